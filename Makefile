@@ -1,0 +1,51 @@
+# Everything runs in .venv, which is made from nothing but python3 and make.
+#   make study    make test    make help
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OUT := study
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help study test lint bench clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+study: $(VENV)/.installed ## make the data set of the paper and pictures of its events and features, in ./study
+	$(BIN)/pqswarm dataset --out $(OUT)/dataset.npz --overwrite
+	$(BIN)/pqswarm features $(OUT)/dataset.npz --out $(OUT)/features.png
+	$(BIN)/pqswarm plot all --out $(OUT)/events.png
+	$(BIN)/pqswarm plot sag_with_transient --out $(OUT)/sag_with_transient.png
+	@echo "look at $(OUT)/events.png, $(OUT)/features.png and $(OUT)/sag_with_transient.png"
+
+test: lint ## check style, types and layers, then run all tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-dev ## run the benchmarks, each beside the plain way of doing the same
+	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+clean: ## remove everything that can be made again
+	rm -rf $(VENV) $(OUT) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "pqswarm needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+		{ rm -rf $(VENV); echo "could not make a virtual environment; on Debian or Ubuntu: apt install python3-venv"; exit 1; }
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed

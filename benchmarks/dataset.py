@@ -1,0 +1,136 @@
+"""Make the paper's 3500 events with features: pqswarm against plain NumPy + PyWavelets on one thread.
+
+Both sides draw the same parameters and must end with the same features. The plain side has no circuit
+simulator, so the comparison is made without the laboratory bench; the bench is timed separately.
+
+    python benchmarks/dataset.py [--events-per-class 250] [--repeat 3]
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pywt
+
+from pqswarm.datasets import make_dataset
+from pqswarm.events import EVENT_CLASSES, PRESETS, generate
+
+
+def plain_waves(t, w, p):
+    """The formulas of Table 1 as one would type them."""
+    u = lambda x: np.where(x > 0, 1.0, 0.0)  # noqa: E731
+    sine = np.sin(w * t)
+    wave = sine
+    if "h5" in p:
+        rest = {k: p[f"h{k}"] for k in (5, 7, 11, 13)}
+        first = np.sqrt(1 - sum(d**2 for d in rest.values()))
+        wave = first * sine + sum(d * np.sin(k * w * t) for k, d in rest.items())
+    if "start" in p:
+        size = -p["depth"] if "depth" in p else p["rise"]
+        wave = (1 + size * (u(t - p["start"]) - u(t - (p["start"] + p["duration"])))) * wave
+    if "flicker_depth" in p:
+        wave = (1 + p["flicker_depth"] * np.sin(2 * np.pi * p["flicker_frequency"] * t)) * wave
+    if "notch_depth" in p:
+        period = 2 * np.pi / w
+        notches = sum(
+            u(t - (p["notch_position"] + n * period)) - u(t - (p["notch_position"] + p["notch_width"] + n * period))
+            for n in range(30)
+        )
+        wave = wave - np.sign(sine) * p["notch_depth"] * notches
+    if "transient_onset" in p:
+        after = t - p["transient_onset"]
+        ring = np.sin(2 * np.pi * p["transient_frequency"] * t)
+        wave = wave + u(after) * p["transient_amplitude"] * np.exp(-p["transient_damping"] * after * u(after)) * ring
+    return p["amplitude"] * wave + p.get("offset", 0.0)
+
+
+def plain_functions(c):
+    """The eleven functions as one would type them."""
+    n, energy, mean = c.size, np.sum(c**2), np.mean(c)
+    d = c - mean
+    variance = np.sum(d**2) / (n - 1)
+    sigma = np.sqrt(variance)
+    p = c**2 / energy
+    p = p[p > 0]
+    return [
+        c.min(),
+        c.max(),
+        np.median(c),
+        energy,
+        mean,
+        -np.sum(p * np.log(p)),
+        np.sum(d**3) / ((n - 1) * sigma**3),
+        sigma,
+        np.mean(np.abs(d)),
+        variance,
+        np.sum(d**4) / ((n - 1) * sigma**4),
+    ]
+
+
+def plain_dataset(parameters):
+    """Features of all events, one after the other."""
+    rows = []
+    for p in parameters:
+        t = np.arange(15000) / 25000
+        coefficients = pywt.wavedec(plain_waves(t, 2 * np.pi * 50, p), "sym6", mode="symmetric", level=8)
+        rows.append([f for c in coefficients[::-1] for f in plain_functions(c)])
+    return np.array(rows)
+
+
+def best_of(repeat, call):
+    """Shortest wall time [s] of `repeat` calls, and the last result."""
+    times = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        result = call()
+        times.append(time.perf_counter() - start)
+    return min(times), result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events-per-class", type=int, default=250)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory:
+        make_dataset(options.events_per_class)
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+        return
+
+    count, infinity = options.events_per_class, float("inf")
+    models_only = replace(PRESETS["paper"], bench={})
+    warm = make_dataset(1, snr=infinity, preset=models_only)  # compiled code is loaded here
+    ours, dataset = best_of(options.repeat, lambda: make_dataset(count, snr=infinity, preset=models_only))
+    one, _ = best_of(options.repeat, lambda: make_dataset(count, snr=infinity, preset=models_only, n_jobs=1))
+    drawn = [
+        generate(EVENT_CLASSES[label], int(seed), cycles=1).parameters
+        | {k: v for k, v in zip(dataset.parameter_names, row, strict=True) if np.isfinite(v)}
+        for label, seed, row in zip(dataset.y, dataset.seeds, dataset.parameters, strict=True)
+    ]
+    plain, features = best_of(max(1, options.repeat - 1), lambda: plain_dataset(drawn))
+    scale = np.abs(features).max(axis=0)
+    worst = float((np.abs(dataset.X() - features) / scale).max())
+    full, _ = best_of(1, lambda: make_dataset(count))
+    bench, _ = best_of(options.repeat, lambda: make_dataset(count, snr=infinity))
+    command = [sys.executable, __file__, "--memory", "--events-per-class", str(count)]
+    peak = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+    n = len(dataset)
+    print(f"{n} events of 15000 samples, {len(warm.feature_names)} features, models of Table 1, no noise")
+    print(f"  plain NumPy + PyWavelets, one thread  {plain:8.2f} s   {plain / n * 1e3:6.2f} ms/event")
+    print(f"  pqswarm, one thread                   {one:8.2f} s   {one / n * 1e3:6.2f} ms/event   {plain / one:5.1f}x")
+    print(
+        f"  pqswarm, all cores                    {ours:8.2f} s   {ours / n * 1e3:6.2f} ms/event   {plain / ours:5.1f}x"
+    )
+    print(f"  largest difference of a feature, relative to its largest value: {worst:.1e}")
+    print(f"with a tenth from the laboratory bench, all cores: {bench:.2f} s ({plain / bench:.1f}x)")
+    print(f"the eight noise levels of the paper, all cores: {full:.2f} s, peak memory {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""``pqswarm features``: draw the features of a data set."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqswarm.cli.options import Snr
+
+__all__ = ["features"]
+
+
+def features(
+    dataset: Annotated[Path, typer.Argument(help="A file written by pqswarm dataset.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.")] = Path("features.png"),
+    snr: Snr = float("inf"),
+) -> None:
+    """Draw how the features of a data set differ from class to class.
+
+    Example: pqswarm features dataset.npz --out features.png
+    """
+    from pqswarm.datasets import load
+    from pqswarm.report import plot_features, save_figure
+
+    typer.echo(f"wrote {save_figure(plot_features(load(dataset), snr), out)}")

@@ -1,0 +1,42 @@
+"""``pqswarm plot``: draw an event, or one of every class."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqswarm.cli.options import Preset, Seed, Snr, complete_event, read_assignments
+
+__all__ = ["plot"]
+
+
+def plot(
+    event: Annotated[
+        str, typer.Argument(help="An event class, or all for a gallery of the 14.", autocompletion=complete_event)
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.", show_default="EVENT.png")
+    ] = None,
+    snr: Snr = float("inf"),
+    seed: Seed = 0,
+    preset: Preset = "paper",
+    source: Annotated[str, typer.Option(help="model, or bench for the simulated laboratory.")] = "model",
+    parameters: Annotated[
+        list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")
+    ] = None,
+) -> None:
+    """Draw the waveform of an event and its wavelet bands, or a gallery of all classes.
+
+    Example: pqswarm plot sag_with_transient --snr 30 --out sag.svg
+    """
+    from pqswarm.events import EVENT_CLASSES, generate
+    from pqswarm.report import plot_event, plot_gallery, save_figure
+
+    given = read_assignments(parameters or [])
+    name = event.strip().lower().replace("-", "_").replace(" ", "_")
+    if name == "all":
+        events = [generate(event_class, seed, preset, source=source, **given) for event_class in EVENT_CLASSES]
+        figure = plot_gallery(events, snr)
+    else:
+        figure = plot_event(generate(name, seed, preset, source=source, **given), snr)
+    typer.echo(f"wrote {save_figure(figure, out or Path(f'{name}.png'))}")

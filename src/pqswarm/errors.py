@@ -1,0 +1,46 @@
+"""The errors that a user can cause, and mend.
+
+The command line prints their message without a traceback; a library user can catch them all as
+:class:`PqswarmError` (or as :class:`ValueError`).
+"""
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["FileFormatError", "PqswarmError", "unknown_name"]
+
+
+class PqswarmError(ValueError):
+    """A value, option or file given by the user cannot be used; the message says why and what can."""
+
+
+class FileFormatError(PqswarmError):
+    """A file is damaged, or was not written by pqswarm."""
+
+
+def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
+    """Build the error for a misspelt name: what it was, the nearest known one, and all of them.
+
+    Parameters
+    ----------
+    what : str
+        The kind of thing that was named, such as ``"event class"``.
+    name : object
+        The name as given.
+    known : iterable of str
+        The names that exist.
+
+    Returns
+    -------
+    PqswarmError
+        To be raised by the caller.
+
+    Examples
+    --------
+    >>> str(unknown_name("preset", "papper", ["field", "paper"]))
+    "unknown preset 'papper': did you mean 'paper'? Known: field, paper."
+    """
+    names = list(known)
+    close = difflib.get_close_matches(str(name), names, n=1)
+    hint = f": did you mean {close[0]!r}?" if close else "."
+    return PqswarmError(f"unknown {what} {name!r}{hint} Known: {', '.join(names)}.")

@@ -1,0 +1,61 @@
+"""The supply on which an event rides."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pqswarm._typing import FloatArray
+
+__all__ = ["TABLE_GRID", "Grid"]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The supply on which an event rides.
+
+    Parameters
+    ----------
+    frequency : float
+        Actual fundamental frequency [Hz].
+    amplitude : float
+        Amplitude of the fundamental [pu].
+    phase : float
+        Phase of the fundamental at t = 0 [rad].
+    background : tuple of (int, float, float)
+        Order, amplitude [relative to the fundamental] and phase [rad] of each background harmonic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> t = np.arange(500) / 25_000
+    >>> float(Grid(amplitude=1.1).wave(t).max().round(3))
+    1.1
+    """
+
+    frequency: float = 50.0
+    amplitude: float = 1.0
+    phase: float = 0.0
+    background: tuple[tuple[int, float, float], ...] = ()
+
+    def angle(self, t: FloatArray) -> FloatArray:
+        """Angle of the fundamental [rad] at the times `t` [s]."""
+        return 2 * np.pi * self.frequency * t + self.phase
+
+    def wave(self, t: FloatArray, harmonics: Mapping[int, float] | None = None) -> FloatArray:
+        """Voltage [pu] of the undisturbed supply at the times `t` [s].
+
+        `harmonics` maps an order to its amplitude and replaces the unit fundamental when given.
+        """
+        angle = self.angle(t)
+        wave = np.zeros_like(angle)
+        for k, size in ({1: 1.0} if harmonics is None else harmonics).items():
+            wave += size * np.sin(k * angle)
+        for k, size, phase in self.background:
+            wave += size * np.sin(k * angle + phase)
+        wave *= self.amplitude
+        return wave
+
+
+TABLE_GRID = Grid()
+"""The supply of the paper's Table 1: 50 Hz, 1 pu, phase 0, no harmonics."""

@@ -1,0 +1,293 @@
+"""What the parameters of an event mean, what they may be, and how they are drawn.
+
+A preset maps parameter names to *ranges*. A range turns a uniform number `u` of [0, 1) and the values
+drawn before it into a value; it draws nothing itself, so that fixing one parameter by hand leaves all
+others of the event as they were.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, inf, isfinite, log, nan, pi
+from types import MappingProxyType
+from typing import Literal, Protocol
+
+from pqswarm.errors import PqswarmError, unknown_name
+
+__all__ = [
+    "PARAMETERS",
+    "Choice",
+    "Fixed",
+    "Inside",
+    "LogUniform",
+    "Parameter",
+    "Range",
+    "Same",
+    "Uniform",
+    "check_parameters",
+    "draw",
+    "record_length",
+]
+
+Unit = Literal["", "cycles", "record", "fundamental", "hertz"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One row of the catalogue: the paper's symbol, the unit, the meaning, the allowed closed interval."""
+
+    symbol: str
+    unit: str
+    meaning: str
+    low: float = -inf
+    high: float = inf
+
+
+def _catalogue() -> dict[str, Parameter]:
+    record = {
+        "sampling_rate": Parameter("F_s", "Hz", "samples per second", 1.0, 1e9),
+        "frequency": Parameter("f", "Hz", "nominal frequency of the grid", 1e-3, 1e6),
+        "cycles": Parameter("", "cycles", "length of the record in nominal cycles", 1.0, 1e6),
+    }
+    grid = {
+        "amplitude": Parameter("alpha", "pu", "amplitude of the fundamental", 0.0),
+        "phase": Parameter("", "rad", "phase of the fundamental at the start of the record"),
+        "frequency_deviation": Parameter("", "1", "actual over nominal frequency, minus 1", -0.5, 0.5),
+        "snr": Parameter("SNR", "dB", "noise that belongs to the event itself"),
+    }
+    background = {
+        name: parameter
+        for order in (3, 5, 7, 11, 13)
+        for name, parameter in (
+            (f"background_{order}", Parameter("", "pu", f"background harmonic of order {order}", 0.0)),
+            (f"background_{order}_phase", Parameter("", "rad", f"phase of the background harmonic of order {order}")),
+        )
+    }
+    disturbance = {
+        "offset": Parameter("beta", "pu", "direct component"),
+        "depth": Parameter("alpha", "pu", "depth of a sag or an interruption", 0.0, 1.0),
+        "rise": Parameter("alpha", "pu", "rise of a swell", 0.0),
+        "start": Parameter("t_1", "s", "start of a sag, swell, interruption or fault", 0.0),
+        "duration": Parameter("t_2 - t_1", "s", "duration of a sag, swell, interruption or fault", 0.0),
+        "flicker_depth": Parameter("alpha_f", "pu", "depth of the flicker modulation", 0.0, 1.0),
+        "flicker_frequency": Parameter("beta_f", "Hz", "frequency of the flicker modulation", 0.0),
+        "notch_depth": Parameter("K", "pu", "depth of a notch", 0.0),
+        "notch_position": Parameter("t_1", "s", "start of the first notch", 0.0),
+        "notch_width": Parameter("t_2 - t_1", "s", "width of a notch", 0.0),
+        "notches_per_cycle": Parameter("", "1", "notches in a cycle of the fundamental", 1.0, 100.0),
+        **{f"h{k}": Parameter(f"delta_{k}", "pu", f"harmonic of order {k}", 0.0, 0.5) for k in (5, 7, 11, 13)},
+        "transient_amplitude": Parameter("beta", "pu", "initial amplitude of the transient"),
+        "transient_damping": Parameter("gamma", "1/s", "decay rate of the transient", 0.0),
+        "transient_frequency": Parameter("f_tr", "Hz", "frequency of the transient", 0.0),
+        "transient_onset": Parameter("t_1", "s", "start of the transient, or earliest closing of the bank", 0.0),
+    }
+    bench = {
+        "source_inductance": Parameter("", "H", "inductance of the source, per phase", 1e-9, 1e3),
+        "source_x_over_r": Parameter(
+            "", "1", "reactance over resistance of the source at nominal frequency", 1e-3, 1e6
+        ),
+        "load_resistance": Parameter("", "ohm", "linear load at the coupling point, per phase", 1e-3, 1e12),
+        "rectifier_ratio": Parameter("", "1", "load resistance of the rectifier over source reactance", 1e-2, 1e9),
+        "capacitance": Parameter("", "F", "capacitor bank, per phase", 1e-12, 1e3),
+        "capacitor_resistance": Parameter("", "ohm", "series resistance of the bank, per phase", 1e-6, 1e6),
+        "trapped_voltage": Parameter("", "pu", "voltage left on the bank of phase A before it is closed", -2.0, 2.0),
+        "switching_angle": Parameter("", "rad", "angle of phase A at which the bank closes", 0.0, 2 * pi),
+        "fault_ratio": Parameter("", "1", "fault resistance over source impedance", 1e-4, 1e6),
+    }
+    return record | grid | background | disturbance | bench
+
+
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType(_catalogue())
+"""Every parameter an event can have."""
+
+
+class Range(Protocol):
+    """How a parameter is drawn."""
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:
+        """Return the value at the quantile `u`, given the parameters drawn so far."""
+
+
+def record_length(values: Mapping[str, float]) -> float:
+    """Length of the record [s]."""
+    return values["cycles"] / values["frequency"]
+
+
+def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+    if unit == "cycles":
+        cycle = 1.0 / (values["frequency"] * (1.0 + values.get("frequency_deviation", 0.0)))
+        return low * cycle, min(high * cycle, record_length(values))
+    if unit == "record":
+        return low * record_length(values), high * record_length(values)
+    if unit == "fundamental":
+        return low * values["frequency"], high * values["frequency"]
+    if unit == "hertz":
+        return low, min(high, 0.45 * values["sampling_rate"])
+    return low, high
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Uniform over (low, high].
+
+    Parameters
+    ----------
+    low, high : float
+        The ends, in `unit`.
+    unit : {"", "cycles", "record", "fundamental", "hertz"}
+        ``cycles`` of the grid (never longer than the record), fractions of the ``record``, multiples
+        of the ``fundamental`` frequency, ``hertz`` (never above 0.45 of the sampling rate), or none.
+
+    Examples
+    --------
+    >>> Uniform(0.5, 30, "cycles").at(0.0, {"frequency": 50.0, "cycles": 10.0})
+    0.2
+    """
+
+    low: float
+    high: float
+    unit: Unit = ""
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:
+        """Return the value at the quantile `u`."""
+        low, high = _bounds(self.low, self.high, self.unit, values)
+        return high - (high - low) * u
+
+
+@dataclass(frozen=True)
+class LogUniform:
+    """Uniform in the logarithm over (low, high]; see :class:`Uniform` for the units."""
+
+    low: float
+    high: float
+    unit: Unit = ""
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:
+        """Return the value at the quantile `u`."""
+        low, high = _bounds(self.low, self.high, self.unit, values)
+        return high * exp(-log(high / low) * u)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the given options, all equally likely."""
+
+    options: tuple[float, ...]
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
+        """Return the option at the quantile `u`."""
+        return self.options[int(u * len(self.options))]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """The start of a window that lies inside the record, uniform over all that do.
+
+    Parameters
+    ----------
+    duration : str
+        The parameter that holds the length of the window [s].
+    before : str or None
+        The parameter that holds the time [s] at which the window must have ended, instead of the end
+        of the record.
+    margin : float
+        Time to be left after the window [cycles].
+    """
+
+    duration: str = "duration"
+    before: str | None = None
+    margin: float = 0.0
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:
+        """Return the start at the quantile `u`."""
+        end = record_length(values) if self.before is None else values[self.before]
+        room = end - values[self.duration] - self.margin / values["frequency"]
+        return max(room, 0.0) * u
+
+
+@dataclass(frozen=True)
+class Same:
+    """The value of another parameter, drawn before."""
+
+    name: str
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
+        """Return the other parameter's value."""
+        return values[self.name]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Always the same value."""
+
+    value: float
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
+        """Return the value."""
+        return self.value
+
+
+def check_parameters(parameters: Mapping[str, object], known: Mapping[str, object], owner: str) -> dict[str, float]:
+    """Return `parameters` as floats, or raise an error that names the first one that will not do.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Names and values as the user gave them.
+    known : mapping
+        The names that `owner` has.
+    owner : str
+        Whom the error should name.
+
+    Returns
+    -------
+    dict of str to float
+        The checked values.
+
+    Examples
+    --------
+    >>> check_parameters({"depth": 1}, {"depth": None}, "sag")
+    {'depth': 1.0}
+    """
+    checked = {}
+    for name, given in parameters.items():
+        if name not in known:
+            raise unknown_name(f"parameter of {owner}", name, known)
+        allowed = PARAMETERS[name]
+        try:
+            value = float(given)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            value = nan
+        without_noise = name == "snr" and value == inf
+        if not (without_noise or (isfinite(value) and allowed.low <= value <= allowed.high)):
+            limits = f" from {allowed.low:g} to {allowed.high:g}" if isfinite(allowed.low) else ""
+            raise PqswarmError(f"{name} of {owner} must be a finite number{limits} [{allowed.unit}], not {given!r}.")
+        checked[name] = value
+    return checked
+
+
+def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:
+    """Turn one uniform number per range into a value, in order; `given` values replace drawn ones.
+
+    Parameters
+    ----------
+    ranges : mapping of str to Range
+        The parameters to draw, in the order in which they may refer to each other.
+    uniforms : list of float
+        One number of [0, 1) for each.
+    given : mapping of str to float
+        Values fixed by the user.
+
+    Returns
+    -------
+    dict of str to float
+        A value for each range.
+
+    Examples
+    --------
+    >>> draw({"depth": Uniform(0.1, 0.9), "rise": Uniform(0.0, 1.0)}, [0.5, 0.25], {"depth": 0.3})
+    {'depth': 0.3, 'rise': 0.75}
+    """
+    values: dict[str, float] = {}
+    for (name, spec), u in zip(ranges.items(), uniforms, strict=True):
+        values[name] = given[name] if name in given else spec.at(u, values)
+    return values

@@ -1,0 +1,26 @@
+"""The 99 wavelet features of the paper: sym6 to level 8, eleven functions on each of nine bands."""
+
+from pqswarm.features.extension import WINDOW_CYCLES, extend
+from pqswarm.features.matrix import FUNCTIONS, extract, feature_names
+from pqswarm.features.wavelet import (
+    band_edges,
+    band_names,
+    coefficient_times,
+    decompose,
+    decomposition_level,
+    minimum_samples,
+)
+
+__all__ = [
+    "FUNCTIONS",
+    "WINDOW_CYCLES",
+    "band_edges",
+    "band_names",
+    "coefficient_times",
+    "decompose",
+    "decomposition_level",
+    "extend",
+    "extract",
+    "feature_names",
+    "minimum_samples",
+]

@@ -1,0 +1,142 @@
+"""From signals to the feature matrix, with names."""
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.features.wavelet import band_names, decompose, decomposition_level, minimum_samples
+
+__all__ = ["FUNCTIONS", "extract", "feature_names"]
+
+FUNCTIONS: tuple[str, ...] = (
+    "minimum",
+    "maximum",
+    "median",
+    "energy",
+    "mean",
+    "entropy",
+    "skewness",
+    "deviation",
+    "mean_deviation",
+    "variance",
+    "kurtosis",
+)
+"""The names of the paper's functions f1 ... f11, in its order."""
+
+_BLOCK_SAMPLES = 120_000  # signals are transformed in blocks of about this many samples
+
+
+def feature_names(level: int = 8) -> tuple[str, ...]:
+    """Return the names of the features, band by band in the paper's order.
+
+    Parameters
+    ----------
+    level : int
+        Level of the wavelet transform; 8 gives the paper's 99 features.
+
+    Returns
+    -------
+    tuple of str
+        ``D1.minimum``, ``D1.maximum``, ... ``A8.kurtosis``.
+
+    Examples
+    --------
+    >>> names = feature_names()
+    >>> len(names), names[0], names[27], names[-1]
+    (99, 'D1.minimum', 'D3.entropy', 'A8.kurtosis')
+    """
+    return tuple(f"{band}.{function}" for band in band_names(level) for function in FUNCTIONS)
+
+
+def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.0) -> FloatArray:
+    r"""Extract the wavelet features of the paper from each signal.
+
+    Every signal is decomposed with sym6 to the level D of :func:`decomposition_level` (8 at 25 kHz and
+    50 Hz). On the :math:`N_l` coefficients :math:`c_i` of each of the D + 1 bands, these functions are taken:
+
+    ==== ================ ===============================================================
+    f1   minimum          :math:`\min c_i`
+    f2   maximum          :math:`\max c_i`
+    f3   median           median of :math:`c_i`
+    f4   energy           :math:`\sum |c_i|^2`
+    f5   mean             :math:`\frac{1}{N_l} \sum c_i`
+    f6   entropy          :math:`-\sum p_i \log p_i`, :math:`p_i = |c_i|^2 / f_4`
+    f7   skewness         :math:`\sum (c_i - f_5)^3 / ((N_l - 1) \sigma^3)`
+    f8   deviation        :math:`\sigma = \sqrt{\sum (c_i - f_5)^2 / (N_l - 1)}`
+    f9   mean_deviation   :math:`\frac{1}{N_l} \sum |c_i - f_5|`
+    f10  variance         :math:`\sum (c_i - f_5)^2 / (N_l - 1)`
+    f11  kurtosis         :math:`\sum (c_i - f_5)^4 / ((N_l - 1) \sigma^4)`
+    ==== ================ ===============================================================
+
+    Entropy is 0 in a band without energy, skewness and kurtosis are 0 in a band without spread (less
+    than 1e-12 of its largest magnitude, which is rounding).
+
+    Parameters
+    ----------
+    signals : array_like of shape (n, n_samples) or (n_samples,)
+        One signal per row [pu]; a single signal counts as one row. Integers are converted.
+    sampling_rate : float
+        Samples per second [Hz].
+    frequency : float
+        Fundamental frequency [Hz].
+
+    Returns
+    -------
+    ndarray of shape (n, 11 * (D + 1))
+        The features in the order of :func:`feature_names`: 99 at 25 kHz and 50 Hz.
+
+    Raises
+    ------
+    PqswarmError
+        For signals that are not real numbers, hold NaN or infinity, or are too short for the level.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wave = np.sin(2 * np.pi * 50 * np.arange(15000) / 25_000)
+    >>> extract(wave, 25_000).shape
+    (1, 99)
+    """
+    from pqswarm.features._function_kernels import band_functions
+
+    level = decomposition_level(sampling_rate, frequency)
+    rows = _checked(signals, level, sampling_rate)
+    n, n_samples = rows.shape
+    features = np.empty((n, level + 1, len(FUNCTIONS)))
+    block = max(1, _BLOCK_SAMPLES // n_samples)
+    for first in range(0, n, block):
+        for j, band in enumerate(decompose(rows[first : first + block], level)):
+            band_functions(band, features[first : first + block, j])
+    if not np.isfinite(features).all():
+        row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
+        raise PqswarmError(
+            f"signal {row} is too large in magnitude for its energy to be computed: scale it to per unit."
+        )
+    return features.reshape(n, -1)
+
+
+def _checked(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatArray:
+    given = np.asarray(signals)
+    if given.dtype.kind not in "iuf":
+        raise PqswarmError(f"signals must be real numbers, not of type {given.dtype}.")
+    rows = np.ascontiguousarray(given, dtype=np.float64)
+    if rows.ndim == 1:
+        rows = rows[np.newaxis]
+    if rows.ndim != 2:
+        raise PqswarmError(f"signals must have one row per signal, shape (n, n_samples), not {given.shape}.")
+    needed = minimum_samples(level)
+    if rows.shape[1] < needed:
+        raise PqswarmError(
+            f"signals have {rows.shape[1]} samples, but sym6 to level {level} needs at least {needed} "
+            f"({needed / sampling_rate:.3g} s at {sampling_rate:g} Hz): take a longer record, or lengthen it with "
+            f"pqswarm.features.extend."
+        )
+    finite = np.isfinite(rows)
+    if not finite.all():
+        row, sample = np.argwhere(~finite)[0]
+        raise PqswarmError(
+            f"signals must be finite, but sample {sample} of signal {row} is {rows[row, sample]}: "
+            f"cut it out or repair it before extracting features."
+        )
+    return rows

@@ -1,0 +1,276 @@
+"""Figures of events and features. They draw on figures of their own, never on matplotlib's global state."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from pqswarm._typing import FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.events import PARAMETERS, Event, add_noise, noise_stream
+from pqswarm.features import (
+    FUNCTIONS,
+    band_edges,
+    band_names,
+    coefficient_times,
+    decompose,
+    decomposition_level,
+    extend,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pqswarm.datasets import Dataset
+
+__all__ = ["plot_event", "plot_features", "plot_gallery", "save_figure"]
+
+_WAVE = "#1f4e79"
+_BAND = "#b5541c"
+_FAINT = "#9aa5b1"
+_FORMATS = (".png", ".svg", ".pdf")
+_STYLE: Any = {
+    "font.size": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.7,
+    "axes.titlelocation": "left",
+    "svg.hashsalt": "pqswarm",
+    "path.simplify": False,
+}
+
+
+def title(event_class: str) -> str:
+    """Return an event class in words.
+
+    Examples
+    --------
+    >>> title("sag_with_harmonics"), title("dc_offset")
+    ('Sag with harmonics', 'DC offset')
+    """
+    words = event_class.replace("_", " ")
+    return words.replace("dc ", "DC ") if words.startswith("dc ") else words[0].upper() + words[1:]
+
+
+def save_figure(figure: Figure, path: str | Path) -> Path:
+    """Write a figure as PNG, SVG or PDF, by its suffix; the same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What to write.
+    path : str or Path
+        Where to; missing folders are made.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in _FORMATS:
+        raise PqswarmError(f"cannot write a figure as {path.name!r}: its name must end in {', '.join(_FORMATS)}.")
+    stamps = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with mpl.rc_context(_STYLE):
+            figure.savefig(path, dpi=150, metadata=stamps)
+    except OSError as error:
+        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
+    return path
+
+
+def plot_event(event: Event, snr: float = float("inf")) -> Figure:
+    """Draw the waveform of an event and its wavelet bands, one below the other.
+
+    Parameters
+    ----------
+    event : Event
+        What to draw.
+    snr : float
+        Noise to add first [dB]; infinity adds none.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> from pqswarm.events import generate
+    >>> len(plot_event(generate("sag", seed=0)).axes)
+    10
+    """
+    signal = add_noise(event.signal, snr, noise_stream(event.seed, snr))
+    window = extend(signal, event.sampling_rate, event.frequency)
+    level = decomposition_level(event.sampling_rate, event.frequency)
+    bands = decompose(window[np.newaxis], level)
+    before = (window.size - signal.size) // 2 / event.sampling_rate  # what the extension put before the record
+    span = (-before, (window.size - 1) / event.sampling_rate - before)
+
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(9.0, 11.0), layout="constrained")
+        axes = figure.subplots(level + 2, 1, sharex=True, height_ratios=[3.2, *[1.0] * (level + 1)])
+        figure.suptitle(title(event.label), x=0.01, ha="left", fontsize=15, fontweight="bold")
+        wave = axes[0]
+        wave.set_title(_caption(event, snr), fontsize=8, color="#444444")
+        wave.axhline(0.0, color=_FAINT, lw=0.5)
+        wave.plot(event.time, signal, color=_WAVE, lw=0.8)
+        wave.set_ylabel("voltage [pu]")
+        edges = band_edges(event.sampling_rate, level)
+        for axis, name, (low, high), band in zip(axes[1:], band_names(level), edges, bands, strict=True):
+            times = coefficient_times(name, band.shape[1], event.sampling_rate) + span[0]
+            axis.plot(times, band[0], color=_BAND, lw=0.7)
+            axis.axhline(0.0, color=_FAINT, lw=0.5)
+            label = {"xycoords": "axes fraction", "ha": "right", "textcoords": "offset points"}
+            axis.annotate(name, (0.0, 0.5), (-40, 1), va="bottom", fontweight="bold", **label)
+            axis.annotate(f"{_hertz(low)} to\n{_hertz(high)}", (0.0, 0.5), (-40, 0), va="top", fontsize=6.5, **label)
+            axis.tick_params(labelsize=7)
+            axis.locator_params(axis="y", nbins=3)
+        axes[-1].set_xlabel("time [s]")
+        axes[-1].set_xlim(*span)
+    return figure
+
+
+def _hertz(frequency: float) -> str:
+    return f"{frequency / 1000:.3g} kHz" if frequency >= 1000 else f"{frequency:.3g} Hz"
+
+
+def _caption(event: Event, snr: float) -> str:
+    """The parameters of the disturbance and the record, wrapped to two or three lines."""
+    hidden = ("background", "phase", "frequency_deviation", "snr")
+    parts = [
+        f"{name.replace('_', ' ')} {value:.4g}{_unit(name)}"
+        for name, value in event.parameters.items()
+        if not name.startswith(hidden)
+    ]
+    record = f"{event.frequency:g} Hz, {event.cycles:.3g} cycles at {_hertz(event.sampling_rate)}, {event.source}"
+    noise = "no noise added" if snr == float("inf") else f"noise at {snr:g} dB"
+    lines = ["; ".join(parts[i : i + 5]) for i in range(0, len(parts), 5)]
+    return "\n".join([*lines, f"{record}, seed {event.seed}, {noise}"])
+
+
+def _unit(name: str) -> str:
+    unit = PARAMETERS[name].unit
+    return "" if unit == "1" else f" {unit}"
+
+
+def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
+    """Draw many events in one figure, each where something happens.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        One panel each.
+    snr : float
+        Noise to add first [dB]; infinity adds none.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> from pqswarm.events import EVENT_CLASSES, generate
+    >>> len(plot_gallery([generate(name, seed=0) for name in EVENT_CLASSES]).axes)
+    14
+    """
+    columns = 3
+    rows = -(-len(events) // columns)
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(11.0, 1.9 * rows), layout="constrained")
+        grid = figure.add_gridspec(rows, columns)
+        for i, event in enumerate(events):
+            axis = figure.add_subplot(grid[i // columns, i % columns])
+            _draw_panel(axis, event, add_noise(event.signal, snr, noise_stream(event.seed, snr)))
+            axis.set_title(title(event.label), fontsize=10, fontweight="bold")
+            if i % columns == 0:
+                axis.set_ylabel("voltage [pu]")
+            if i + columns >= len(events):
+                axis.set_xlabel("time [ms]")
+    return figure
+
+
+def _draw_panel(axis: "Axes", event: Event, signal: FloatArray) -> None:
+    first, last = _view(event)
+    inside = (event.time >= first) & (event.time <= last)
+    axis.axhline(0.0, color=_FAINT, lw=0.5)
+    axis.plot(1000 * event.time[inside], signal[inside], color=_WAVE, lw=0.9)
+    axis.set_xlim(1000 * first, 1000 * last)
+    largest = float(np.abs(signal[inside]).max())
+    axis.set_ylim(-max(1.25, 1.1 * largest), max(1.25, 1.1 * largest))
+    axis.tick_params(labelsize=7.5)
+
+
+def _view(event: Event) -> tuple[float, float]:
+    """The stretch of the record [s] that shows the event: around its start, or a few steady cycles."""
+    cycle = 1.0 / event.frequency
+    end = event.cycles * cycle
+    starts = [event.parameters[name] for name in ("start", "transient_onset") if name in event.parameters]
+    if starts:
+        stops = [event.parameters["start"] + event.parameters["duration"]] if "start" in event.parameters else []
+        moments = sorted(starts + stops)
+        return max(0.0, moments[0] - 2 * cycle), min(end, max(moments[-1] + 2 * cycle, moments[0] + 4 * cycle))
+    if "flicker_depth" in event.parameters:
+        return 0.0, min(end, 15 * cycle)
+    return 0.0, min(end, 3 * cycle)
+
+
+def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
+    """Draw how the features differ from class to class, as a map of classes by features.
+
+    Each feature is replaced by its rank among all events (0 lowest, 1 highest), so that energies and
+    entropies share one scale; the colour is the median rank of the class. A column that changes colour
+    from row to row separates classes, a column of one colour does not.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The features.
+    snr : float
+        Noise level to show [dB].
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> from pqswarm.datasets import make_dataset
+    >>> figure = plot_features(make_dataset(2, snr=float("inf")))
+    """
+    from scipy.stats import rankdata
+
+    ranks = (rankdata(dataset.X(snr), axis=0) - 1) / max(len(dataset) - 1, 1)
+    medians = np.array([np.median(ranks[dataset.y == label], axis=0) for label in range(len(dataset.class_names))])
+    n_classes, n_features = medians.shape
+    bands = list(dict.fromkeys(name.split(".")[0] for name in dataset.feature_names))
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(17.0, 6.2), layout="constrained")
+        axis = figure.subplots()
+        image = axis.imshow(medians, aspect="auto", cmap="PuOr_r", vmin=0.0, vmax=1.0, interpolation="nearest")
+        axis.set_yticks(range(n_classes), [title(name) for name in dataset.class_names])
+        axis.set_xticks(
+            range(n_features),
+            [name.split(".")[1].replace("_", " ") for name in dataset.feature_names],
+            rotation=90,
+            fontsize=6.5,
+        )
+        axis.tick_params(length=0)
+        width = len(FUNCTIONS)
+        for i, band in enumerate(bands):
+            if i:
+                axis.axvline(i * width - 0.5, color="black", lw=1.2)
+            axis.text((i + 0.5) * width - 0.5, -0.75, band, ha="center", va="bottom", fontweight="bold")
+        axis.set_title(
+            f"{n_features} features of {len(dataset)} events, SNR {snr:g} dB: median rank of each class\n",
+            fontsize=12,
+            fontweight="bold",
+        )
+        figure.colorbar(image, ax=axis, label="rank among all events", pad=0.01, aspect=30)
+    return figure
