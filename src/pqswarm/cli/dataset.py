@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Preset, Seed, read_levels
+from pqswarm.cli.options import Preset, Seed, Stopped, read_levels
 from pqswarm.errors import PqswarmError
 
 __all__ = ["dataset"]
@@ -38,16 +38,19 @@ def dataset(
     from pqswarm.datasets import make_dataset
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("events", total=None)
-        made = make_dataset(
-            events_per_class=events_per_class,
-            snr=levels,
-            seed=seed,
-            preset=preset,
-            n_jobs=jobs,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
+    try:
+        with Progress(*columns, console=Console(stderr=True)) as bar:
+            task = bar.add_task("events", total=None)
+            made = make_dataset(
+                events_per_class=events_per_class,
+                snr=levels,
+                seed=seed,
+                preset=preset,
+                n_jobs=jobs,
+                progress=lambda done, total: bar.update(task, completed=done, total=total),
+            )
+    except KeyboardInterrupt:
+        raise Stopped("stopped; nothing was written.") from None
     written = made.save(out)
     typer.echo(
         f"wrote {written}: {len(made)} events of {len(made.class_names)} classes, {len(made.feature_names)} features, "

@@ -8,6 +8,7 @@ import typer
 from pqswarm import __version__
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.features import features
+from pqswarm.cli.options import Stopped
 from pqswarm.cli.plot import plot
 from pqswarm.errors import PqswarmError
 
@@ -47,6 +48,6 @@ def main() -> None:
     except PqswarmError as error:
         typer.echo(f"pqswarm: {error}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        typer.echo("pqswarm: stopped; nothing was written.", err=True)
+    except Stopped as stop:
+        typer.echo(f"pqswarm: {stop}", err=True)
         sys.exit(130)

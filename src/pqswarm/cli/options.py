@@ -8,7 +8,11 @@ import typer
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Preset", "Seed", "Snr", "complete_event", "complete_preset", "read_assignments", "read_levels"]
+__all__ = ["Preset", "Seed", "Snr", "Stopped", "complete_event", "complete_preset", "read_assignments", "read_levels"]
+
+
+class Stopped(Exception):  # noqa: N818 (not an error)
+    """The user pressed Ctrl-C; the message says what became of the work."""
 
 
 def complete_preset(incomplete: str) -> list[str]:

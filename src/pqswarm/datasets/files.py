@@ -8,6 +8,7 @@ import io
 import json
 import os
 import zipfile
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,8 @@ def save(dataset: Dataset, path: str | Path) -> Path:
                 archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), content)
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
     return path
 

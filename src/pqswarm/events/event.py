@@ -196,9 +196,10 @@ def _grid(parameters: Mapping[str, float], frequency: float) -> Grid:
         frequency=frequency * (1.0 + parameters.get("frequency_deviation", 0.0)),
         amplitude=parameters.get("amplitude", 1.0),
         phase=parameters.get("phase", 0.0),
+        # In the order of the catalogue, so that the sum does not depend on the order of the mapping.
         background=tuple(
-            (int(name.removeprefix("background_")), size, parameters.get(f"{name}_phase", 0.0))
-            for name, size in parameters.items()
-            if name.startswith("background_") and not name.endswith("_phase")
+            (int(name.removeprefix("background_")), parameters[name], parameters.get(f"{name}_phase", 0.0))
+            for name in PARAMETERS
+            if name in parameters and name.startswith("background_") and not name.endswith("_phase")
         ),
     )

@@ -9,7 +9,7 @@ from numba import njit
 
 __all__ = ["band_functions"]
 
-_SMALLEST = 1e-290  # below it, squares and reciprocals leave the range of normal numbers
+_SMALLEST = 1e-150  # below it, squares leave the range of normal numbers: no energy, no spread
 _FLAT = 1e-12  # spread over magnitude below which a band counts as constant
 _SAMPLE = 128  # size of the sample that brackets the median
 _BRACKET = 18  # half width of the bracket in ranks of the sample, about 3.2 standard deviations

@@ -113,18 +113,19 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
         raise PqswarmError(
             f"signal {row} is too large in magnitude for its energy to be computed: scale it to per unit."
         )
-    return features.reshape(n, -1)
+    return features.reshape(n, (level + 1) * len(FUNCTIONS))
 
 
 def _checked(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatArray:
-    given = np.asarray(signals)
+    try:
+        given = np.asarray(signals)
+    except ValueError:
+        raise PqswarmError("signals must all have the same length.") from None
     if given.dtype.kind not in "iuf":
         raise PqswarmError(f"signals must be real numbers, not of type {given.dtype}.")
-    rows = np.ascontiguousarray(given, dtype=np.float64)
-    if rows.ndim == 1:
-        rows = rows[np.newaxis]
-    if rows.ndim != 2:
+    if given.ndim not in (1, 2):
         raise PqswarmError(f"signals must have one row per signal, shape (n, n_samples), not {given.shape}.")
+    rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float64)
     needed = minimum_samples(level)
     if rows.shape[1] < needed:
         raise PqswarmError(

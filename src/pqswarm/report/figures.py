@@ -83,6 +83,15 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     return path
 
 
+def _settled(figure: Figure) -> Figure:
+    """Lay the figure out once and round the places: the solver's last bits differ from run to run."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axis in figure.axes:
+        axis.set_position([round(value, 4) for value in axis.get_position().bounds])
+    return figure
+
+
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
     """Draw the waveform of an event and its wavelet bands, one below the other.
 
@@ -132,7 +141,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
             axis.locator_params(axis="y", nbins=3)
         axes[-1].set_xlabel("time [s]")
         axes[-1].set_xlim(*span)
-    return figure
+        return _settled(figure)
 
 
 def _hertz(frequency: float) -> str:
@@ -192,7 +201,7 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
                 axis.set_ylabel("voltage [pu]")
             if i + columns >= len(events):
                 axis.set_xlabel("time [ms]")
-    return figure
+        return _settled(figure)
 
 
 def _draw_panel(axis: "Axes", event: Event, signal: FloatArray) -> None:
@@ -273,4 +282,4 @@ def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
             fontweight="bold",
         )
         figure.colorbar(image, ax=axis, label="rank among all events", pad=0.01, aspect=30)
-    return figure
+        return _settled(figure)

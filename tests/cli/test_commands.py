@@ -1,0 +1,166 @@
+"""The command line, as a person uses it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from pqswarm import __version__
+from pqswarm.cli.main import app
+from pqswarm.cli.options import complete_event, complete_preset
+from pqswarm.datasets import load
+
+COMMANDS = ("dataset", "features", "plot")
+
+
+def pqswarm(*arguments, cwd=None, check=True):
+    run = subprocess.run(
+        [sys.executable, "-m", "pqswarm", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    if check:
+        assert run.returncode == 0, run.stderr
+    return run
+
+
+def size(path):
+    with Image.open(path) as image:
+        return image.size
+
+
+def test_version():
+    assert pqswarm("--version").stdout.strip() == f"pqswarm {__version__}"
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
+def test_help_has_an_example(command):
+    result = CliRunner().invoke(app, [*command, "--help"])
+    assert result.exit_code == 0
+    assert re.search(r"(Try|Example): pqswarm \w+", result.output)
+    assert "[dB]" not in result.output
+
+
+def test_help_lists_every_command():
+    result = CliRunner().invoke(app, [])
+    for name in COMMANDS:
+        assert name in result.output
+
+
+def test_dataset_and_its_features(tmp_path):
+    run = pqswarm("dataset", "--events-per-class", 2, "--snr", "inf,30", "--csv", "events.csv", cwd=tmp_path)
+    assert "wrote dataset.npz: 28 events of 14 classes, 99 features, 2 noise levels" in run.stdout
+    assert "wrote events.csv" in run.stdout
+    assert load(tmp_path / "dataset.npz").snr == (float("inf"), 30.0)
+    assert len((tmp_path / "events.csv").read_text().splitlines()) == 29
+    assert "wrote features.png" in pqswarm("features", "dataset.npz", cwd=tmp_path).stdout
+    assert size(tmp_path / "features.png")[0] > 1000
+
+
+def test_an_existing_file_is_not_replaced_unasked(tmp_path):
+    (tmp_path / "dataset.npz").write_text("precious")
+    refused = pqswarm("dataset", "--events-per-class", 1, cwd=tmp_path, check=False)
+    assert refused.returncode == 2
+    assert refused.stderr == "pqswarm: dataset.npz exists: give --overwrite to replace it, or another name.\n"
+    assert (tmp_path / "dataset.npz").read_text() == "precious"
+    pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--overwrite", cwd=tmp_path)
+    assert len(load(tmp_path / "dataset.npz")) == 14
+
+
+@pytest.mark.parametrize("event", ["sag", "Sag with transient", "oscillatory-transient"])
+def test_plot(event, tmp_path):
+    result = CliRunner().invoke(app, ["plot", event, "--snr", "30", "--out", str(tmp_path / "event.png")])
+    assert result.exit_code == 0, result.output
+    assert min(size(tmp_path / "event.png")) > 800
+
+
+def test_plot_as_svg_of_the_bench_with_a_parameter(tmp_path):
+    out = tmp_path / "new" / "event.svg"
+    result = CliRunner().invoke(
+        app, ["plot", "sag", "--source", "bench", "--set", "fault_ratio=0.5", "--set", "cycles=10", "-o", str(out)]
+    )
+    assert result.exit_code == 0, result.output
+    assert ET.parse(out).getroot().tag.endswith("svg")
+    assert f"wrote {out}" in result.output
+
+
+def test_gallery_and_default_name(tmp_path):
+    assert pqswarm("plot", "all", cwd=tmp_path).stdout == "wrote all.png\n"
+    assert min(size(tmp_path / "all.png")) > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plot", "sagg"], "unknown event class 'sagg': did you mean 'sag'?"),
+        (["plot", "sag", "--set", "depth"], "--set must be a parameter and a number, such as depth=0.4, not 'depth'"),
+        (["plot", "sag", "--set", "depth=deep"], "--set must be a parameter and a number"),
+        (["plot", "sag", "--set", "deepth=0.4"], "did you mean 'depth'?"),
+        (["plot", "sag", "--out", "sag.bmp"], "its name must end in .png, .svg, .pdf"),
+        (["plot", "sag", "--snr", "nan"], "snr must be a number of decibels"),
+        (["plot", "sag", "--seed", "-1"], "seed must be a non-negative integer"),
+        (["plot", "sag", "--preset", "lab"], "unknown preset 'lab'"),
+        (["plot", "all", "--source", "bench"], "cannot produce 'pure_sinusoid'"),
+        (["dataset", "--snr", "quiet"], "--snr must be numbers of decibels"),
+        (["dataset", "--events-per-class", "0"], "events_per_class must be"),
+        (["dataset", "--out", "."], ". is a folder"),
+        (["dataset", "--jobs", "0"], "n_jobs must be"),
+        (["features", "nothing.npz"], "there is no file nothing.npz"),
+    ],
+)
+def test_mistakes_get_one_line_and_no_traceback(arguments, message, tmp_path):
+    run = pqswarm(*arguments, cwd=tmp_path, check=False)
+    assert run.returncode == 2
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("pqswarm: ")
+    assert message in last
+    assert "Traceback" not in run.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_interrupt_stops_cleanly(tmp_path):
+    """Ctrl-C in the middle of a large data set: one line, no traceback, no half-written file."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pqswarm", "dataset", "--events-per-class", "5000"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(5)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert errors.strip().splitlines()[-1] == "pqswarm: stopped; nothing was written."
+    assert "Traceback" not in errors
+    assert not list(tmp_path.iterdir())
+
+
+def test_completion():
+    assert complete_event("sag") == ["sag", "sag_with_harmonics", "sag_with_transient"]
+    assert "all" in complete_event("")
+    assert complete_preset("pap") == ["paper", "paper-printed"]
+
+
+def test_help_is_light():
+    """Heavy libraries are imported by the commands that use them, not by the help."""
+    program = (
+        "import sys; from typer.testing import CliRunner; from pqswarm.cli.main import app;"
+        "assert CliRunner().invoke(app, ['plot', '--help']).exit_code == 0;"
+        "print([name for name in ('numpy', 'scipy', 'numba', 'matplotlib', 'pywt', 'joblib') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_installed_script():
+    script = Path(sys.executable).with_name("pqswarm")
+    assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout.startswith(
+        "pqswarm "
+    )

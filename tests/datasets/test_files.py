@@ -1,0 +1,213 @@
+"""Data sets on disk: round trip, damage, strangers."""
+
+import hashlib
+import io
+import json
+import zipfile
+from math import inf
+
+import numpy as np
+import pytest
+
+from pqswarm.datasets import load, make_dataset
+from pqswarm.errors import FileFormatError, PqswarmError
+
+DATASET = make_dataset(2, snr=(inf, 20.0), preset="field", seed=5)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return DATASET.save(tmp_path / "deep" / "folder" / "data.npz")
+
+
+def parts(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewrite(path, contents, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+
+
+def with_manifest(path, **changes):
+    contents = parts(path)
+    manifest = json.loads(contents["manifest.json"])
+    manifest.update(changes)
+    contents["manifest.json"] = json.dumps(manifest)
+    rewrite(path, contents)
+
+
+def with_array(path, name, array):
+    """Replace an array, checksum included, as somebody who means harm would."""
+    contents = parts(path)
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    contents[f"{name}.npy"] = buffer.getvalue()
+    rewrite(path, contents)
+    sums = json.loads(contents["manifest.json"])["sha256"]
+    with_manifest(path, sha256={**sums, name: hashlib.sha256(buffer.getvalue()).hexdigest()})
+
+
+def test_round_trip(path):
+    again = load(path)
+    for name in ("features", "y", "source", "seeds", "record", "parameters"):
+        assert getattr(again, name).tobytes() == getattr(DATASET, name).tobytes()
+        assert getattr(again, name).dtype == getattr(DATASET, name).dtype
+    for name in ("snr", "class_names", "feature_names", "parameter_names", "seed", "version"):
+        assert getattr(again, name) == getattr(DATASET, name)
+    assert again.preset == json.loads(json.dumps(DATASET.preset))
+    assert again.event(3).signal.tobytes() == DATASET.event(3).signal.tobytes()
+
+
+def test_same_data_set_same_bytes(tmp_path):
+    first = DATASET.save(tmp_path / "a.npz").read_bytes()
+    again = make_dataset(2, snr=(inf, 20.0), preset="field", seed=5, n_jobs=1).save(tmp_path / "b.npz").read_bytes()
+    assert first == again == load(tmp_path / "a.npz").save(tmp_path / "c.npz").read_bytes()
+
+
+def test_manifest_says_what_it_is(path):
+    manifest = json.loads(parts(path)["manifest.json"])
+    assert manifest["format"] == "pqswarm dataset"
+    assert manifest["seed"] == 5
+    assert manifest["preset"]["name"] == "field"
+    assert manifest["preset"]["common"]["snr"] == {"range": "Uniform", "low": 30.0, "high": 60.0, "unit": ""}
+    assert set(manifest["sha256"]) == {"features", "y", "source", "seeds", "record", "parameters"}
+
+
+def test_numpy_reads_it_without_pickle(path):
+    with np.load(path, allow_pickle=False) as archive:
+        assert np.array_equal(archive["features"], DATASET.features)
+
+
+def test_every_flipped_byte_is_noticed_or_harmless(path):
+    """Flip bytes all over the file: never a wrong data set, never anything but our own error."""
+    original = path.read_bytes()
+    for place in np.linspace(0, len(original) - 1, 300).astype(int):
+        damaged = bytearray(original)
+        damaged[place] ^= 0x55
+        path.write_bytes(bytes(damaged))
+        try:
+            again = load(path)
+        except PqswarmError:
+            continue
+        assert again.features.tobytes() == DATASET.features.tobytes()
+
+
+@pytest.mark.parametrize("keep", [0, 10, 1000, 0.5, 0.99])
+def test_cut_files(path, keep):
+    content = path.read_bytes()
+    path.write_bytes(content[: int(keep * len(content)) if isinstance(keep, float) else keep])
+    with pytest.raises(FileFormatError, match="is damaged, or is no data set"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "something else"}, "its manifest says otherwise"),
+        ({"format_version": 99}, "has format version 99, this pqswarm reads version 1"),
+        ({"snr": 3}, "no proper 'snr'"),
+        ({"snr": ["loud", 3]}, "noise levels are not numbers"),
+        ({"snr": ["inf"]}, r"'features' has shape \(2, 28, 99\)"),
+        ({"class_names": ["sag"]}, "'y' has values outside 0 to 0"),
+        ({"class_names": [1, 2]}, "not all text"),
+        ({"preset": {}}, "has no name"),
+        ({"sha256": {}}, "checksum of 'features' does not match"),
+    ],
+)
+def test_manifests_that_lie(path, changes, message):
+    with_manifest(path, **changes)
+    with pytest.raises(FileFormatError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("y", np.array([object()]), "'y' is not an array of the expected type"),
+        ("y", np.zeros(28, np.int32), "'y' is not an array of the expected type"),
+        ("y", np.full(28, 99), "'y' has values outside 0 to 13"),
+        ("source", np.full(28, -1), "'source' has values outside 0 to 1"),
+        ("features", np.full((2, 28, 99), np.nan), "not finite"),
+        ("features", np.asfortranarray(np.zeros((2, 28, 99))), "'features' is not an array of the expected"),
+        ("record", np.zeros((28, 4)), "'record' has shape"),
+    ],
+)
+def test_arrays_that_lie(path, name, array, message):
+    with_array(path, name, array)
+    with pytest.raises(FileFormatError, match=message):
+        load(path)
+
+
+def test_a_header_that_promises_a_huge_array_costs_nothing(path):
+    contents = parts(path)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (2, 10**9, 99)}
+    )  # fmt: skip
+    contents["features.npy"] = header.getvalue()
+    rewrite(path, contents)
+    sums = json.loads(contents["manifest.json"])["sha256"]
+    with_manifest(path, sha256={**sums, "features": hashlib.sha256(header.getvalue()).hexdigest()})
+    with pytest.raises(FileFormatError, match="'features' is not an array of the expected type and size"):
+        load(path)
+
+
+def test_compressed_members_are_refused(path):
+    rewrite(path, parts(path), zipfile.ZIP_DEFLATED)
+    with pytest.raises(FileFormatError, match="is not stored as pqswarm does"):
+        load(path)
+
+
+def test_strangers(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("hello")
+    with pytest.raises(FileFormatError, match=r"notes.txt is damaged, or is no data set of pqswarm"):
+        load(text)
+    foreign = tmp_path / "foreign.npz"
+    np.savez(foreign, x=np.zeros(3))
+    with pytest.raises(FileFormatError, match=r"foreign.npz is no data set of pqswarm: it has no manifest.json"):
+        load(foreign)
+    broken = tmp_path / "broken.npz"
+    rewrite(broken, {"manifest.json": "{not json"})
+    with pytest.raises(FileFormatError, match="its manifest is not readable"):
+        load(broken)
+    with pytest.raises(PqswarmError, match=r"there is no file .*none.npz; `pqswarm dataset --out"):
+        load(tmp_path / "none.npz")
+    with pytest.raises(PqswarmError, match="cannot read"):
+        load(tmp_path)
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PqswarmError, match="cannot write"):
+        DATASET.save(tmp_path / "file" / "data.npz")
+    with pytest.raises(PqswarmError, match="cannot write"):
+        DATASET.write_csv(tmp_path / "file" / "data.csv")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_rest(path, monkeypatch):
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(PqswarmError, match="No space left on device"):
+        DATASET.save(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_csv(tmp_path):
+    rows = DATASET.write_csv(tmp_path / "data.csv", 20.0).read_text().splitlines()
+    assert len(rows) == 29
+    names = rows[0].split(",")
+    assert names[:6] == ["class", "source", "seed", "sampling_rate", "frequency", "cycles"]
+    assert tuple(names[-99:]) == DATASET.feature_names
+    last = rows[-1].split(",")
+    assert last[0] == "swell_with_transient"
+    assert [float(cell) for cell in last[-99:]] == DATASET.X(20.0)[-1].tolist()
+    assert last[names.index("depth")] == ""

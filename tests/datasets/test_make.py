@@ -1,0 +1,186 @@
+"""Making data sets: same bytes, the paper's shape, streaming, mistakes."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from pqswarm.datasets import make_dataset
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES, NOISE_LEVELS, PRESETS, SOURCES, add_noise, generate, noise_stream
+from pqswarm.events.parameters import Choice, Fixed, Uniform
+from pqswarm.features import extract, feature_names
+
+SMALL = make_dataset(6, snr=(inf, 30.0), seed=3, n_jobs=1)
+
+
+def test_shape_and_names():
+    assert SMALL.features.shape == (2, 84, 99)
+    assert SMALL.X().shape == SMALL.X(30.0).shape == (84, 99)
+    assert np.array_equal(SMALL.y, np.repeat(np.arange(14), 6))
+    assert SMALL.class_names == EVENT_CLASSES
+    assert SMALL.feature_names == feature_names()
+    assert len(SMALL) == 84
+    assert "84 events of 14 classes" in repr(SMALL)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5, None, -1])
+def test_same_bytes_whatever_the_number_of_threads(n_jobs):
+    other = make_dataset(6, snr=(inf, 30.0), seed=3, n_jobs=n_jobs)
+    for name in ("features", "y", "source", "seeds", "record", "parameters"):
+        assert getattr(other, name).tobytes() == getattr(SMALL, name).tobytes()
+
+
+def test_same_bytes_whatever_the_size_of_the_tasks(monkeypatch):
+    for size in (1, 7, 1000):
+        monkeypatch.setattr("pqswarm.datasets.make._EVENTS_PER_TASK", size)
+        assert make_dataset(6, snr=(inf, 30.0), seed=3).features.tobytes() == SMALL.features.tobytes()
+
+
+def test_same_bytes_whatever_the_platform_threads():
+    program = (
+        "import hashlib; from pqswarm.datasets import make_dataset;"
+        "print(hashlib.sha256(make_dataset(2, snr=[float('inf'), 20]).features.tobytes()).hexdigest())"
+    )
+    digests = set()
+    for threads in ("1", "8"):
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+        environment = {**os.environ, **dict.fromkeys(names, threads)}
+        run = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        )
+        digests.add(run.stdout)
+    assert len(digests) == 1
+
+
+def test_levels_do_not_influence_each_other():
+    """The same events at every level: adding levels changes nothing in the others."""
+    alone = make_dataset(6, snr=30.0, seed=3)
+    assert alone.X(30.0).tobytes() == SMALL.X(30.0).tobytes()
+    assert np.array_equal(alone.parameters, SMALL.parameters, equal_nan=True)
+
+
+def test_a_larger_data_set_begins_with_the_smaller_one():
+    larger = make_dataset(9, snr=(inf, 30.0), seed=3)
+    for label in range(14):
+        first = larger.X()[larger.y == label][:6]
+        assert np.array_equal(first, SMALL.X()[SMALL.y == label])
+
+
+def test_seeds_give_different_events():
+    other = make_dataset(6, snr=inf, seed=4)
+    assert not np.any(np.isin(other.seeds, SMALL.seeds))
+    assert len(set(SMALL.seeds.tolist())) == 84
+
+
+def test_every_event_can_be_made_again_alone():
+    for number in range(0, 84, 5):
+        event = SMALL.event(number)
+        assert event.label == EVENT_CLASSES[SMALL.y[number]]
+        again = generate(event.label, event.seed, source=event.source)
+        assert again.signal.tobytes() == event.signal.tobytes()
+        assert dict(again.parameters) == dict(event.parameters)
+        assert extract(event.signal, 25_000)[0].tobytes() == SMALL.X()[number].tobytes()
+        noisy = add_noise(event.signal, 30.0, noise_stream(event.seed, 30.0))
+        assert extract(noisy, 25_000)[0].tobytes() == SMALL.X(30.0)[number].tobytes()
+
+
+def test_a_tenth_comes_from_the_bench():
+    dataset = make_dataset(250, snr=inf)
+    sources = Counter(SOURCES[source] for source in dataset.source)
+    assert sources == {"model": 3150, "bench": 350}
+    per_class = Counter(EVENT_CLASSES[label] for label in dataset.y[dataset.source == 1])
+    assert per_class == dict.fromkeys(PRESETS["paper"].bench, 70)
+    assert np.isfinite(dataset.features).all()
+
+
+def test_default_levels_are_the_papers():
+    assert make_dataset(1).snr == NOISE_LEVELS
+
+
+def test_field_preset_makes_features_of_short_captures():
+    dataset = make_dataset(4, snr=inf, preset="field")
+    assert dataset.features.shape == (1, 56, 99)
+    assert set(dataset.record[:, 1]) == {50.0, 60.0}
+    assert dataset.record[:, 2].min() < 8
+    number = int(dataset.record[:, 2].argmin())
+    event = dataset.event(number)
+    assert event.signal.tobytes() == generate(event.label, event.seed, "field", source=event.source).signal.tobytes()
+
+
+def test_a_preset_of_ones_own():
+    paper = PRESETS["paper"]
+    mine = replace(paper, name="mine", common={**paper.common, "cycles": Choice((31.0, 40.0))}, bench={})
+    dataset = make_dataset(3, snr=inf, preset=mine)
+    assert set(dataset.record[:, 2]) == {31.0, 40.0}
+    assert dataset.preset["name"] == "mine"
+    assert not dataset.source.any()
+
+
+def test_other_sampling_rates_have_other_features():
+    paper = PRESETS["paper"]
+    slow = replace(paper, name="slow", common={**paper.common, "sampling_rate": Fixed(6400.0)})
+    assert make_dataset(2, snr=inf, preset=slow).feature_names == feature_names(7)
+
+
+def test_progress_is_reported_to_the_end():
+    seen = []
+    make_dataset(2, snr=inf, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (28, 28)
+    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
+
+
+def test_no_waveform_is_kept():
+    """500 events of 120 kB each pass by; only features stay."""
+    import tracemalloc
+
+    make_dataset(1, snr=inf)
+    tracemalloc.start()
+    make_dataset(36, snr=inf, n_jobs=2)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20e6 < 36 * 14 * 120e3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"events_per_class": 0}, "events_per_class must be a whole number of at least 1, not 0"),
+        ({"events_per_class": 2.5}, "events_per_class must be a whole number"),
+        ({"snr": []}, "snr must name at least one noise level"),
+        ({"snr": [30, 30]}, "each once"),
+        ({"snr": [float("nan")]}, "snr must be a number of decibels"),
+        ({"snr": "quiet"}, "snr must be a number of decibels"),
+        ({"seed": -1}, "seed must be"),
+        ({"preset": "fild"}, "unknown preset 'fild': did you mean 'field'"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"n_jobs": 1.5}, "n_jobs must be"),
+    ],
+)
+def test_mistakes_are_named(arguments, message):
+    with pytest.raises(PqswarmError, match=message):
+        make_dataset(**{"events_per_class": 1, **arguments})
+
+
+def test_rates_that_ask_for_different_levels_are_refused():
+    paper = PRESETS["paper"]
+    mixed = replace(paper, common={**paper.common, "sampling_rate": Uniform(3000.0, 25_000.0)}, bench={})
+    with pytest.raises(PqswarmError, match="different numbers of features"):
+        make_dataset(2, snr=inf, preset=mixed)
+
+
+def test_a_bench_share_that_does_not_fit_is_refused():
+    with pytest.raises(PqswarmError, match=r"bench_share 0\.5 is more than the 5 classes"):
+        make_dataset(2, snr=inf, preset=replace(PRESETS["paper"], bench_share=0.5))
+
+
+def test_missing_level_and_event():
+    with pytest.raises(PqswarmError, match=r"no noise level 42 dB; it has inf, 30\.0"):
+        SMALL.X(42)
+    with pytest.raises(PqswarmError, match="events 0 to 83, not 84"):
+        SMALL.event(84)

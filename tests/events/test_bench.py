@@ -1,0 +1,210 @@
+"""The laboratory bench obeys physics: harmonics of the bridge, LC frequency, impedance divider, energy."""
+
+import numpy as np
+import pytest
+from tests.reference.circuit import phase_voltage
+
+from pqswarm.events import PRESETS, generate, run_bench
+
+FS, F0, N = 25_000.0, 50.0, 15_000
+W = 2 * np.pi * F0
+WEAK = {"source_inductance": 2e-3, "source_x_over_r": 2.4, "load_resistance": 200.0}
+
+
+def lines(signal):
+    return 2 * np.abs(np.fft.rfft(signal)[:: N // 500]) / N
+
+
+def test_rectifier_draws_the_orders_6k_plus_minus_1_only():
+    current = lines(run_bench(N, FS, rectifier_ratio=60, **WEAK).currents[0])
+    characteristic = np.array([k for k in range(2, 50) if k % 6 in (1, 5)])
+    others = np.array([k for k in range(2, 50) if k % 6 not in (1, 5)])
+    assert current[characteristic[:8]].min() > 20 * current[others].max()
+
+
+def test_rectifier_harmonics_fall_about_as_one_over_k():
+    current = lines(run_bench(N, FS, rectifier_ratio=400, oversampling=16, **WEAK).currents[0])
+    load = 1 / WEAK["load_resistance"]
+    relative = current / (current[1] - load)
+    orders = np.array([5, 7, 11, 13, 17, 19, 23, 25])
+    np.testing.assert_allclose(relative[orders] * orders, 1.0, atol=0.35)
+    slope = np.polyfit(np.log(orders), np.log(relative[orders]), 1)[0]
+    assert slope == pytest.approx(-1.0, abs=0.25)
+
+
+def test_rectifier_output_voltage_with_commutation():
+    """Mean output of the bridge: 3 sqrt(3)/pi, less the drop of commutation, 3/pi X I."""
+    ratio = 40
+    record = run_bench(N, FS, rectifier_ratio=ratio, oversampling=16, source_x_over_r=100, **{
+        k: v for k, v in WEAK.items() if k != "source_x_over_r"
+    })  # fmt: skip
+    output = record.voltages.max(axis=0) - record.voltages.min(axis=0)
+    reactance = W * WEAK["source_inductance"]
+    current = output.mean() / (ratio * reactance)
+    expected = 3 * np.sqrt(3) / np.pi - 3 / np.pi * reactance * current
+    assert output.mean() == pytest.approx(expected, rel=0.01)
+
+
+def test_phases_are_alike_and_balanced():
+    record = run_bench(N, FS, rectifier_ratio=30, **WEAK)
+    spectra = np.array([lines(phase) for phase in record.voltages])
+    np.testing.assert_allclose(spectra[0], spectra[1], atol=2e-3)
+    np.testing.assert_allclose(spectra[0], spectra[2], atol=2e-3)
+    assert np.abs(record.voltages.sum(axis=0)).mean() < 0.15
+
+
+def test_power_balance():
+    """What the source gives is what resistances take: source, load and rectifier."""
+    ratio = 30
+    record = run_bench(N, FS, rectifier_ratio=ratio, oversampling=16, **WEAK)
+    t = np.arange(N) / FS
+    emf = np.array([np.sin(W * t - k * 2 * np.pi / 3) for k in range(3)])
+    reactance = W * WEAK["source_inductance"]
+    given = (emf * record.currents).sum(axis=0).mean()
+    lost = (record.currents**2).sum(axis=0).mean() * reactance / WEAK["source_x_over_r"]
+    loaded = (record.voltages**2).sum(axis=0).mean() / WEAK["load_resistance"]
+    rectified = ((record.voltages.max(axis=0) - record.voltages.min(axis=0)) ** 2).mean() / (ratio * reactance)
+    assert given == pytest.approx(lost + loaded + rectified, rel=0.01)
+
+
+@pytest.mark.parametrize("capacitance", [4e-6, 10e-6, 25e-6])
+def test_switching_transient_has_the_lc_frequency(capacitance):
+    inductance = 0.5e-3
+    record = run_bench(
+        N, FS, source_inductance=inductance, source_x_over_r=2.4, load_resistance=1e5, capacitance=capacitance,
+        transient_onset=0.2,
+    )  # fmt: skip
+    after = np.arange(N) / FS > 0.2051
+    ring = (record.voltages[0] - np.sin(W * np.arange(N) / FS))[after] * np.hanning(2 * after.sum())[after.sum() :]
+    found = np.abs(np.fft.rfft(ring, 8 * N)).argmax() * FS / (8 * N)
+    assert found == pytest.approx(1 / (2 * np.pi * np.sqrt(inductance * capacitance)), rel=0.01)
+
+
+def test_bank_closes_at_the_asked_angle_with_the_step_of_the_trapped_charge():
+    record = run_bench(
+        N, FS, source_inductance=0.5e-3, source_x_over_r=2.4, load_resistance=1e5, capacitance=10e-6,
+        capacitor_resistance=1e-4, transient_onset=0.2, trapped_voltage=-0.5, oversampling=16,
+    )  # fmt: skip
+    difference = record.voltages[0] - np.sin(W * np.arange(N) / FS)
+    closed = int(np.flatnonzero(np.abs(difference) > 0.1)[0])
+    assert closed / FS == pytest.approx(0.205, abs=1.5 / FS)
+    since = np.arange(3) / FS + closed / FS - 0.205
+    expected = 1.0 - 1.5 * np.cos(since / np.sqrt(0.5e-3 * 10e-6))
+    np.testing.assert_allclose(record.voltages[0, closed : closed + 3], expected, atol=0.06)
+
+
+@pytest.mark.parametrize("ratio", [0.12, 0.5, 1.0, 4.0])
+@pytest.mark.parametrize("x_over_r", [0.5, 2.4, 20.0])
+def test_sag_depth_follows_the_impedance_divider(ratio, x_over_r):
+    inductance, load = 0.5e-3, 80.0
+    record = run_bench(
+        N, FS, source_inductance=inductance, source_x_over_r=x_over_r, load_resistance=load, fault_ratio=ratio,
+        start=0.1, duration=0.4,
+    )  # fmt: skip
+    z = W * inductance * (1 / x_over_r + 1j)
+    parallel = 1 / (1 / load + 1 / (ratio * abs(z)))
+    during = record.voltages[0, 7500:10000]
+    assert np.sqrt(2 * np.mean(during**2)) == pytest.approx(abs(parallel / (parallel + z)), rel=2e-3)
+    before = record.voltages[0, :2500]
+    assert np.sqrt(2 * np.mean(before**2)) == pytest.approx(abs(load / (load + z)), rel=2e-3)
+    for healthy in record.voltages[1:, 7500:10000]:
+        assert np.sqrt(2 * np.mean(healthy**2)) == pytest.approx(abs(load / (load + z)), rel=2e-3)
+
+
+def test_fault_clears_at_a_zero_of_its_current():
+    record = run_bench(
+        N, FS, source_inductance=0.5e-3, source_x_over_r=2.4, load_resistance=80.0, fault_ratio=0.3, start=0.1,
+        duration=0.203,
+    )  # fmt: skip
+    envelope = np.abs(record.voltages[0])
+    late = np.flatnonzero(envelope > 0.9)
+    cleared = late[late > 0.12 * FS][0] / FS
+    assert 0.303 <= cleared <= 0.303 + 0.5 / F0 + 0.25 / F0
+    assert envelope.max() < 1.2
+
+
+def test_fault_against_a_general_solver():
+    inductance, x_over_r, load, ratio = 0.5e-3, 2.4, 80.0, 0.6
+    resistance = W * inductance / x_over_r
+    t = np.arange(4000) / FS
+    record = run_bench(
+        4000, FS, source_inductance=inductance, source_x_over_r=x_over_r, load_resistance=load, fault_ratio=ratio,
+        start=0.05, duration=1.0, oversampling=16,
+    )  # fmt: skip
+    fault = ratio * np.hypot(resistance, W * inductance)
+    expected = phase_voltage(
+        t, inductance=inductance, resistance=resistance, load=load, fault=fault, span=(0.05, np.inf)
+    )
+    away = np.abs(t - 0.05) > 2 / FS
+    np.testing.assert_allclose(record.voltages[0][away], expected[away], atol=2e-3)
+
+
+@pytest.mark.parametrize(("oversampling", "tolerance"), [(4, 0.12), (32, 0.01)])
+def test_bank_against_a_general_solver(oversampling, tolerance):
+    inductance, x_over_r, load = 0.5e-3, 2.4, 400.0
+    t = np.arange(4000) / FS
+    bank = (10e-6, 0.003, -0.4, 0.065)
+    record = run_bench(
+        4000, FS, source_inductance=inductance, source_x_over_r=x_over_r, load_resistance=load, capacitance=bank[0],
+        capacitor_resistance=bank[1], trapped_voltage=bank[2], transient_onset=0.06, oversampling=oversampling,
+    )  # fmt: skip
+    expected = phase_voltage(t, inductance=inductance, resistance=W * inductance / x_over_r, load=load, bank=bank)
+    away = np.abs(t - 0.065) > 2 / FS
+    np.testing.assert_allclose(record.voltages[0][away], expected[away], atol=tolerance)
+
+
+def test_integration_converges():
+    record = {n: run_bench(N, FS, rectifier_ratio=20, oversampling=n, **WEAK).voltages[0] for n in (4, 16, 64)}
+    coarse, fine = (np.sqrt(np.mean((record[n] - record[64]) ** 2)) for n in (4, 16))
+    assert coarse < 0.003
+    assert fine < coarse
+
+
+def measured(event_class, count=60):
+    return [generate(event_class, seed, source="bench") for seed in range(count)]
+
+
+def half_cycle_rms(signal):
+    total = np.concatenate([[0.0], np.cumsum(signal**2)])
+    return np.sqrt(2 * (total[250:] - total[:-250]) / 250)
+
+
+def test_bench_sags_keep_to_the_printed_ranges():
+    for event_class in ("sag", "sag_with_harmonics"):
+        for event in measured(event_class):
+            rms = half_cycle_rms(event.signal)
+            assert 0.1 - 0.02 <= rms.min() <= 0.9 + 0.02
+            below = np.flatnonzero(rms < 0.5 * (1 + rms.min()))
+            duration = (below[-1] - below[0]) / FS * F0
+            assert 0.25 <= duration <= 30
+
+
+def test_bench_harmonics_keep_to_the_printed_range():
+    distortions = []
+    for event in measured("harmonics"):
+        amplitudes = lines(event.signal)
+        assert (amplitudes[[5, 7, 11, 13]] <= 0.2).all()
+        assert amplitudes[1] == pytest.approx(1.0, abs=0.15)
+        distortions.append(np.sqrt((amplitudes[2:50] ** 2).sum()) / amplitudes[1])
+    assert min(distortions) > 0.02
+    assert max(distortions) > 0.1
+
+
+def test_bench_transients_keep_to_the_printed_ranges():
+    for event in measured("oscillatory_transient"):
+        p = event.parameters
+        frequency = 1 / (2 * np.pi * np.sqrt(p["source_inductance"] * p["capacitance"]))
+        assert 1000 <= frequency <= 10_000
+        difference = event.signal - np.sin(W * event.time)
+        onset = int(np.flatnonzero(np.abs(difference) > 0.3)[0])
+        assert 0.3 * N <= onset <= 0.9 * N + 500
+        assert 0.9 <= np.abs(difference[onset : onset + 60]).max() <= 2.1
+        early, late = (np.abs(difference[onset + a : onset + a + 250]).max() for a in (0, 500))
+        assert 45 <= np.log(early / late) / 0.02 <= 110
+
+
+def test_bench_covers_a_tenth_in_the_classes_it_can_produce():
+    assert set(PRESETS["paper"].bench) == {
+        "sag", "harmonics", "oscillatory_transient", "sag_with_harmonics", "sag_with_transient",
+    }  # fmt: skip
+    assert PRESETS["paper"].bench_share == 0.1

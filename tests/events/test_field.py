@@ -1,0 +1,93 @@
+"""The field preset keeps what it promises."""
+
+import numpy as np
+import pytest
+
+from pqswarm.events import EVENT_CLASSES, PRESETS, generate
+
+EVENTS = [generate(name, seed, "field") for name in EVENT_CLASSES for seed in range(40)]
+
+
+def values(name):
+    return np.array([event.parameters[name] for event in EVENTS if name in event.parameters])
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("phase", 0, 2 * np.pi),
+        ("frequency_deviation", -0.01, 0.01),
+        ("amplitude", 0.9, 1.1),
+        ("snr", 30, 60),
+        ("transient_frequency", 300, 10_000),
+        ("transient_amplitude", 0.1, 4),
+        ("transient_damping", 1 / 20e-3, 1 / 0.2e-3),
+        ("notches_per_cycle", 1, 6),
+    ],
+)
+def test_ranges(name, low, high):
+    drawn = values(name)
+    assert drawn.min() >= low
+    assert drawn.max() <= high
+    assert np.ptp(drawn) > 0.75 * (high - low)
+
+
+def test_records():
+    assert {event.frequency for event in EVENTS} == {50.0, 60.0}
+    cycles = np.array([event.cycles for event in EVENTS])
+    assert 4 <= cycles.min() < 5
+    assert 29 < cycles.max() <= 30
+    for event in EVENTS:
+        assert event.signal.size == round(event.cycles / event.frequency * event.sampling_rate)
+
+
+def test_background_distortion_is_at_most_three_percent():
+    amplitudes = np.array([values(f"background_{order}") for order in (3, 5, 7, 11, 13)])
+    thd = np.sqrt((amplitudes**2).sum(axis=0))
+    assert thd.max() <= 0.03
+    assert thd.max() > 0.02
+
+
+def test_disturbances_appear_anywhere():
+    places = np.array(
+        [event.parameters["start"] * event.frequency / event.cycles for event in EVENTS if "start" in event.parameters]
+    )
+    assert places.min() < 0.05
+    assert places.max() > 0.8
+    onsets = np.array(
+        [
+            event.parameters["transient_onset"] * event.frequency / event.cycles
+            for event in EVENTS
+            if "transient_onset" in event.parameters
+        ]
+    )
+    assert onsets.min() < 0.05
+    assert onsets.max() > 0.9
+
+
+def test_frequency_amplitude_and_background_measured_back():
+    event = generate("pure_sinusoid", 5, "field", cycles=30, snr=float("inf"))
+    f = event.frequency * (1 + event.parameters["frequency_deviation"])
+    orders = (1, 3, 5, 7, 11, 13)
+    t = event.time
+    basis = np.column_stack([part(2 * np.pi * f * k * t) for k in orders for part in (np.sin, np.cos)])
+    weights, _, _, _ = np.linalg.lstsq(basis, event.signal)
+    amplitudes = np.hypot(weights[::2], weights[1::2])
+    assert amplitudes[0] == pytest.approx(event.parameters["amplitude"], abs=1e-9)
+    expected = [event.parameters[f"background_{k}"] * event.parameters["amplitude"] for k in orders[1:]]
+    np.testing.assert_allclose(amplitudes[1:], expected, atol=1e-9)
+    assert np.abs(basis @ weights - event.signal).max() < 1e-9
+
+
+def test_the_events_own_noise_has_the_drawn_level():
+    for seed in range(20):
+        noisy, clean = (generate("sag", seed, "field", **snr) for snr in ({}, {"snr": float("inf")}))
+        noise = noisy.signal - clean.signal
+        measured = 10 * np.log10(np.mean(clean.signal**2) / np.mean(noise**2))
+        assert measured == pytest.approx(noisy.parameters["snr"], abs=0.1)
+
+
+def test_bench_events_of_the_field_have_room():
+    for event_class in PRESETS["field"].bench:
+        for seed in range(10):
+            assert generate(event_class, seed, "field", source="bench").cycles >= 12

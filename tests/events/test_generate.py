@@ -1,0 +1,174 @@
+"""Generating single events: determinism, overrides, other grids, errors."""
+
+import dataclasses
+import inspect
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES, MODELS, PARAMETERS, PRESETS, SOURCES, generate, models, synthesise
+
+PAPER_ORDER = (
+    "pure_sinusoid",
+    "dc_offset",
+    "sag",
+    "swell",
+    "interruption",
+    "flicker",
+    "notching",
+    "harmonics",
+    "oscillatory_transient",
+    "sag_with_harmonics",
+    "swell_with_harmonics",
+    "flicker_with_harmonics",
+    "sag_with_transient",
+    "swell_with_transient",
+)
+ALL = [
+    (preset, source, event_class)
+    for preset in PRESETS
+    for source in SOURCES
+    for event_class in (PRESETS[preset].models if source == "model" else PRESETS[preset].bench)
+]
+
+
+def test_classes_are_the_papers_in_its_order():
+    assert EVENT_CLASSES == PAPER_ORDER
+    assert all(MODELS[name] is getattr(models, name) for name in EVENT_CLASSES)
+
+
+@pytest.mark.parametrize(("preset", "source", "event_class"), ALL)
+def test_same_arguments_same_bytes(preset, source, event_class):
+    first, second = (generate(event_class, 7, preset, source=source) for _ in range(2))
+    assert first.signal.tobytes() == second.signal.tobytes()
+    assert dict(first.parameters) == dict(second.parameters)
+    assert not np.array_equal(first.signal, generate(event_class, 8, preset, source=source).signal)
+
+
+@pytest.mark.parametrize(("preset", "source", "event_class"), ALL)
+def test_recorded_parameters_make_the_event_again(preset, source, event_class):
+    event = generate(event_class, 11, preset, source=source)
+    again = synthesise(
+        event.label,
+        event.parameters,
+        sampling_rate=event.sampling_rate,
+        frequency=event.frequency,
+        cycles=event.cycles,
+        source=event.source,
+        seed=event.seed,
+    )
+    assert again.tobytes() == event.signal.tobytes()
+    assert np.isfinite(again).all()
+
+
+def test_a_given_parameter_leaves_the_others_as_they_were():
+    free, fixed = generate("sag_with_transient", 3), generate("sag_with_transient", 3, depth=0.5)
+    assert fixed.parameters["depth"] == 0.5
+    assert {k: v for k, v in fixed.parameters.items() if k != "depth"} == {
+        k: v for k, v in free.parameters.items() if k != "depth"
+    }
+
+
+def test_rate_frequency_and_length_are_adjustable():
+    event = generate("harmonics", 0, sampling_rate=12_800, frequency=60, cycles=12)
+    assert event.signal.size == round(12 / 60 * 12_800)
+    lines = np.abs(np.fft.rfft(event.signal))
+    assert lines.argmax() == 12
+    assert (event.sampling_rate, event.frequency, event.cycles) == (12_800, 60, 12)
+
+
+def test_windows_stay_inside_short_records():
+    for seed in range(50):
+        event = generate("sag", seed, cycles=4)
+        assert event.parameters["start"] + event.parameters["duration"] <= 4 / 50 + 1e-12
+        assert event.parameters["duration"] >= 0.5 / 50
+
+
+def test_transients_stay_below_the_nyquist_frequency():
+    for seed in range(50):
+        event = generate("oscillatory_transient", seed, sampling_rate=6400)
+        assert 1000 <= event.parameters["transient_frequency"] <= 0.45 * 6400
+
+
+def test_printed_options():
+    printed, paper = PRESETS["paper-printed"], PRESETS["paper"]
+    for seed in range(20):
+        assert 50 <= generate("flicker", seed, printed).parameters["flicker_frequency"] <= 1250
+        event = generate("sag_with_transient", seed, printed)
+        assert event.parameters["transient_onset"] == event.parameters["start"]
+        assert 0.18 <= generate("oscillatory_transient", seed, printed).parameters["transient_onset"] <= 0.54
+        assert generate("notching", seed, printed).parameters["notches_per_cycle"] == 2
+        assert generate("notching", seed, paper).parameters["notches_per_cycle"] == 1
+
+
+def test_half_cycle_notches_come_twice_as_often():
+    once, twice = (generate("notching", 1, notches_per_cycle=n) for n in (1, 2))
+    sine = np.sin(2 * np.pi * 50 * once.time)
+    assert np.count_nonzero(twice.signal - sine) == pytest.approx(2 * np.count_nonzero(once.signal - sine), rel=0.05)
+
+
+def test_one_preset_option_at_a_time():
+    from pqswarm.events import paper_preset
+
+    preset = paper_preset("mine", notch_period="half-cycle")
+    assert generate("notching", 0, preset).parameters["notches_per_cycle"] == 2
+    assert generate("flicker", 0, preset).parameters["flicker_frequency"] <= 25
+    with pytest.raises(PqswarmError, match="notch_period"):
+        paper_preset(notch_period="third")
+
+
+def test_presets_are_data():
+    """A preset of one's own needs no code: replace a range."""
+    from pqswarm.events.parameters import Uniform
+
+    paper = PRESETS["paper"]
+    shallow = dataclasses.replace(
+        paper, name="shallow", models={**paper.models, "sag": {**paper.models["sag"], "depth": Uniform(0.1, 0.2)}}
+    )
+    assert all(generate("sag", seed, shallow).parameters["depth"] <= 0.2 for seed in range(20))
+
+
+def test_models_are_pure_functions_with_the_formula_in_the_docstring():
+    for model in MODELS.values():
+        assert ":math:`v_" in inspect.getdoc(model)
+        source = inspect.getsource(model)
+        assert "random" not in source
+        assert "global" not in source
+
+
+def test_every_parameter_is_catalogued():
+    for preset, source, event_class in ALL:
+        assert set(PRESETS[preset].ranges(event_class, source)) <= set(PARAMETERS)
+
+
+def test_global_random_state_is_left_alone():
+    np.random.seed(1)  # noqa: NPY002
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    generate("sag", 0, "field")
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameters", "message"),
+    [
+        (("sga", 0), {}, "unknown event class 'sga': did you mean 'sag'"),
+        (("sag", 0, "papper"), {}, "did you mean 'paper'"),
+        (("sag", -1), {}, "seed must be a non-negative integer, not -1"),
+        (("sag", 1.5), {}, "seed must be a non-negative integer, not 1.5"),
+        (("sag", True), {}, "seed must be a non-negative integer"),
+        (("sag", 0), {"dept": 0.5}, "unknown parameter of sag 'dept': did you mean 'depth'"),
+        (("sag", 0), {"rise": 0.5}, "unknown parameter of sag 'rise'"),
+        (("sag", 0), {"depth": 1.5}, r"depth of sag must be a finite number from 0 to 1 \[pu\], not 1.5"),
+        (("sag", 0), {"depth": float("nan")}, "depth of sag must be a finite number"),
+        (("sag", 0), {"depth": "deep"}, "depth of sag must be a finite number"),
+        (("sag", 0), {"sampling_rate": 0}, "sampling_rate of sag must be"),
+        (("sag", 0), {"sampling_rate": 1000}, "sampling_rate must be above 26 times the frequency"),
+        (("sag", 0), {"cycles": -3}, "cycles of sag must be"),
+        (("swell", 0), {"source": "bench"}, "cannot produce 'swell'; it produces sag, harmonics"),
+        (("swell", 0), {"source": "bank"}, "unknown source 'bank'"),
+    ],
+)
+def test_mistakes_are_named(arguments, parameters, message):
+    with pytest.raises(PqswarmError, match=message):
+        generate(*arguments, **parameters)

@@ -1,0 +1,61 @@
+"""Noise: level, whiteness, streams."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES, NOISE_LEVELS, add_noise, generate, noise_stream
+
+
+def test_levels_of_the_paper():
+    assert (inf, 50, 45, 40, 35, 30, 25, 20) == NOISE_LEVELS
+
+
+@pytest.mark.parametrize("event_class", EVENT_CLASSES)
+def test_measured_snr(event_class):
+    for seed in range(200):
+        signal = generate(event_class, seed).signal
+        level = NOISE_LEVELS[1 + seed % 7]
+        noise = add_noise(signal, level, noise_stream(seed, level)) - signal
+        measured = 10 * np.log10(np.mean(signal**2) / np.mean(noise**2))
+        assert measured == pytest.approx(level, abs=0.1)
+
+
+def test_noise_is_white_gaussian_with_zero_mean():
+    signal = generate("sag", 0).signal
+    noise = np.concatenate([add_noise(signal, 20.0, noise_stream(seed, 20.0)) - signal for seed in range(20)])
+    noise /= noise.std()
+    assert abs(noise.mean()) < 4 / np.sqrt(noise.size)
+    assert stats.kstest(noise, "norm").pvalue > 0.001
+    spectrum = np.abs(np.fft.rfft(noise.reshape(20, -1), axis=1)) ** 2
+    bands = spectrum[:, 1:7501].reshape(20, 75, 100).mean(axis=(0, 2))
+    assert np.ptp(bands) / bands.mean() < 0.2
+
+
+def test_streams_are_keyed_by_event_and_level():
+    signal = np.ones(1000)
+    drawn = {(seed, snr): add_noise(signal, snr, noise_stream(seed, snr)) for seed in (1, 2) for snr in (30.0, 20.0)}
+    assert np.array_equal(drawn[1, 30.0], add_noise(signal, 30.0, noise_stream(1, 30.0)))
+    shapes = [noise - signal for noise in drawn.values()]
+    correlations = np.corrcoef(shapes)[np.triu_indices(4, 1)]
+    assert np.abs(correlations).max() < 0.15
+
+
+def test_no_noise_is_a_copy():
+    signal = np.arange(5.0)
+    result = add_noise(signal, inf, noise_stream(0, inf))
+    assert np.array_equal(result, signal)
+    assert result is not signal
+
+
+def test_a_signal_without_power_stays_as_it_is():
+    assert np.array_equal(add_noise(np.zeros(10), 20.0, noise_stream(0, 20.0)), np.zeros(10))
+
+
+@pytest.mark.parametrize("snr", [nan, -inf, "loud", None])
+def test_bad_levels(snr):
+    with pytest.raises(PqswarmError, match="snr must be a number of decibels"):
+        add_noise(np.ones(10), snr, np.random.default_rng(0))

@@ -1,0 +1,53 @@
+"""Short captures are lengthened without leaving a mark."""
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.features import decompose, extend
+
+
+@pytest.mark.parametrize("frequency", [49.5, 49.87, 50.0, 50.31, 50.5])
+@pytest.mark.parametrize("phase", [0.0, 1.3, 4.0])
+def test_a_sine_goes_on_as_a_sine(frequency, phase):
+    n, before = 2000, 6500
+    t = np.arange(n) / 25_000
+    longer = extend(np.sin(2 * np.pi * frequency * t + phase), 25_000)
+    assert longer.size == 15_000
+    expected = np.sin(2 * np.pi * frequency * (np.arange(15_000) - before) / 25_000 + phase)
+    np.testing.assert_allclose(longer, expected, atol=0.02)
+    high = decompose(longer[np.newaxis], 8)[0][0]
+    assert np.abs(high[8:-8]).max() < 1e-3
+
+
+def test_the_capture_itself_is_untouched():
+    capture = np.random.default_rng(0).standard_normal(2000)
+    assert np.array_equal(extend(capture, 25_000)[6500:8500], capture)
+
+
+def test_distorted_cycles_are_repeated():
+    t = np.arange(2500) / 25_000
+    wave = np.sin(2 * np.pi * 50.2 * t) + 0.1 * np.sin(2 * np.pi * 5 * 50.2 * t)
+    longer = extend(wave, 25_000)
+    time = (np.arange(15_000) - 6250) / 25_000
+    expected = np.sin(2 * np.pi * 50.2 * time) + 0.1 * np.sin(2 * np.pi * 5 * 50.2 * time)
+    np.testing.assert_allclose(longer, expected, atol=0.03)
+
+
+def test_long_records_come_back_as_they_are():
+    signal = np.zeros(20_000)
+    assert extend(signal, 25_000) is signal
+
+
+def test_sixty_hertz():
+    assert extend(np.sin(2 * np.pi * 60 * np.arange(2000) / 25_000), 25_000, 60).size == 12_500
+
+
+def test_zero_capture():
+    assert np.array_equal(extend(np.zeros(2000), 25_000), np.zeros(15_000))
+
+
+@pytest.mark.parametrize("signal", [np.zeros(1000), np.zeros((1, 2000))])
+def test_too_short_or_wrong_shape(signal):
+    with pytest.raises(PqswarmError, match=r"at least 2.1 cycles \(1050 samples\)"):
+        extend(signal, 25_000)

@@ -1,0 +1,145 @@
+"""Extracting features: edge cases and mistakes."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import pywt
+from tests.reference import functions as slow
+
+from pqswarm.errors import PqswarmError
+from pqswarm.events import generate
+from pqswarm.features import (
+    FUNCTIONS,
+    band_edges,
+    band_names,
+    coefficient_times,
+    decompose,
+    decomposition_level,
+    extract,
+    minimum_samples,
+)
+
+
+@pytest.mark.parametrize("n", [2816, 15_000, 12_345])
+def test_coefficients_are_those_of_pywavelets(n):
+    signals = np.random.default_rng(n).standard_normal((3, n))
+    for signal, *bands in zip(signals, *decompose(signals, 8), strict=True):
+        for ours, theirs in zip(bands, pywt.wavedec(signal, "sym6", "symmetric", 8)[::-1], strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_coefficients_are_those_of_the_definition():
+    signal = np.random.default_rng(0).standard_normal(400)
+    for ours, theirs in zip(decompose(signal[np.newaxis], 3), slow.decompose(signal, 3), strict=True):
+        np.testing.assert_allclose(ours[0], theirs, rtol=1e-12, atol=1e-13)
+
+
+def test_rows_do_not_influence_each_other():
+    signals = np.array([generate("sag", seed).signal for seed in range(11)])
+    together = extract(signals, 25_000)
+    for signal, row in zip(signals, together, strict=True):
+        assert extract(signal, 25_000)[0].tobytes() == row.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("rate", "frequency", "level"),
+    [(25_000, 50, 8), (25_000, 60, 8), (12_800, 50, 8), (6400, 50, 7), (3200, 60, 5), (100, 50, 1), (30_707, 60, 8)],
+)
+def test_rule_of_thumb(rate, frequency, level):
+    assert decomposition_level(rate, frequency) == level
+    assert rate / 2 ** (level + 1) <= frequency <= rate / 2**level
+
+
+def test_other_rates_have_other_numbers_of_features():
+    wave = np.sin(2 * np.pi * 60 * np.arange(4000) / 3200)
+    assert extract(wave, 3200, 60).shape == (1, 66)
+
+
+def test_bands():
+    assert band_names(8) == ("D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "A8")
+    edges = band_edges(25_000, 8)
+    assert edges[0] == (6250, 12_500)
+    assert edges[-1] == (0, 25_000 / 512)
+    assert all(low == upper for (low, _), (_, upper) in pairwise(edges[:-1]))
+
+
+@pytest.mark.parametrize("band", range(8))
+def test_coefficient_times_point_at_the_disturbance(band):
+    signal = np.zeros(15_000)
+    signal[7000] = 1.0
+    coefficients = decompose(signal[np.newaxis], 8)[band][0]
+    times = coefficient_times(band_names(8)[band], coefficients.size, 25_000)
+    width = 2 ** (band + 1) / 25_000
+    assert times[np.abs(coefficients).argmax()] == pytest.approx(7000 / 25_000, abs=1.5 * width)
+
+
+def test_zero_signal():
+    assert np.array_equal(extract(np.zeros(15_000), 25_000), np.zeros((1, 99)))
+
+
+@pytest.mark.parametrize("value", [1.0, -3.7, 1e-9, 1e9])
+def test_constant_signal(value):
+    row = dict(zip(FUNCTIONS, extract(np.full(15_000, value), 25_000).reshape(9, 11)[-1], strict=True))
+    assert row["mean"] == pytest.approx(16 * value)
+    assert row["skewness"] == row["kurtosis"] == 0
+    assert row["variance"] == pytest.approx(0, abs=1e-20 * value**2)
+    assert np.isfinite(extract(np.full(15_000, value), 25_000)).all()
+
+
+def test_integers_and_single_precision_are_converted():
+    counts = np.random.default_rng(0).integers(-100, 100, (2, 3000))
+    expected = extract(counts.astype(float), 25_000)
+    for dtype in (np.int16, np.int64, np.float32):
+        assert np.array_equal(extract(counts.astype(dtype), 25_000), expected)
+    assert np.array_equal(extract(counts.tolist(), 25_000), expected)
+
+
+def test_views_and_column_order_do_not_matter():
+    signals = np.array([generate("swell", seed).signal for seed in range(3)])
+    assert np.array_equal(extract(np.asfortranarray(signals), 25_000), extract(signals, 25_000))
+    assert np.array_equal(extract(np.repeat(signals, 2, axis=1)[:, ::2], 25_000), extract(signals, 25_000))
+
+
+def test_no_signals_give_no_rows():
+    assert extract(np.empty((0, 15_000)), 25_000).shape == (0, 99)
+
+
+def with_value(value):
+    signals = np.zeros((3, 3000))
+    signals[1, 17] = value
+    return signals
+
+
+@pytest.mark.parametrize(
+    ("signals", "rate", "frequency", "message"),
+    [
+        (np.zeros(2815), 25_000, 50, r"signals have 2815 samples, but sym6 to level 8 needs at least 2816 \(0.113 s"),
+        (np.zeros((2, 0)), 25_000, 50, "signals have 0 samples"),
+        (np.zeros((2, 2, 3000)), 25_000, 50, r"shape \(n, n_samples\), not \(2, 2, 3000\)"),
+        (np.float64(3.0), 25_000, 50, "one row per signal"),
+        (with_value(np.nan), 25_000, 50, "sample 17 of signal 1 is nan"),
+        (with_value(np.inf), 25_000, 50, "sample 17 of signal 1 is inf"),
+        (with_value(1e200), 25_000, 50, "signal 1 is too large in magnitude"),
+        (np.zeros(3000, complex), 25_000, 50, "signals must be real numbers, not of type complex128"),
+        (np.zeros(3000, bool), 25_000, 50, "signals must be real numbers, not of type bool"),
+        (["a", "b"], 25_000, 50, "signals must be real numbers"),
+        (np.zeros(3000), 0, 50, "sampling_rate and frequency must be positive"),
+        (np.zeros(3000), 25_000, -50, "sampling_rate and frequency must be positive"),
+        (np.zeros(3000), float("nan"), 50, "sampling_rate and frequency must be positive"),
+        (np.zeros(3000), 60, 50, "must be at least twice the frequency"),
+    ],
+)
+def test_mistakes_are_named(signals, rate, frequency, message):
+    with pytest.raises(PqswarmError, match=message):
+        extract(signals, rate, frequency)
+
+
+def test_ragged_rows():
+    with pytest.raises(PqswarmError, match="same length"):
+        extract([[1.0, 2.0], [1.0]], 25_000)
+
+
+def test_shortest_allowed_signal():
+    assert minimum_samples(8) == 2816
+    assert np.isfinite(extract(generate("sag", 0).signal[:2816], 25_000)).all()

@@ -1,0 +1,103 @@
+"""The house: light imports, complete exports, documented functions, one flow of imports."""
+
+import importlib
+import inspect
+import pkgutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pqswarm
+from pqswarm.errors import FileFormatError, PqswarmError
+
+PACKAGES = ["pqswarm.datasets", "pqswarm.events", "pqswarm.events.models", "pqswarm.features", "pqswarm.report"]
+HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "joblib", "rich")
+
+
+def loaded_by(statement, names):
+    program = f"{statement}; import sys; print([name for name in {names!r} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return run.stdout.strip()
+
+
+def test_import_is_light():
+    assert loaded_by("import pqswarm", ("numpy", "pywt", *HEAVY)) == "[]"
+    assert loaded_by("import pqswarm.events", ("pywt", *HEAVY)) == "[]"
+    assert loaded_by("import pqswarm.datasets", HEAVY) == "[]"
+
+
+def test_subpackages_appear_on_first_use():
+    program = "import pqswarm; print(pqswarm.events.EVENT_CLASSES[2], pqswarm.features.feature_names()[27])"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["sag", "D3.entropy"]
+    assert set(dir(pqswarm)) == set(pqswarm.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'swarm'"):
+        pqswarm.swarm  # noqa: B018
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_exports_are_complete_and_sorted(name):
+    package = importlib.import_module(name)
+    assert set(package.__all__) <= set(vars(package))
+    assert len(set(package.__all__)) == len(package.__all__)
+
+
+def public_functions():
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        for export in package.__all__:
+            thing = getattr(package, export)
+            if inspect.isfunction(thing):
+                yield f"{name}.{export}", thing
+
+
+@pytest.mark.parametrize(("name", "function"), dict(public_functions()).items(), ids=lambda value: str(value)[:60])
+def test_public_functions_are_annotated_and_documented(name, function):
+    assert inspect.getdoc(function)
+    signature = inspect.signature(function)
+    assert signature.return_annotation is not inspect.Signature.empty
+    if len(signature.parameters) > 2:
+        assert "Parameters\n----------" in inspect.getdoc(function)
+        assert "Returns\n-------" in inspect.getdoc(function)
+
+
+def test_every_module_imports_alone():
+    for module in pkgutil.walk_packages(pqswarm.__path__, "pqswarm."):
+        if module.name != "pqswarm.__main__":
+            importlib.import_module(module.name)
+
+
+def test_errors_are_value_errors():
+    assert issubclass(PqswarmError, ValueError)
+    assert issubclass(FileFormatError, PqswarmError)
+
+
+def test_nothing_uses_pickle_or_global_random_state():
+    from pathlib import Path
+
+    for path in Path(pqswarm.__path__[0]).rglob("*.py"):
+        text = path.read_text()
+        for word in ("import pickle", "allow_pickle=True", "np.random.seed", "np.random.rand"):
+            assert word not in text, f"{word} in {path.name}"
+
+
+def test_golden_numbers():
+    """Streams and definitions stay what they were: seeds in papers must keep their meaning."""
+    import json
+    from pathlib import Path
+
+    from pqswarm.datasets import make_dataset
+
+    golden = json.loads((Path(__file__).parent / "golden" / "dataset.json").read_text())
+    for preset, expected in golden.items():
+        dataset = make_dataset(4, snr=(float("inf"), 30.0), seed=1, preset=preset)
+        assert dataset.seeds.tolist() == expected["seeds"]
+        assert dataset.source.tolist() == expected["source"]
+        totals = np.nansum(dataset.parameters, axis=1)
+        np.testing.assert_allclose(totals, expected["parameter_sums"], rtol=1e-9)
+        spread = dataset.features[:, :, dataset.feature_names.index("D3.deviation")]
+        np.testing.assert_allclose(spread, expected["D3.deviation"], rtol=1e-6)
+        entropy = dataset.features[:, :, dataset.feature_names.index("A8.entropy")]
+        np.testing.assert_allclose(entropy, expected["A8.entropy"], rtol=1e-6)
