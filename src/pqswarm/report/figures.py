@@ -88,7 +88,8 @@ def _settled(figure: Figure) -> Figure:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axis in figure.axes:
-        axis.set_position([round(value, 4) for value in axis.get_position().bounds])
+        left, bottom, width, height = (round(value, 4) for value in axis.get_position().bounds)
+        axis.set_position((left, bottom, width, height))
     return figure
 
 
