@@ -1,6 +1,5 @@
 """The command line, as a person uses it."""
 
-import os
 import re
 import signal
 import subprocess
@@ -58,6 +57,8 @@ def test_dataset_and_its_features(tmp_path):
     assert "wrote dataset.npz: 28 events of 14 classes, 99 features, 2 noise levels" in run.stdout
     assert "wrote events.csv" in run.stdout
     assert load(tmp_path / "dataset.npz").snr == (float("inf"), 30.0)
+    pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--set", "frequency=60", "-o", "60.npz", cwd=tmp_path)
+    assert set(load(tmp_path / "60.npz").record[:, 1]) == {60.0}
     assert len((tmp_path / "events.csv").read_text().splitlines()) == 29
     assert "wrote features.png" in pqswarm("features", "dataset.npz", cwd=tmp_path).stdout
     assert size(tmp_path / "features.png")[0] > 1000
@@ -111,6 +112,10 @@ def test_gallery_and_default_name(tmp_path):
         (["dataset", "--events-per-class", "0"], "events_per_class must be"),
         (["dataset", "--out", "."], ". is a folder"),
         (["dataset", "--jobs", "0"], "n_jobs must be"),
+        (["dataset", "--out", "a.npz", "--csv", "a.npz"], "--out and --csv are the same file"),
+        (["dataset", "--out", "/proc/a.npz"], "cannot write /proc/a.npz"),
+        (["dataset", "--set", "depth=0.5"], "unknown parameter of preset 'paper' 'depth'"),
+        (["plot", "sag", "--set", "cycles=1e6", "--set", "sampling_rate=1e9"], "samples, more than"),
         (["features", "nothing.npz"], "there is no file nothing.npz"),
     ],
 )
@@ -127,15 +132,20 @@ def test_mistakes_get_one_line_and_no_traceback(arguments, message, tmp_path):
 def test_interrupt_stops_cleanly(tmp_path):
     """Ctrl-C in the middle of a large data set: one line, no traceback, no half-written file."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "pqswarm", "dataset", "--events-per-class", "5000"],
+        [sys.executable, "-m", "pqswarm", "dataset", "--events-per-class", "20000"],
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
+        # A runner in the background may have told its children to ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    time.sleep(5)
-    os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    try:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
     assert process.returncode == 130
     assert errors.strip().splitlines()[-1] == "pqswarm: stopped; nothing was written."
     assert "Traceback" not in errors

@@ -111,8 +111,15 @@ def test_cut_files(path, keep):
         ({"snr": 3}, "no proper 'snr'"),
         ({"snr": ["loud", 3]}, "noise levels are not numbers"),
         ({"snr": ["inf"]}, r"'features' has shape \(2, 28, 99\)"),
+        ({"snr": ["inf", float("nan")]}, "noise levels are not numbers"),
+        ({"snr": ["inf", "30"]}, "noise levels are not numbers"),
+        ({"snr": ["inf", 10**400]}, "noise levels are not numbers"),
+        ({"snr": ["inf", "inf"]}, "a noise level appears twice"),
         ({"class_names": ["sag"]}, "'y' has values outside 0 to 0"),
+        ({"class_names": ["storm"]}, r"unknown class_names \['storm'\]"),
+        ({"feature_names": ["a"] * 99}, "its features have other names"),
         ({"class_names": [1, 2]}, "not all text"),
+        ({"parameter_names": ["colour"]}, r"unknown parameter_names \['colour'\]"),
         ({"preset": {}}, "has no name"),
         ({"sha256": {}}, "checksum of 'features' does not match"),
     ],
@@ -133,6 +140,9 @@ def test_manifests_that_lie(path, changes, message):
         ("features", np.full((2, 28, 99), np.nan), "not finite"),
         ("features", np.asfortranarray(np.zeros((2, 28, 99))), "'features' is not an array of the expected"),
         ("record", np.zeros((28, 4)), "'record' has shape"),
+        ("record", np.full((28, 3), 1e15), "impossible values of sampling_rate"),
+        ("record", np.full((28, 3), np.nan), "impossible values of sampling_rate"),
+        ("parameters", np.full(DATASET.parameters.shape, np.inf), "impossible values of amplitude"),
     ],
 )
 def test_arrays_that_lie(path, name, array, message):
@@ -184,6 +194,8 @@ def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PqswarmError, match="cannot write"):
         DATASET.save(tmp_path / "file" / "data.npz")
+    with pytest.raises(PqswarmError, match="is no name of a file"):
+        DATASET.save("")
     with pytest.raises(PqswarmError, match="cannot write"):
         DATASET.write_csv(tmp_path / "file" / "data.csv")
 

@@ -12,8 +12,18 @@ import pytest
 
 from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, NOISE_LEVELS, PRESETS, SOURCES, add_noise, generate, noise_stream
-from pqswarm.events.parameters import Choice, Fixed, Uniform
+from pqswarm.events import (
+    EVENT_CLASSES,
+    NOISE_LEVELS,
+    PRESETS,
+    SOURCES,
+    Choice,
+    Fixed,
+    Uniform,
+    add_noise,
+    generate,
+    noise_stream,
+)
 from pqswarm.features import extract, feature_names
 
 SMALL = make_dataset(6, snr=(inf, 30.0), seed=3, n_jobs=1)
@@ -156,6 +166,8 @@ def test_no_waveform_is_kept():
         ({"snr": [30, 30]}, "each once"),
         ({"snr": [float("nan")]}, "snr must be a number of decibels"),
         ({"snr": "quiet"}, "snr must be a number of decibels"),
+        ({"snr": "30"}, "snr must be a number of decibels, or infinity for no noise, not '30'"),
+        ({"snr": b"30"}, "snr must be a number of decibels"),
         ({"seed": -1}, "seed must be"),
         ({"preset": "fild"}, "unknown preset 'fild': did you mean 'field'"),
         ({"n_jobs": 0}, "n_jobs must be"),
@@ -182,5 +194,15 @@ def test_a_bench_share_that_does_not_fit_is_refused():
 def test_missing_level_and_event():
     with pytest.raises(PqswarmError, match=r"no noise level 42 dB; it has inf, 30\.0"):
         SMALL.X(42)
-    with pytest.raises(PqswarmError, match="events 0 to 83, not 84"):
-        SMALL.event(84)
+    for number in (84, -1, 1.5, "1"):
+        with pytest.raises(PqswarmError, match="events 0 to 83, not"):
+            SMALL.event(number)
+
+
+def test_levels_as_arrays():
+    assert make_dataset(1, snr=np.array(30.0)).snr == (30.0,)
+    assert make_dataset(1, snr=np.array([30, 20])).snr == (30.0, 20.0)
+
+
+def test_more_threads_than_work():
+    assert len(make_dataset(1, snr=inf, n_jobs=10**6)) == 14

@@ -22,14 +22,16 @@ def test_rectifier_draws_the_orders_6k_plus_minus_1_only():
     assert current[characteristic[:8]].min() > 20 * current[others].max()
 
 
-def test_rectifier_harmonics_fall_about_as_one_over_k():
-    current = lines(run_bench(N, FS, rectifier_ratio=400, oversampling=16, **WEAK).currents[0])
-    load = 1 / WEAK["load_resistance"]
-    relative = current / (current[1] - load)
-    orders = np.array([5, 7, 11, 13, 17, 19, 23, 25])
-    np.testing.assert_allclose(relative[orders] * orders, 1.0, atol=0.35)
-    slope = np.polyfit(np.log(orders), np.log(relative[orders]), 1)[0]
-    assert slope == pytest.approx(-1.0, abs=0.25)
+@pytest.mark.parametrize(("ratio", "slope"), [(400, -1.1), (150, -1.25), (50, -1.7), (12, -2.3)])
+def test_rectifier_harmonics_fall_about_as_one_over_k(ratio, slope):
+    """On a stiff source as 1/k, steeper on a weak one, where commutation takes longer; as many steps as in use."""
+    current = lines(run_bench(N, FS, rectifier_ratio=ratio, **WEAK).currents[0])
+    orders = np.array([5, 7, 11, 13, 17, 19])
+    relative = current[orders] / (current[1] - 1 / WEAK["load_resistance"])
+    assert np.polyfit(np.log(orders), np.log(relative), 1)[0] == pytest.approx(slope, abs=0.15)
+    if ratio >= 150:
+        np.testing.assert_allclose(relative * orders, 1.0, atol=0.4)
+    assert (relative * orders <= 1.2).all()
 
 
 def test_rectifier_output_voltage_with_commutation():
@@ -160,7 +162,7 @@ def test_integration_converges():
     assert fine < coarse
 
 
-def measured(event_class, count=60):
+def measured(event_class, count=100):
     return [generate(event_class, seed, source="bench") for seed in range(count)]
 
 
@@ -169,14 +171,32 @@ def half_cycle_rms(signal):
     return np.sqrt(2 * (total[250:] - total[:-250]) / 250)
 
 
-def test_bench_sags_keep_to_the_printed_ranges():
-    for event_class in ("sag", "sag_with_harmonics"):
-        for event in measured(event_class):
-            rms = half_cycle_rms(event.signal)
-            assert 0.1 - 0.02 <= rms.min() <= 0.9 + 0.02
-            below = np.flatnonzero(rms < 0.5 * (1 + rms.min()))
-            duration = (below[-1] - below[0]) / FS * F0
-            assert 0.25 <= duration <= 30
+@pytest.mark.parametrize("event_class", ["sag", "sag_with_harmonics", "sag_with_transient"])
+def test_bench_sags_keep_to_the_printed_ranges(event_class):
+    for event in measured(event_class):
+        p = event.parameters
+        until = int(p["transient_onset"] * FS) if "transient_onset" in p else N
+        rms = half_cycle_rms(event.signal[:until])
+        z = 2 * np.pi * 50 * p["source_inductance"] * (1 / p["source_x_over_r"] + 1j)
+        divided = abs(p["fault_ratio"] * abs(z) / (p["fault_ratio"] * abs(z) + z))
+        assert 0.1 <= divided <= 0.9
+        if p["duration"] >= 2.5 / F0:  # whole cycles, after the first, which has a direct component
+            first = int((p["start"] + 1 / F0) * FS)
+            whole = int((p["duration"] - 1 / F0) * F0) * 500
+            residual = np.sqrt(2 * np.mean(event.signal[first : first + whole] ** 2))
+            assert residual == pytest.approx(divided, abs=0.02 if event_class != "sag_with_harmonics" else 0.08)
+            assert 0.1 <= residual <= 0.9
+        below = np.flatnonzero(rms < 0.5 * (1 + divided))
+        duration = (below[-1] - below[0]) / FS * F0
+        assert p["duration"] * F0 - 0.5 <= duration <= p["duration"] * F0 + 0.8
+        assert duration <= 30
+
+
+@pytest.mark.parametrize("event_class", ["sag", "sag_with_harmonics", "sag_with_transient"])
+def test_bench_faults_clear_without_numerical_spikes(event_class):
+    for event in measured(event_class, 200):
+        onset = event.parameters.get("transient_onset", 1.0)
+        assert np.abs(event.signal[: int(onset * FS)]).max() < 1.15
 
 
 def test_bench_harmonics_keep_to_the_printed_range():
@@ -186,7 +206,7 @@ def test_bench_harmonics_keep_to_the_printed_range():
         assert (amplitudes[[5, 7, 11, 13]] <= 0.2).all()
         assert amplitudes[1] == pytest.approx(1.0, abs=0.15)
         distortions.append(np.sqrt((amplitudes[2:50] ** 2).sum()) / amplitudes[1])
-    assert min(distortions) > 0.02
+    assert min(distortions) > 0.01
     assert max(distortions) > 0.1
 
 

@@ -23,6 +23,7 @@ def values(name):
         ("transient_amplitude", 0.1, 4),
         ("transient_damping", 1 / 20e-3, 1 / 0.2e-3),
         ("notches_per_cycle", 1, 6),
+        ("background_5_phase", 0, 2 * np.pi),
     ],
 )
 def test_ranges(name, low, high):
@@ -39,6 +40,12 @@ def test_records():
     assert 29 < cycles.max() <= 30
     for event in EVENTS:
         assert event.signal.size == round(event.cycles / event.frequency * event.sampling_rate)
+
+
+def test_notches_fill_the_record_from_its_first_notch_period():
+    for event in (event for event in EVENTS if event.label == "notching"):
+        frequency = event.frequency * (1 + event.parameters["frequency_deviation"])
+        assert event.parameters["notch_position"] <= 1 / (frequency * event.parameters["notches_per_cycle"])
 
 
 def test_background_distortion_is_at_most_three_percent():

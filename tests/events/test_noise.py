@@ -55,7 +55,19 @@ def test_a_signal_without_power_stays_as_it_is():
     assert np.array_equal(add_noise(np.zeros(10), 20.0, noise_stream(0, 20.0)), np.zeros(10))
 
 
-@pytest.mark.parametrize("snr", [nan, -inf, "loud", None])
+def test_lists_are_converted_and_matrices_refused():
+    assert add_noise([1.0, -1.0], inf, noise_stream(0, inf)).tolist() == [1.0, -1.0]
+    with pytest.raises(PqswarmError, match=r"of shape \(n,\), not \(2, 3\)"):
+        add_noise(np.ones((2, 3)), 20.0, noise_stream(0, 20.0))
+
+
+def test_an_events_own_noise_is_not_the_added_noise():
+    event, clean = (generate("sag", 3, "field", snr=snr).signal for snr in (30.0, inf))
+    added = add_noise(clean, 30.0, noise_stream(3, 30.0)) - clean
+    assert abs(np.corrcoef(event - clean, added)[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("snr", [nan, -inf, "loud", "30", None, 10**400])
 def test_bad_levels(snr):
     with pytest.raises(PqswarmError, match="snr must be a number of decibels"):
         add_noise(np.ones(10), snr, np.random.default_rng(0))

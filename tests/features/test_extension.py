@@ -43,11 +43,36 @@ def test_sixty_hertz():
     assert extend(np.sin(2 * np.pi * 60 * np.arange(2000) / 25_000), 25_000, 60).size == 12_500
 
 
+@pytest.mark.parametrize("place", [150, 1850])
+def test_a_transient_near_an_end_is_not_repeated(place):
+    t = np.arange(2000) / 25_000
+    since = np.maximum(t - place / 25_000, 0)
+    burst = (since > 0) * np.exp(-800 * since) * np.sin(2 * np.pi * 3000 * since)
+    longer = extend(np.sin(2 * np.pi * 50 * t) + burst, 25_000)
+    expected = np.sin(2 * np.pi * 50 * (np.arange(15_000) - 6500) / 25_000)
+    outside = np.r_[0:6500, 8500:15_000]
+    np.testing.assert_allclose(longer[outside], expected[outside], atol=0.01)
+
+
+def test_a_sag_that_is_still_there_goes_on():
+    t = np.arange(3000) / 25_000
+    longer = extend(np.where(t > 0.05, 0.5, 1.0) * np.sin(2 * np.pi * 50 * t), 25_000)
+    assert np.abs(longer[:5000]).max() == pytest.approx(1.0, abs=0.01)
+    assert np.abs(longer[10_000:]).max() == pytest.approx(0.5, abs=0.01)
+
+
 def test_zero_capture():
     assert np.array_equal(extend(np.zeros(2000), 25_000), np.zeros(15_000))
 
 
 @pytest.mark.parametrize("signal", [np.zeros(1000), np.zeros((1, 2000))])
 def test_too_short_or_wrong_shape(signal):
-    with pytest.raises(PqswarmError, match=r"at least 2.1 cycles \(1050 samples\)"):
+    with pytest.raises(PqswarmError, match=r"2.1 cycles \(1050 samples\)"):
         extend(signal, 25_000)
+
+
+def test_bad_rates():
+    with pytest.raises(PqswarmError, match="frequency must be a positive number"):
+        extend(np.zeros(2000), 25_000, 0)
+    with pytest.raises(PqswarmError, match="16 samples per cycle"):
+        extend(np.zeros(20), 100)

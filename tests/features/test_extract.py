@@ -80,11 +80,20 @@ def test_zero_signal():
 
 @pytest.mark.parametrize("value", [1.0, -3.7, 1e-9, 1e9])
 def test_constant_signal(value):
-    row = dict(zip(FUNCTIONS, extract(np.full(15_000, value), 25_000).reshape(9, 11)[-1], strict=True))
-    assert row["mean"] == pytest.approx(16 * value)
-    assert row["skewness"] == row["kurtosis"] == 0
-    assert row["variance"] == pytest.approx(0, abs=1e-20 * value**2)
-    assert np.isfinite(extract(np.full(15_000, value), 25_000)).all()
+    table = dict(zip(FUNCTIONS, extract(np.full(15_000, value), 25_000).reshape(9, 11).T, strict=True))
+    assert not table["skewness"].any()
+    assert not table["kurtosis"].any()
+    assert not table["entropy"][:8].any()
+    np.testing.assert_allclose(table["mean"], [*[0] * 8, 16 * value], atol=1e-9 * abs(value))
+    np.testing.assert_allclose(table["variance"], 0, atol=1e-18 * value**2)
+
+
+def test_a_constant_does_not_hide_a_small_signal():
+    """What counts as rounding is far below what any recorder sees."""
+    ripple = 1e-7 * np.random.default_rng(0).standard_normal(15_000)
+    table = dict(zip(FUNCTIONS, extract(1.0 + ripple, 25_000).reshape(9, 11).T, strict=True))
+    assert (table["entropy"][:8] > 2).all()
+    assert (table["kurtosis"] > 1).all()
 
 
 def test_integers_and_single_precision_are_converted():
@@ -124,9 +133,12 @@ def with_value(value):
         (np.zeros(3000, complex), 25_000, 50, "signals must be real numbers, not of type complex128"),
         (np.zeros(3000, bool), 25_000, 50, "signals must be real numbers, not of type bool"),
         (["a", "b"], 25_000, 50, "signals must be real numbers"),
-        (np.zeros(3000), 0, 50, "sampling_rate and frequency must be positive"),
-        (np.zeros(3000), 25_000, -50, "sampling_rate and frequency must be positive"),
-        (np.zeros(3000), float("nan"), 50, "sampling_rate and frequency must be positive"),
+        (np.zeros(3000), 0, 50, r"sampling_rate must be a positive number \[Hz\], not 0"),
+        (np.zeros(3000), 25_000, -50, "frequency must be a positive number"),
+        (np.zeros(3000), float("nan"), 50, "sampling_rate must be a positive number"),
+        (np.zeros(3000), "25000", 50, "sampling_rate must be a positive number"),
+        (np.zeros(3000), 25_000, None, "frequency must be a positive number"),
+        (np.ma.masked_equal([0.0] * 3000, 0.0), 25_000, 50, "signals must not be masked"),
         (np.zeros(3000), 60, 50, "must be at least twice the frequency"),
     ],
 )

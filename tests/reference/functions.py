@@ -6,8 +6,8 @@ import numpy as np
 import pywt
 
 
-def functions(coefficients):
-    """f1 ... f11 of a list of numbers, sums without rounding."""
+def functions(coefficients, rounding=0.0):
+    """f1 ... f11 of a list of numbers, sums without rounding; what is at most `rounding` counts as zero."""
     c = [float(value) for value in coefficients]
     n = len(c)
     ordered = sorted(c)
@@ -19,7 +19,9 @@ def functions(coefficients):
     deviations = [value - mean for value in c]
     variance = math.fsum(d**2 for d in deviations) / (n - 1)
     sigma = math.sqrt(variance)
-    flat = max(abs(d) for d in deviations) <= 1e-12 * max(abs(value) for value in c)
+    flat = max(abs(d) for d in deviations) <= rounding
+    if max(abs(value) for value in c) <= rounding:
+        entropy = 0.0
     skewness = 0.0 if flat else math.fsum(d**3 for d in deviations) / ((n - 1) * sigma**3)
     kurtosis = 0.0 if flat else math.fsum(d**4 for d in deviations) / ((n - 1) * sigma**4)
     mean_deviation = math.fsum(abs(d) for d in deviations) / n

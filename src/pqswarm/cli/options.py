@@ -2,13 +2,25 @@
 
 from collections.abc import Iterable
 from math import inf
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Preset", "Seed", "Snr", "Stopped", "complete_event", "complete_preset", "read_assignments", "read_levels"]
+__all__ = [
+    "Parameters",
+    "Preset",
+    "Seed",
+    "Snr",
+    "Stopped",
+    "check_writable",
+    "complete_event",
+    "complete_preset",
+    "read_assignments",
+    "read_levels",
+]
 
 
 class Stopped(Exception):  # noqa: N818 (not an error)
@@ -33,8 +45,26 @@ Preset = Annotated[
     str,
     typer.Option(help="Ranges to draw from: paper, paper-printed or field.", autocompletion=complete_preset),
 ]
+Parameters = Annotated[
+    list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")
+]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.")]
 Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB; inf is without noise.")]
+
+
+def check_writable(path: Path, overwrite: bool) -> None:
+    """Raise an error now, before any work, if the file cannot be written later."""
+    if not path.name or path.is_dir():
+        raise PqswarmError(f"{path} is a folder: give the name of a file to write.")
+    if path.exists() and not overwrite:
+        raise PqswarmError(f"{path} exists: give --overwrite to replace it, or another name.")
+    probe = path.with_name(f".{path.name}.probe")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
 
 
 def read_levels(text: str) -> list[float]:
@@ -45,8 +75,10 @@ def read_levels(text: str) -> list[float]:
     >>> read_levels("inf, 50")
     [inf, 50.0]
     """
+    from pqswarm.events import check_snr
+
     try:
-        return [float(part) for part in text.split(",")]
+        return [check_snr(float(part)) for part in text.split(",")]
     except ValueError:
         raise PqswarmError(
             f"--snr must be numbers of decibels separated by commas, such as inf,50,20, not {text!r}."

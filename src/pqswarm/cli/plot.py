@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Preset, Seed, Snr, complete_event, read_assignments
+from pqswarm.cli.options import Parameters, Preset, Seed, Snr, complete_event, read_assignments
 
 __all__ = ["plot"]
 
@@ -21,9 +21,7 @@ def plot(
     seed: Seed = 0,
     preset: Preset = "paper",
     source: Annotated[str, typer.Option(help="model, or bench for the simulated laboratory.")] = "model",
-    parameters: Annotated[
-        list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")
-    ] = None,
+    parameters: Parameters = None,
 ) -> None:
     """Draw the waveform of an event and its wavelet bands, or a gallery of all classes.
 

@@ -7,13 +7,13 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.events import SOURCES, Event, synthesise
+from pqswarm.events import RECORD, SOURCES, Event, synthesise
 
 __all__ = ["Dataset"]
-
-_RECORD = ("sampling_rate", "frequency", "cycles")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +95,13 @@ class Dataset:
         >>> make_dataset(1, snr=40).event(3).label
         'swell'
         """
-        if not 0 <= number < len(self):
+        if not isinstance(number, int | np.integer) or not 0 <= number < len(self):
             raise PqswarmError(f"the data set has events 0 to {len(self) - 1}, not {number!r}.")
         label = self.class_names[self.y[number]]
         row = dict(zip(self.parameter_names, self.parameters[number].tolist(), strict=True))
         parameters = {name: value for name, value in row.items() if not isnan(value)}
         source, seed = SOURCES[self.source[number]], int(self.seeds[number])
-        record = dict(zip(_RECORD, self.record[number].tolist(), strict=True))
+        record = dict(zip(RECORD, self.record[number].tolist(), strict=True))
         return Event(
             signal=synthesise(label, parameters, source=source, seed=seed, **record),
             label=label,
@@ -150,7 +150,7 @@ class Dataset:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
-                writer.writerow(["class", "source", "seed", *_RECORD, *self.parameter_names, *self.feature_names])
+                writer.writerow(["class", "source", "seed", *RECORD, *self.parameter_names, *self.feature_names])
                 for i in range(len(self)):
                     numbers = [*self.record[i], *self.parameters[i], *features[i]]
                     cells = ["" if isnan(value) else repr(float(value)) for value in numbers]

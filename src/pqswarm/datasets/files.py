@@ -18,7 +18,8 @@ from numpy.lib import format as npy
 
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.events import SOURCES
+from pqswarm.events import EVENT_CLASSES, PARAMETERS, RECORD, SOURCES, check_snr
+from pqswarm.features import FUNCTIONS, feature_names
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray
@@ -36,6 +37,8 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 def save(dataset: Dataset, path: str | Path) -> Path:
     """Write a data set; see :meth:`pqswarm.datasets.Dataset.save`."""
     path = Path(path)
+    if not path.name:
+        raise PqswarmError(f"{str(path)!r} is no name of a file to write.")
     members = {name: _npy_bytes(np.asarray(getattr(dataset, name), dtype)) for name, dtype in _ARRAYS.items()}
     manifest = {
         "format": _FORMAT,
@@ -176,9 +179,18 @@ def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, checksums: dict
 
 def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Dataset:
     try:
-        snr = tuple(float(level) for level in manifest["snr"])
-    except (TypeError, ValueError):
+        snr = tuple(check_snr(inf if level == "inf" else level) for level in manifest["snr"])
+    except PqswarmError:
         raise FileFormatError("is damaged: its noise levels are not numbers.") from None
+    if len(set(snr)) < len(snr):
+        raise FileFormatError("is damaged: a noise level appears twice.")
+    level = len(manifest["feature_names"]) // len(FUNCTIONS) - 1
+    if tuple(manifest["feature_names"]) != feature_names(level):
+        raise FileFormatError("is damaged, or is from another pqswarm: its features have other names.")
+    for kind, known in (("class_names", EVENT_CLASSES), ("parameter_names", PARAMETERS)):
+        strangers = [name for name in manifest[kind] if name not in known]
+        if strangers or len(set(manifest[kind])) < len(manifest[kind]):
+            raise FileFormatError(f"is damaged, or is from another pqswarm: unknown {kind} {strangers[:3]}.")
     n = arrays["y"].size
     shapes = {
         "features": (len(snr), n, len(manifest["feature_names"])),
@@ -194,8 +206,13 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Datase
     for name, limit in (("y", len(manifest["class_names"])), ("source", len(SOURCES))):
         if n and not (arrays[name].min() >= 0 and arrays[name].max() < limit):
             raise FileFormatError(f"is damaged: {name!r} has values outside 0 to {limit - 1}.")
-    if not (np.isfinite(arrays["features"]).all() and np.isfinite(arrays["record"]).all()):
-        raise FileFormatError("is damaged: it holds features or records that are not finite.")
+    if not np.isfinite(arrays["features"]).all():
+        raise FileFormatError("is damaged: it holds features that are not finite.")
+    for names, values in ((RECORD, arrays["record"]), (manifest["parameter_names"], arrays["parameters"])):
+        for name, column in zip(names, values.T, strict=True):
+            given = column[~np.isnan(column)] if values is arrays["parameters"] else column
+            if not ((given >= PARAMETERS[name].low) & (given <= PARAMETERS[name].high)).all():
+                raise FileFormatError(f"is damaged: it holds impossible values of {name}.")
     return Dataset(
         **arrays,
         snr=snr,

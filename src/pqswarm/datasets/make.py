@@ -120,7 +120,9 @@ def _checked_count(events_per_class: int) -> int:
 
 
 def _checked_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
-    levels = tuple(check_snr(level) for level in (snr if isinstance(snr, Sequence | np.ndarray) else [snr]))
+    several = isinstance(snr, Sequence | np.ndarray) and not isinstance(snr, str | bytes) and np.ndim(snr) > 0
+    given: Sequence[object] = snr if several else [snr]  # type: ignore[assignment]
+    levels = tuple(check_snr(level) for level in given)
     if not levels or len(set(levels)) < len(levels):
         raise PqswarmError(f"snr must name at least one noise level, each once, not {snr!r}.")
     return levels
@@ -160,7 +162,7 @@ def _produce(
     from joblib import Parallel, delayed
 
     tasks = [orders[i : i + _EVENTS_PER_TASK] for i in range(0, len(orders), _EVENTS_PER_TASK)]
-    results = Parallel(n_jobs=n_jobs, backend="threading", return_as="generator")(
+    results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
         delayed(_produce_some)(task, preset, levels) for task in tasks
     )
     events: list[Event] = []

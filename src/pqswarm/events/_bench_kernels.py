@@ -139,6 +139,7 @@ def simulate(
     closed = False
     faulted = False
     fault_done = False
+    cleared = False
 
     total = warm_up + (n_samples - 1) * oversampling + 1
     for step in range(total):
@@ -149,7 +150,8 @@ def simulate(
                 voltages[k, sample] = v[k]
                 currents[k, sample] = i_source[k]
 
-        switched = False
+        switched = cleared
+        cleared = False
         if not closed and t >= closing_time:
             closed = True
             switched = True
@@ -230,9 +232,8 @@ def simulate(
         if faulted and t >= clearing_time and crossing:
             faulted = False
             fault_done = True
+            cleared = True
             shunt[0] -= fault_conductance
-            if rectifier:
-                _impedance(branch, shunt, dc_conductance, diodes, scratch, impedance)
         for k in range(3):
             emf[k] = emf_next[k]
     return voltages, currents

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,16 @@ from pqswarm._random import checked_seed, stream
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
-from pqswarm.events.models import MODELS, Grid
+from pqswarm.events.models import EVENT_CLASSES, MODELS, Grid
 from pqswarm.events.noise import add_noise, noise_stream
-from pqswarm.events.parameters import PARAMETERS, check_parameters, draw
+from pqswarm.events.parameters import PARAMETERS, check_parameters, draw, record_length
 from pqswarm.events.presets import Preset, get_preset
 
-__all__ = ["Event", "generate", "synthesise"]
+__all__ = ["RECORD", "Event", "check_record", "generate", "synthesise"]
 
-_RECORD = ("sampling_rate", "frequency", "cycles")
+RECORD = ("sampling_rate", "frequency", "cycles")
+"""The parameters of an event that are its record's."""
+
 _GRID = (
     "amplitude",
     "phase",
@@ -27,6 +28,7 @@ _GRID = (
     *(name for name in PARAMETERS if name.startswith("background_")),
 )
 _HIGHEST_ORDER = 13
+_MOST_SAMPLES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,13 +117,14 @@ def generate(
     ranges = chosen.ranges(event_class, source)
     seed = checked_seed(seed)
     given = check_parameters(parameters, ranges, event_class)
-    uniforms = stream(seed, (0,)).random(len(ranges)).tolist()
+    uniforms = stream(seed, (0, EVENT_CLASSES.index(event_class))).random(len(ranges)).tolist()
     values = draw(ranges, uniforms, given)
-    record = {name: values.pop(name) for name in _RECORD}
+    _keep_inside(values, given, event_class)
+    record = {name: values.pop(name) for name in RECORD}
     return Event(
         signal=synthesise(event_class, values, seed=seed, source=source, **record),
         label=event_class,
-        parameters=MappingProxyType(values),
+        parameters=values,
         source=source,
         seed=seed,
         preset=chosen.name,
@@ -170,12 +173,7 @@ def synthesise(
     >>> bool((again == event.signal).all())
     True
     """
-    if sampling_rate <= 2 * _HIGHEST_ORDER * frequency:
-        raise PqswarmError(
-            f"sampling_rate must be above {2 * _HIGHEST_ORDER} times the frequency ({frequency:g} Hz), "
-            f"so that harmonics to order {_HIGHEST_ORDER} can be seen, not {sampling_rate:g} Hz."
-        )
-    n_samples = round(cycles / frequency * sampling_rate)
+    n_samples = check_record(sampling_rate, frequency, cycles)
     disturbance = {name: value for name, value in parameters.items() if name not in _GRID}
     grid = _grid(parameters, frequency)
     signal: FloatArray
@@ -187,8 +185,65 @@ def synthesise(
     else:
         signal = MODELS[event_class](np.arange(n_samples) / sampling_rate, grid=grid, **disturbance)
     if "snr" in parameters:
-        signal = add_noise(signal, parameters["snr"], noise_stream(seed, parameters["snr"]))
+        signal = add_noise(signal, parameters["snr"], noise_stream(seed, parameters["snr"], own=True))
     return signal
+
+
+def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
+    """Return the number of samples of a record, or raise an error if it is no record.
+
+    Parameters
+    ----------
+    sampling_rate, frequency : float
+        Samples per second and nominal frequency [Hz].
+    cycles : float
+        Length [nominal cycles].
+
+    Returns
+    -------
+    int
+        Samples.
+
+    Examples
+    --------
+    >>> check_record(25_000, 50, 30)
+    15000
+    """
+    if sampling_rate <= 2 * _HIGHEST_ORDER * frequency:
+        raise PqswarmError(
+            f"sampling_rate must be above {2 * _HIGHEST_ORDER} times the frequency ({frequency:g} Hz), "
+            f"so that harmonics to order {_HIGHEST_ORDER} can be seen, not {sampling_rate:g} Hz."
+        )
+    n_samples = round(cycles / frequency * sampling_rate)
+    if n_samples > _MOST_SAMPLES:
+        raise PqswarmError(
+            f"{cycles:g} cycles of {frequency:g} Hz at {sampling_rate:g} Hz are {n_samples} samples, "
+            f"more than the {_MOST_SAMPLES} that a record may have: shorten it or lower the sampling rate."
+        )
+    return n_samples
+
+
+def _keep_inside(values: dict[str, float], given: Mapping[str, float], event_class: str) -> None:
+    """Refuse what the record cannot show; shorten a drawn duration that a given start leaves no room for."""
+    end = record_length(values)
+    for name in ("start", "transient_onset", "notch_position"):
+        if values.get(name, 0.0) >= end:
+            raise PqswarmError(
+                f"{name} of {event_class} must lie inside the record of {end:g} s, not at {values[name]:g} s."
+            )
+    for name in ("transient_frequency", "flicker_frequency"):
+        if values.get(name, 0.0) >= values["sampling_rate"] / 2:
+            raise PqswarmError(
+                f"{name} of {event_class} must be below half the sampling rate of {values['sampling_rate']:g} Hz, "
+                f"not {values[name]:g} Hz."
+            )
+    if "start" in values and values["start"] + values["duration"] > end * (1 + 1e-12):
+        if "duration" in given:
+            raise PqswarmError(
+                f"start and duration of {event_class}, {values['start']:g} s and {values['duration']:g} s, "
+                f"reach beyond the record of {end:g} s."
+            )
+        values["duration"] = end - values["start"]
 
 
 def _grid(parameters: Mapping[str, float], frequency: float) -> Grid:

@@ -14,20 +14,40 @@ NOISE_LEVELS: tuple[float, ...] = (inf, 50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0
 """The noise levels of the paper [dB]; infinity is the event without noise."""
 
 
-def check_snr(snr: float) -> float:
+def check_snr(snr: object) -> float:
     """Return the signal-to-noise ratio [dB] as a float, or raise an error that names it."""
     try:
-        value = float(snr)
-    except (TypeError, ValueError):
+        value = -inf if isinstance(snr, str | bytes) else float(snr)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
         value = -inf
     if isnan(value) or value < -300.0:
         raise PqswarmError(f"snr must be a number of decibels, or infinity for no noise, not {snr!r}.")
     return value
 
 
-def noise_stream(seed: int, snr: float) -> np.random.Generator:
-    """Return the generator of the noise of the event `seed` at the level `snr` [dB]."""
-    return stream(seed, (1, int(np.float64(snr).view(np.uint64))))
+def noise_stream(seed: int, snr: float, *, own: bool = False) -> np.random.Generator:
+    """Return the generator of the noise of an event at a level.
+
+    Parameters
+    ----------
+    seed : int
+        The event's seed.
+    snr : float
+        The level [dB].
+    own : bool
+        Whether the noise is part of the event, rather than added to it: that has a stream of its own.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The same for the same arguments.
+
+    Examples
+    --------
+    >>> bool(noise_stream(1, 30.0).normal() == noise_stream(1, 30.0).normal())
+    True
+    """
+    return stream(seed, (2 if own else 1, int(np.float64(snr).view(np.uint64))))
 
 
 def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) -> FloatArray:
@@ -58,7 +78,11 @@ def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) ->
     >>> round(float(10 * np.log10(np.mean(clean**2) / np.mean(noise**2))), 6)
     30.0
     """
-    if check_snr(snr) == inf:
+    snr = check_snr(snr)
+    signal = np.asarray(signal, dtype=np.float64)
+    if signal.ndim != 1:
+        raise PqswarmError(f"noise is added to one signal at a time, of shape (n,), not {signal.shape}.")
+    if snr == inf or not signal.any():
         return signal.copy()
     noise = generator.standard_normal(signal.size)
     # Not np.dot: a threaded BLAS would make the last bits depend on the number of cores.

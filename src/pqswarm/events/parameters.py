@@ -28,7 +28,10 @@ __all__ = [
     "record_length",
 ]
 
-Unit = Literal["", "cycles", "record", "fundamental", "hertz"]
+Unit = Literal["", "cycles", "cycles left", "notch periods", "record", "fundamental", "hertz"]
+
+
+_HUGE = 1e6  # beyond any event; keeps all arithmetic far from overflow
 
 
 @dataclass(frozen=True)
@@ -38,21 +41,21 @@ class Parameter:
     symbol: str
     unit: str
     meaning: str
-    low: float = -inf
-    high: float = inf
+    low: float = -_HUGE
+    high: float = _HUGE
 
 
 def _catalogue() -> dict[str, Parameter]:
     record = {
         "sampling_rate": Parameter("F_s", "Hz", "samples per second", 1.0, 1e9),
-        "frequency": Parameter("f", "Hz", "nominal frequency of the grid", 1e-3, 1e6),
+        "frequency": Parameter("f", "Hz", "nominal frequency of the grid", 1.0, 1e6),
         "cycles": Parameter("", "cycles", "length of the record in nominal cycles", 1.0, 1e6),
     }
     grid = {
         "amplitude": Parameter("alpha", "pu", "amplitude of the fundamental", 0.0),
         "phase": Parameter("", "rad", "phase of the fundamental at the start of the record"),
         "frequency_deviation": Parameter("", "1", "actual over nominal frequency, minus 1", -0.5, 0.5),
-        "snr": Parameter("SNR", "dB", "noise that belongs to the event itself"),
+        "snr": Parameter("SNR", "dB", "noise that belongs to the event itself", -300.0, 300.0),
     }
     background = {
         name: parameter
@@ -76,7 +79,7 @@ def _catalogue() -> dict[str, Parameter]:
         "notches_per_cycle": Parameter("", "1", "notches in a cycle of the fundamental", 1.0, 100.0),
         **{f"h{k}": Parameter(f"delta_{k}", "pu", f"harmonic of order {k}", 0.0, 0.5) for k in (5, 7, 11, 13)},
         "transient_amplitude": Parameter("beta", "pu", "initial amplitude of the transient"),
-        "transient_damping": Parameter("gamma", "1/s", "decay rate of the transient", 0.0),
+        "transient_damping": Parameter("gamma", "1/s", "decay rate of the transient", 0.0, 1e9),
         "transient_frequency": Parameter("f_tr", "Hz", "frequency of the transient", 0.0),
         "transient_onset": Parameter("t_1", "s", "start of the transient, or earliest closing of the bank", 0.0),
     }
@@ -113,16 +116,26 @@ def record_length(values: Mapping[str, float]) -> float:
 
 
 def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
-    if unit == "cycles":
-        cycle = 1.0 / (values["frequency"] * (1.0 + values.get("frequency_deviation", 0.0)))
-        return low * cycle, min(high * cycle, record_length(values))
-    if unit == "record":
-        return low * record_length(values), high * record_length(values)
-    if unit == "fundamental":
-        return low * values["frequency"], high * values["frequency"]
-    if unit == "hertz":
-        return low, min(high, 0.45 * values["sampling_rate"])
-    return low, high
+    """Turn the ends of a range into SI units and cut it to what the record can hold."""
+    limit = inf
+    scale = 1.0
+    if unit in ("cycles", "cycles left", "notch periods"):
+        scale = 1.0 / (values["frequency"] * (1.0 + values.get("frequency_deviation", 0.0)))
+        limit = record_length(values) - (values["start"] if unit == "cycles left" else 0.0)
+        if unit == "notch periods":
+            scale /= values["notches_per_cycle"]
+    elif unit == "record":
+        scale = record_length(values)
+    elif unit == "fundamental":
+        scale = values["frequency"]
+    if unit in ("fundamental", "hertz"):
+        limit = 0.45 * values["sampling_rate"]
+    if limit < low * scale:
+        raise PqswarmError(
+            f"{values['cycles']:g} cycles of {values['frequency']:g} Hz at {values['sampling_rate']:g} Hz cannot hold "
+            f"a range of {low:g} to {high:g} {unit}: take a longer record or a higher sampling rate."
+        )
+    return low * scale, min(high * scale, limit)
 
 
 @dataclass(frozen=True)
@@ -133,13 +146,14 @@ class Uniform:
     ----------
     low, high : float
         The ends, in `unit`.
-    unit : {"", "cycles", "record", "fundamental", "hertz"}
-        ``cycles`` of the grid (never longer than the record), fractions of the ``record``, multiples
-        of the ``fundamental`` frequency, ``hertz`` (never above 0.45 of the sampling rate), or none.
+    unit : str
+        ``cycles`` of the grid (never longer than the record), ``cycles left`` (never beyond its end,
+        counted from `start`), ``notch periods``, fractions of the ``record``, multiples of the
+        ``fundamental`` frequency or ``hertz`` (neither above 0.45 of the sampling rate), or none.
 
     Examples
     --------
-    >>> Uniform(0.5, 30, "cycles").at(0.0, {"frequency": 50.0, "cycles": 10.0})
+    >>> Uniform(0.5, 30, "cycles").at(0.0, {"frequency": 50.0, "cycles": 10.0, "sampling_rate": 25e3})
     0.2
     """
 
@@ -255,12 +269,12 @@ def check_parameters(parameters: Mapping[str, object], known: Mapping[str, objec
         allowed = PARAMETERS[name]
         try:
             value = float(given)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             value = nan
         without_noise = name == "snr" and value == inf
         if not (without_noise or (isfinite(value) and allowed.low <= value <= allowed.high)):
-            limits = f" from {allowed.low:g} to {allowed.high:g}" if isfinite(allowed.low) else ""
-            raise PqswarmError(f"{name} of {owner} must be a finite number{limits} [{allowed.unit}], not {given!r}.")
+            limits = f"from {allowed.low:g} to {allowed.high:g} [{allowed.unit}]"
+            raise PqswarmError(f"{name} of {owner} must be a number {limits}, not {given!r}.")
         checked[name] = value
     return checked
 

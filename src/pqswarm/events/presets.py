@@ -1,18 +1,18 @@
 """Presets: which parameters the events of a data set have, as plain data.
 
 A preset holds the ranges common to all events (record and supply) and those of each class, which
-replace common ones of the same name. Make your own with :func:`dataclasses.replace`.
+replace common ones of the same name. Make your own with :meth:`Preset.fixed` or :func:`dataclasses.replace`.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import pi, sqrt
 from types import MappingProxyType
 from typing import Any, Literal
 
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.models import EVENT_CLASSES
-from pqswarm.events.parameters import Choice, Fixed, Inside, LogUniform, Range, Same, Uniform
+from pqswarm.events.parameters import Choice, Fixed, Inside, LogUniform, Range, Same, Uniform, check_parameters
 
 __all__ = ["PRESETS", "SOURCES", "Preset", "get_preset", "paper_preset"]
 
@@ -65,6 +65,38 @@ class Preset:
             )
         return {**self.common, **classes[event_class]}
 
+    def fixed(self, **values: float) -> "Preset":
+        """Return a copy in which common parameters have the same value in every event.
+
+        Parameters
+        ----------
+        **values : float
+            `sampling_rate` [Hz], `frequency` [Hz], `cycles`, `amplitude` [pu], and what else is common.
+
+        Returns
+        -------
+        Preset
+            The copy.
+
+        Examples
+        --------
+        >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
+        Fixed(value=60.0)
+        """
+        checked = check_parameters(values, self.common, f"preset {self.name!r}")
+        ranges = {key: Fixed(value) for key, value in checked.items()}
+
+        def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:
+            return {label: {key: ranges.get(key, own[key]) for key in own} for label, own in classes.items()}
+
+        return replace(
+            self,
+            name=", ".join([self.name, *(f"{key}={value:g}" for key, value in checked.items())]),
+            common={**self.common, **ranges},
+            models=with_fixed(self.models),
+            bench=with_fixed(self.bench),
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return the preset as nested plain values, for manifests and reports."""
 
@@ -87,13 +119,13 @@ def _model_ranges(
     notches: Ranges,
     series: Ranges,
     transient: Ranges,
-    combined_onset: Range | None = None,
+    window_of_transient: Ranges | None = None,
 ) -> dict[str, Ranges]:
     """Compose the ranges of the fourteen classes from those of their ingredients.
 
-    `combined_onset` replaces the onset of a transient where it comes with a sag or swell.
+    `window_of_transient` replaces the window of a sag or swell that comes with a transient.
     """
-    combined = transient if combined_onset is None else {**transient, "transient_onset": combined_onset}
+    combined = transient | (window if window_of_transient is None else window_of_transient)
     sag = {"depth": magnitude["sag"], **window}
     swell = {"rise": magnitude["swell"], **window}
     return {
@@ -109,12 +141,13 @@ def _model_ranges(
         "sag_with_harmonics": {**sag, **series},
         "swell_with_harmonics": {**swell, **series},
         "flicker_with_harmonics": {**flicker, **series},
-        "sag_with_transient": {**sag, **combined},
-        "swell_with_transient": {**swell, **combined},
+        "sag_with_transient": {"depth": magnitude["sag"], **combined},
+        "swell_with_transient": {"rise": magnitude["swell"], **combined},
     }
 
 
 _WINDOW: Ranges = {"duration": Uniform(0.5, 30, "cycles"), "start": Inside("duration")}
+_WINDOW_FROM_ONSET: Ranges = {"start": Same("transient_onset"), "duration": Uniform(0.5, 30, "cycles left")}
 _MAGNITUDE: Ranges = {
     "amplitude": Uniform(0.9, 1.1),
     "offset": Uniform(0.0, 0.1),
@@ -133,15 +166,15 @@ def _bench_ranges(extra: Ranges | None = None) -> dict[str, Ranges]:
 
     The damping of the bank's transient is half the source's R/L plus small losses: an X/R of 2.0 to 2.8
     gives 56 to 79 per second at 50 Hz. The bank rings with the source at 1.0 to 4.6 kHz. Trapped charge
-    of the opposite sign makes the transient larger than 1 pu. The fault leaves 0.11 to 0.89 pu.
+    of the opposite sign makes the transient larger than 1 pu. The fault leaves 0.11 to 0.90 pu.
     """
     weak: Ranges = {"source_inductance": LogUniform(1e-3, 5e-3), "source_x_over_r": Uniform(2.0, 2.8)}
     stiff: Ranges = {"source_inductance": LogUniform(0.3e-3, 1e-3), "source_x_over_r": Uniform(2.0, 2.8)}
     loaded: Ranges = {"load_resistance": LogUniform(50.0, 500.0)}
     unloaded: Ranges = {"load_resistance": LogUniform(1e4, 1e5)}
-    rectifier: Ranges = {"rectifier_ratio": Uniform(12.0, 50.0)}
+    rectifier: Ranges = {"rectifier_ratio": LogUniform(12.0, 150.0)}
     fault: Ranges = {
-        "fault_ratio": LogUniform(0.115, 4.2),
+        "fault_ratio": LogUniform(0.115, 3.8),
         "duration": Uniform(0.5, 29, "cycles"),
         "start": Inside("duration", margin=0.6),
     }
@@ -184,8 +217,8 @@ def paper_preset(
         Take :math:`\beta_f` for 1 to 25 Hz (IEEE 1159), or for 1 to 25 times the fundamental, which is
         what the printed :math:`\sin(\beta_f \omega t)` says.
     transient_onset : {"own", "with_disturbance"}
-        Draw the onset of a transient on its own, or let it begin with the sag or swell, which share
-        the symbol :math:`t_1` in the table.
+        Give the transient and the sag or swell beginnings of their own, or one and the same, as they
+        share the symbol :math:`t_1` in the table: 0.3 to 0.9 of the record.
     notch_period : {"cycle", "half-cycle"}
         Repeat the notches every cycle, or every half cycle (the printed sum of 61 notches fills the 30
         cycles of the record then).
@@ -215,10 +248,10 @@ def paper_preset(
             "flicker_frequency": Uniform(1, 25, "" if flicker_frequency == "hertz" else "fundamental"),
         },
         notches={
-            "notch_depth": Uniform(0.1, 0.4),
-            "notch_position": Uniform(0.0, 1.0, "cycles"),
-            "notch_width": Uniform(0.01, 0.05, "cycles"),
             "notches_per_cycle": Fixed(1.0 if notch_period == "cycle" else 2.0),
+            "notch_depth": Uniform(0.1, 0.4),
+            "notch_position": Uniform(0.0, 1.0, "notch periods"),
+            "notch_width": Uniform(0.01, 0.05, "cycles"),
         },
         series=_series(0.0),
         transient={
@@ -227,7 +260,7 @@ def paper_preset(
             "transient_frequency": Uniform(1000.0, 10000.0, "hertz"),
             "transient_onset": Uniform(0.3, 0.9, "record"),
         },
-        combined_onset=None if transient_onset == "own" else Same("start"),
+        window_of_transient=None if transient_onset == "own" else _WINDOW_FROM_ONSET,
     )
     return Preset(
         name=name,
@@ -270,10 +303,10 @@ def _field_preset() -> Preset:
             window=_WINDOW,
             flicker={"flicker_depth": Uniform(0.01, 0.07), "flicker_frequency": Uniform(1.0, 25.0)},
             notches={
-                "notch_depth": Uniform(0.1, 0.4),
-                "notch_position": Uniform(0.0, 1.0, "cycles"),
-                "notch_width": Uniform(0.01, 0.05, "cycles"),
                 "notches_per_cycle": Choice((1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
+                "notch_depth": Uniform(0.1, 0.4),
+                "notch_position": Uniform(0.0, 1.0, "notch periods"),
+                "notch_width": Uniform(0.01, 0.05, "cycles"),
             },
             series=_series(0.02),
             transient={
@@ -326,6 +359,6 @@ def get_preset(preset: str | Preset) -> Preset:
     """
     if isinstance(preset, Preset):
         return preset
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise unknown_name("preset", preset, PRESETS)
     return PRESETS[preset]

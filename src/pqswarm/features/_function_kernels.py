@@ -10,7 +10,6 @@ from numba import njit
 __all__ = ["band_functions"]
 
 _SMALLEST = 1e-150  # below it, squares leave the range of normal numbers: no energy, no spread
-_FLAT = 1e-12  # spread over magnitude below which a band counts as constant
 _SAMPLE = 128  # size of the sample that brackets the median
 _BRACKET = 18  # half width of the bracket in ranks of the sample, about 3.2 standard deviations
 _LN2 = 0.6931471805599453
@@ -121,8 +120,8 @@ def _weighted_logs(squares, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _functions(band, scratch, squares, out):
-    """Write the eleven functions of one band into `out`."""
+def _functions(band, rounding, scratch, squares, out):
+    """Write the eleven functions of one band into `out`; what is below `rounding` counts as zero."""
     n = band.size
     minimum = band[0]
     maximum = band[0]
@@ -159,7 +158,8 @@ def _functions(band, scratch, squares, out):
         for i in range(n):
             energy += squares[i]
             weighted += scratch[i]
-        entropy = max(np.log(energy) - weighted / energy, 0.0)
+        if magnitude > rounding:
+            entropy = max(np.log(energy) - weighted / energy, 0.0)
     out[3] = energy * magnitude * magnitude
     out[5] = entropy
 
@@ -178,7 +178,7 @@ def _functions(band, scratch, squares, out):
             fourth += square * square
     variance = second / (n - 1)
     deviation = np.sqrt(variance)
-    if spread > _FLAT * magnitude and spread > _SMALLEST:
+    if spread > rounding and spread > _SMALLEST:
         out[6] = third / ((n - 1) * variance * deviation)
         out[10] = fourth / ((n - 1) * variance * variance)
     else:
@@ -190,10 +190,10 @@ def _functions(band, scratch, squares, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def band_functions(bands, features):
-    """Fill ``features[:, j]`` (11 values) from each row of `bands`."""
+def band_functions(bands, rounding, features):
+    """Fill each row of `features` (11 values) from a row of `bands`; see `_functions` for `rounding`."""
     n = bands.shape[1]
     scratch = np.empty(n)
     squares = np.empty(n)
     for row in range(bands.shape[0]):
-        _functions(bands[row], scratch, squares, features[row])
+        _functions(bands[row], rounding[row], scratch, squares, features[row])

@@ -6,6 +6,7 @@ import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.features.wavelet import decomposition_level
 
 __all__ = ["WINDOW_CYCLES", "extend"]
 
@@ -16,10 +17,11 @@ WINDOW_CYCLES = 30.0
 def extend(
     signal: FloatArray, sampling_rate: float, frequency: float = 50.0, cycles: float = WINDOW_CYCLES
 ) -> FloatArray:
-    """Extend a capture to `cycles` nominal cycles by repeating its first and its last cycle.
+    """Extend a capture to `cycles` nominal cycles by repeating its first and its last steady cycle.
 
     Triggered recorders keep 4 to 6 cycles; the transform wants more. Half of what is missing is put
-    before the capture, half after it. The period is measured at each end (the grid is rarely at exactly
+    before the capture, half after it. A cycle is steady if it is like its neighbour, so that a transient
+    in the first or last cycle is not repeated. The period is measured at each end (the grid is rarely at exactly
     its nominal frequency), and cycles are repeated with that period, to a fraction of a sample, so that
     no step appears at the seam.
 
@@ -47,14 +49,16 @@ def extend(
     >>> longer.size, bool(np.ptp(np.diff(longer)) < 0.026)
     (15000, True)
     """
+    decomposition_level(sampling_rate, frequency)  # checks both
+    signal = np.asarray(signal, dtype=np.float64)
     missing = round(cycles / frequency * sampling_rate) - signal.size
     if missing <= 0:
         return signal
     needed = ceil(2.1 * sampling_rate / frequency)
-    if signal.ndim != 1 or signal.size < needed:
+    if signal.ndim != 1 or signal.size < needed or sampling_rate < 16 * frequency:
         raise PqswarmError(
-            f"a capture must be one-dimensional and at least 2.1 cycles ({needed} samples) long to be extended, "
-            f"not of shape {signal.shape}."
+            f"a capture must be one-dimensional, of at least 16 samples per cycle and 2.1 cycles ({needed} samples) "
+            f"to be extended, not of shape {signal.shape}."
         )
     before = missing // 2
     return np.concatenate(
@@ -67,18 +71,29 @@ def extend(
 
 
 def _continuation(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
-    """The next `length` samples of `signal` if its last cycle went on."""
+    """The next `length` samples of `signal` if its last steady cycle went on."""
     from scipy.interpolate import CubicSpline
 
-    period = _period(signal, nominal_period)
-    tail = signal[-ceil(period) - 4 :]
-    ahead = np.arange(1, length + 1)
-    position = tail.size - 1 + ahead - period * np.ceil(ahead / period)
-    return np.asarray(CubicSpline(np.arange(tail.size), tail)(position), dtype=np.float64)
+    end, period = _steady_cycle(signal, nominal_period)
+    cycle = signal[end - ceil(period) - 4 : end]
+    ahead = np.arange(1, length + 1) + signal.size - end
+    position = cycle.size - 1 + ahead - period * np.ceil(ahead / period)
+    return np.asarray(CubicSpline(np.arange(cycle.size), cycle)(position), dtype=np.float64)
 
 
-def _period(signal: FloatArray, nominal: float) -> float:
-    """The lag [samples], within 2.5 % of nominal, at which the last cycle resembles the one before most."""
+def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
+    """End [samples] and period [samples] of the last cycle that is nearly as like its predecessor as any is."""
+    ends = range(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
+    fits = [_likeness(signal[:end], nominal) for end in ends]
+    allowed = 4.0 * min(misfit for misfit, _ in fits) + 1e-9 * float(np.square(signal).mean()) * nominal
+    return next((end, period) for end, (misfit, period) in zip(ends, fits, strict=True) if misfit <= allowed)
+
+
+def _likeness(signal: FloatArray, nominal: float) -> tuple[float, float]:
+    """Squared difference of the last cycle and the one before, and the lag [samples] that makes it least.
+
+    The lag is sought within 2.5 % of nominal.
+    """
     cycle = round(nominal)
     last = signal[-cycle:]
     lags = np.arange(int(nominal * 0.975) - 1, ceil(nominal * 1.025) + 2)
@@ -87,4 +102,4 @@ def _period(signal: FloatArray, nominal: float) -> float:
     left, centre, right = misfit[best - 1 : best + 2]
     curvature = left - 2 * centre + right
     shift = 0.5 * (left - right) / curvature if curvature > 0 else 0.0
-    return float(lags[best] + np.clip(shift, -1.0, 1.0))
+    return float(centre), float(lags[best] + np.clip(shift, -1.0, 1.0))

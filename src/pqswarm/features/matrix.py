@@ -24,6 +24,7 @@ FUNCTIONS: tuple[str, ...] = (
 )
 """The names of the paper's functions f1 ... f11, in its order."""
 
+_LEAKAGE = 1e-11  # what the details of a signal of size 1 may be through rounding alone
 _BLOCK_SAMPLES = 120_000  # signals are transformed in blocks of about this many samples
 
 
@@ -69,8 +70,8 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     f11  kurtosis         :math:`\sum (c_i - f_5)^4 / ((N_l - 1) \sigma^4)`
     ==== ================ ===============================================================
 
-    Entropy is 0 in a band without energy, skewness and kurtosis are 0 in a band without spread (less
-    than 1e-12 of its largest magnitude, which is rounding).
+    Entropy is 0 in a band without energy, skewness and kurtosis are 0 in a band without spread, where
+    "without" is less than rounding makes of a constant signal (1e-11 of its size).
 
     Parameters
     ----------
@@ -104,10 +105,13 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     rows = _checked(signals, level, sampling_rate)
     n, n_samples = rows.shape
     features = np.empty((n, level + 1, len(FUNCTIONS)))
+    magnitudes = np.abs(rows).max(axis=1)
     block = max(1, _BLOCK_SAMPLES // n_samples)
     for first in range(0, n, block):
         for j, band in enumerate(decompose(rows[first : first + block], level)):
-            band_functions(band, features[first : first + block, j])
+            # The filters' coefficients are rounded: a constant leaks into the details with about 3e-12 of its size.
+            rounding = _LEAKAGE * 2.0 ** ((min(j, level - 1) + 1) / 2) * magnitudes[first : first + block]
+            band_functions(band, rounding, features[first : first + block, j])
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
         raise PqswarmError(
@@ -121,6 +125,8 @@ def _checked(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatA
         given = np.asarray(signals)
     except ValueError:
         raise PqswarmError("signals must all have the same length.") from None
+    if np.ma.is_masked(signals):
+        raise PqswarmError("signals must not be masked: fill or cut out the masked samples first.")
     if given.dtype.kind not in "iuf":
         raise PqswarmError(f"signals must be real numbers, not of type {given.dtype}.")
     if given.ndim not in (1, 2):

@@ -54,10 +54,9 @@ def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
     >>> decomposition_level(3_200, 60)
     5
     """
-    if not (0 < frequency < float("inf") and 0 < sampling_rate < float("inf")):
-        raise PqswarmError(
-            f"sampling_rate and frequency must be positive numbers [Hz], not {sampling_rate!r} and {frequency!r}."
-        )
+    for name, value in (("sampling_rate", sampling_rate), ("frequency", frequency)):
+        if not isinstance(value, int | float | np.integer | np.floating) or not 1e-6 <= value <= 1e12:
+            raise PqswarmError(f"{name} must be a positive number [Hz], not {value!r}.")
     level = floor(log2(sampling_rate / frequency))
     if level < 1:
         raise PqswarmError(
