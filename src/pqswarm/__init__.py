@@ -1,22 +1,29 @@
-r"""Find the few signal features that identify a power-quality event, and show that they are the right ones.
+"""Find the few signal features that identify a power-quality event, and show that they are the right ones.
 
 The sub-packages follow the flow of the data::
 
-    events -> features -> datasets -> report
-                                 \-> cli (the command ``pqswarm``)
+    events -> features -> datasets -> evaluation -> report -> cli (the command ``pqswarm``)
 
 They are imported on first use, so that ``import pqswarm`` stays fast.
 """
 
 from importlib import import_module as _import_module
-from types import ModuleType as _ModuleType
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
+if TYPE_CHECKING:
+    from pqswarm.evaluation.kernel_nb import KernelNB
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "datasets", "events", "features", "report"]
+__all__ = ["KernelNB", "__version__", "datasets", "evaluation", "events", "features", "report"]
+
+_CLASSES = {"KernelNB": "pqswarm.evaluation.kernel_nb"}
 
 
-def __getattr__(name: str) -> _ModuleType:
+def __getattr__(name: str) -> _Any:
+    if name in _CLASSES:
+        return getattr(_import_module(_CLASSES[name]), name)
     if name in __all__:
         return _import_module(f"pqswarm.{name}")
     raise AttributeError(f"module 'pqswarm' has no attribute {name!r}")

@@ -72,7 +72,7 @@ class Dataset:
             f"SNR {levels} dB, preset {self.preset['name']!r}, seed {self.seed}>"
         )
 
-    def X(self, snr: float = inf) -> FloatArray:  # noqa: N802 (scikit-learn's name)
+    def X(self, snr: float = inf) -> FloatArray:
         """Return the features at the noise level `snr` [dB], shape (n_events, n_features).
 
         Examples

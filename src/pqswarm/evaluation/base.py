@@ -1,0 +1,231 @@
+"""What all evaluators share: checked data, checked masks, scaling, threads."""
+
+import multiprocessing
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation.folds import Folds
+
+__all__ = ["BoolArray", "Evaluator", "Scaling", "scaled"]
+
+BoolArray = npt.NDArray[np.bool_]
+Scaling = Literal["once", "fold", "none"]
+_SCALINGS = ("once", "fold", "none")
+
+
+class Evaluator(ABC):
+    """The error of feature subsets, estimated by cross-validation on fixed folds.
+
+    Parameters
+    ----------
+    X : array_like of shape (n_events, n_features)
+        Features.
+    y : array_like of shape (n_events,)
+        Labels.
+    folds : Folds
+        Which events are tested together.
+    scaling : {"once", "fold", "none"}
+        Scale each feature to [0, 1] once, by its extremes over all events (the paper's way); for each
+        fold anew, by its extremes over the training events; or not at all.
+    n_jobs : int or None
+        Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
+        on it.
+
+    Attributes
+    ----------
+    n_features : int
+        Width of a mask.
+    classes : ndarray
+        The labels, sorted; `labels` holds positions in it.
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+    ) -> None:
+        if scaling not in _SCALINGS:
+            raise unknown_name("scaling", scaling, _SCALINGS)
+        self.data = checked_features(X)
+        self.classes, self.labels = checked_labels(y, len(self.data))
+        if not isinstance(folds, Folds):
+            raise PqswarmError(
+                "folds must be Folds: make them with Folds.stratified(y) or Folds.from_splitter(cv, X, y)."
+            )
+        if len(folds) != len(self.data):
+            raise PqswarmError(f"folds are of {len(folds)} events, but X has {len(self.data)}.")
+        self.folds = folds
+        self.scaling = scaling
+        self.n_jobs = n_jobs
+        effective_jobs(n_jobs)
+        self.n_features = self.data.shape[1]
+
+    @abstractmethod
+    def _predict(self, masks: BoolArray) -> IntArray:
+        """Labels, as positions in `classes`, of every event for each non-empty mask: shape (m, n)."""
+
+    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
+        """Return the misclassified events of each fold.
+
+        Parameters
+        ----------
+        masks : array_like of bool, shape (m, n_features)
+            Feature subsets.
+
+        Returns
+        -------
+        ndarray of int64, shape (m, n_folds)
+            Errors. An empty subset misclassifies everything.
+        """
+        checked = self.checked_masks(masks)
+        counts = np.tile(self.folds.sizes, (len(checked), 1))
+        some = checked.any(axis=1)
+        if some.any():
+            by_fold = np.argsort(self.folds.test_fold, kind="stable")
+            wrong = self._predict(checked[some])[:, by_fold] != self.labels[by_fold]
+            starts = np.cumsum(self.folds.sizes) - self.folds.sizes
+            counts[some] = np.add.reduceat(wrong, starts, axis=1, dtype=np.int64)
+        return counts
+
+    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over the folds of the fold's error rate.
+
+        Parameters
+        ----------
+        masks : array_like of bool, shape (m, n_features)
+            Feature subsets.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,)
+            Errors, 0 to 1. The error of an empty subset is 1.
+        """
+        return np.asarray((self.error_counts(masks) / self.folds.sizes).mean(axis=1))
+
+    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+        """Return the label that each event gets when its fold is tested, for confusion matrices.
+
+        Parameters
+        ----------
+        mask : array_like of bool, shape (n_features,)
+            One feature subset, not empty.
+
+        Returns
+        -------
+        ndarray of shape (n_events,)
+            Predicted labels.
+        """
+        checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
+        if len(checked) != 1 or not checked.any():
+            raise PqswarmError("predictions need one mask that selects at least one feature.")
+        predicted: AnyArray = self.classes[self._predict(checked)[0]]
+        return predicted
+
+    def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
+        """Return the masks as a boolean matrix, or raise an error that names what is wrong with them."""
+        given = np.asarray(masks)
+        if given.ndim != 2 or given.shape[1] != self.n_features:
+            raise PqswarmError(
+                f"masks must have one row per subset and {self.n_features} columns, one per feature, "
+                f"not shape {given.shape}."
+            )
+        if given.dtype != np.bool_ and not (given.dtype.kind in "iu" and np.isin(given, (0, 1)).all()):
+            raise PqswarmError(f"masks must be boolean, or whole numbers 0 and 1, not of type {given.dtype}.")
+        return np.ascontiguousarray(given, dtype=np.bool_)
+
+    def fold_data(self, fold: int) -> FloatArray:
+        """Return the features as the classifier that tests `fold` sees them."""
+        if self.scaling == "none":
+            return self.data
+        fitted = self.data if self.scaling == "once" else self.data[self.folds.test_fold != fold]
+        return scaled(self.data, fitted)
+
+    def _in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
+        """Do `work` on all items, which must not depend on each other, in threads."""
+        jobs = min(effective_jobs(self.n_jobs), len(items))
+        if jobs <= 1:
+            for item in items:
+                work(item)
+            return
+        with ThreadPoolExecutor(jobs) as pool:
+            for _ in pool.map(work, items):
+                pass
+
+
+def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
+    """Scale each column of `data` so that the extremes of `fitted` become 0 and 1; constant columns become 0.
+
+    Parameters
+    ----------
+    data, fitted : ndarray of shape (n, p)
+        What to scale, and where to take the extremes from.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        A new array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scaled(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[1.0, 5.0], [5.0, 5.0]])).tolist()
+    [[0.0, 0.0], [0.5, 0.0]]
+    """
+    low = fitted.min(axis=0)
+    span = fitted.max(axis=0) - low
+    return np.ascontiguousarray((data - low) / np.where(span > 0, span, 1.0))
+
+
+def checked_features(X: npt.ArrayLike) -> FloatArray:
+    """Return X as a contiguous float matrix, or raise an error that names what is wrong with it."""
+    try:
+        given = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PqswarmError("X must hold real numbers, in rows of the same length.") from None
+    if given.ndim != 2 or 0 in given.shape:
+        raise PqswarmError(f"X must have one row per event and one column per feature, not shape {given.shape}.")
+    finite = np.isfinite(given)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise PqswarmError(f"X must be finite, but feature {column} of event {row} is {given[row, column]}.")
+    return np.ascontiguousarray(given)
+
+
+def checked_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
+    """Return the sorted classes and the labels as positions in them, or raise an error."""
+    given = np.asarray(y)
+    if given.shape != (n,):
+        raise PqswarmError(f"y must hold one label for each of the {n} events of X, not have shape {given.shape}.")
+    classes, coded = np.unique(given, return_inverse=True)
+    if classes.size < 2:
+        raise PqswarmError(f"y must hold at least two classes, but all labels are {classes[0]!r}.")
+    return classes, coded.astype(np.int64)
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads to use.
+
+    By default all cores; in a worker process as many as its parent granted through OMP_NUM_THREADS, or one.
+    """
+    if n_jobs is None or n_jobs == -1:
+        if multiprocessing.parent_process() is not None:
+            granted = os.environ.get("OMP_NUM_THREADS", "1")
+            return int(granted) if granted.isdigit() and int(granted) > 0 else 1
+        from joblib import cpu_count
+
+        return int(cpu_count())
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
+        raise PqswarmError(f"n_jobs must be a whole number of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
+    return int(n_jobs)

@@ -1,0 +1,146 @@
+"""A partition of the events into folds: each fold is tested by a classifier trained on all others."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._random import checked_seed, stream
+from pqswarm._typing import IntArray
+from pqswarm.errors import PqswarmError
+
+__all__ = ["Folds"]
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """A partition of n events into folds.
+
+    It can be handed to scikit-learn as `cv`.
+
+    Parameters
+    ----------
+    test_fold : ndarray of shape (n,)
+        The fold in which each event is tested, 0 to n_folds - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds = Folds.stratified(np.repeat([0, 1], 20), n_folds=10, seed=0)
+    >>> folds.n_folds, folds.sizes.tolist()
+    (10, [4, 4, 4, 4, 4, 4, 4, 4, 4, 4])
+    """
+
+    test_fold: IntArray
+
+    def __post_init__(self) -> None:
+        given = np.asarray(self.test_fold)
+        if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
+            raise PqswarmError("test_fold must be a list of whole numbers, one per event.")
+        fold = given.astype(np.int64)
+        sizes = np.bincount(fold) if fold.min() >= 0 else np.zeros(1)
+        if sizes.size < 2 or not sizes.all():
+            raise PqswarmError(
+                "test_fold must number at least two folds 0, 1, 2 ..., each with an event, "
+                f"not {np.unique(fold)[:12].tolist()}."
+            )
+        fold.setflags(write=False)
+        object.__setattr__(self, "test_fold", fold)
+
+    @classmethod
+    def stratified(cls, y: npt.ArrayLike, n_folds: int = 10, seed: int = 0) -> "Folds":
+        """Deal the events of each class out to the folds at random, as evenly as can be.
+
+        Parameters
+        ----------
+        y : array_like of shape (n,)
+            Labels.
+        n_folds : int
+            Number of folds; no class may have fewer events.
+        seed : int
+            The same seed gives the same folds.
+
+        Returns
+        -------
+        Folds
+            Folds whose sizes, and whose numbers of each class, differ by at most one.
+        """
+        labels = np.asarray(y)
+        if labels.ndim != 1 or labels.size == 0:
+            raise PqswarmError(f"y must hold one label per event, shape (n,), not {labels.shape}.")
+        if index(n_folds) < 2:
+            raise PqswarmError(f"n_folds must be at least 2, not {n_folds!r}.")
+        classes, coded, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        rare = int(counts.argmin())
+        if counts[rare] < n_folds:
+            raise PqswarmError(
+                f"class {classes[rare]!r} has {counts[rare]} events, fewer than the {n_folds} folds: "
+                f"add events of it, leave it out, or use fewer folds."
+            )
+        generator = stream(checked_seed(seed), (0,))
+        dealt = np.concatenate([generator.permutation(np.flatnonzero(coded == c)) for c in range(classes.size)])
+        fold = np.empty(labels.size, dtype=np.int64)
+        fold[dealt] = np.arange(labels.size) % n_folds
+        return cls(fold)
+
+    @classmethod
+    def from_splitter(cls, splitter: Any, X: npt.ArrayLike, y: npt.ArrayLike) -> "Folds":
+        """Take the folds of a scikit-learn splitter, or of an iterable of (train, test) indices.
+
+        Parameters
+        ----------
+        splitter : object
+            With a method ``split(X, y)``, or itself an iterable.
+        X, y : array_like
+            What to split.
+
+        Returns
+        -------
+        Folds
+            The same test sets.
+
+        Raises
+        ------
+        PqswarmError
+            If the test sets are no partition, or a training set is not all the rest.
+        """
+        n = len(np.asarray(y))
+        fold = np.full(n, -1, dtype=np.int64)
+        for number, (train, test) in enumerate(splitter.split(X, y) if hasattr(splitter, "split") else splitter):
+            if (fold[test] >= 0).any() or np.unique(test).size != len(test):
+                raise PqswarmError(
+                    f"the splitter tests an event twice (fold {number}): take one that makes a partition."
+                )
+            if len(np.union1d(train, test)) != n or len(train) + len(test) != n:
+                raise PqswarmError(f"the splitter does not train fold {number} on all other events: take a k-fold one.")
+            fold[test] = number
+        if (fold < 0).any():
+            raise PqswarmError(
+                f"the splitter never tests event {int(np.argmin(fold))}: take one that makes a partition."
+            )
+        return cls(fold)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return int(self.test_fold.max()) + 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """Events in each fold."""
+        return np.bincount(self.test_fold).astype(np.int64)
+
+    def __len__(self) -> int:
+        return self.test_fold.size
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: ARG002
+        """Yield (train, test) indices of each fold; the arguments are ignored."""
+        for number in range(self.n_folds):
+            yield np.flatnonzero(self.test_fold != number), np.flatnonzero(self.test_fold == number)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Return the number of folds; the arguments are ignored."""
+        return self.n_folds

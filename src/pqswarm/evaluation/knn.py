@@ -1,0 +1,151 @@
+"""The exact error of k-nearest-neighbour classifiers."""
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation.base import BoolArray, Evaluator, Scaling
+from pqswarm.evaluation.folds import Folds
+
+__all__ = ["METRICS", "KNNEvaluator"]
+
+METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
+"""The distances that the evaluator computes at full speed."""
+
+_GUESSES = 12  # near events of the whole space, whose distances bound the search under any mask
+
+
+class KNNEvaluator(Evaluator):
+    """The cross-validated error of a k-nearest-neighbour classifier, exactly and fast.
+
+    Uniform votes; of equal distances the lower event index is nearer, of equal votes the smallest label
+    wins. Distances decide in double precision. How it is fast is told in ``_knn_kernels.py``.
+
+    Parameters
+    ----------
+    X, y, folds, scaling, n_jobs
+        See :class:`Evaluator`.
+    n_neighbors : int
+        Neighbours that vote, 1 to 15.
+    metric : {"manhattan", "euclidean", "chebyshev"}
+        Distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = KNNEvaluator(X, y, Folds.stratified(y, seed=1))
+    >>> masks = np.ones((2, 13), dtype=bool)
+    >>> masks[1, 1:] = False
+    >>> evaluator.error_counts(masks).sum(axis=1).tolist()
+    [6, 58]
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        n_neighbors: int = 3,
+        metric: str = "manhattan",
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        if metric not in METRICS:
+            raise unknown_name("metric", metric, METRICS)
+        if not isinstance(n_neighbors, int | np.integer) or not 1 <= n_neighbors <= 15:
+            raise PqswarmError(f"n_neighbors must be a whole number from 1 to 15, not {n_neighbors!r}.")
+        smallest = len(self.data) - int(folds.sizes.max())
+        if smallest < n_neighbors:
+            raise PqswarmError(f"a fold is trained on {smallest} events, fewer than the n_neighbors of {n_neighbors}.")
+        self.n_neighbors = int(n_neighbors)
+        self.metric = metric
+        self._metric = METRICS.index(metric)
+        # One view of the data if all folds share it, else one for each fold.
+        numbers = range(folds.n_folds) if scaling == "fold" else [-1]
+        self._views = [_View(self.fold_data(fold), fold) for fold in numbers]
+        self._pivots = self._far_apart()
+        self._guesses = self._near_in_full_space(min(max(_GUESSES, 2 * self.n_neighbors), smallest))
+
+    def _far_apart(self) -> IntArray:
+        """Choose pivots, each as far from the earlier ones as can be."""
+        from pqswarm.evaluation._knn_kernels import N_PIVOTS
+
+        data = self._views[0].data
+        pivots = [int(np.abs(data - data.mean(axis=0)).sum(axis=1).argmax())]
+        nearest = np.full(len(data), np.inf)
+        while len(pivots) < N_PIVOTS:
+            nearest = np.minimum(nearest, np.abs(data - data[pivots[-1]]).sum(axis=1))
+            pivots.append(int(nearest.argmax()))
+        return np.array(pivots, dtype=np.int64)
+
+    def _near_in_full_space(self, count: int) -> IntArray:
+        guesses = np.empty((len(self.data), count), dtype=np.int64)
+        nobody = np.empty((len(self.data), 0), dtype=np.int64)
+        self._run(np.arange(self.n_features), nobody, count, np.empty(len(self.data), np.int64), guesses)
+        return guesses
+
+    def _run(self, selected: IntArray, guesses: IntArray, k: int, predicted: IntArray, neighbours: IntArray) -> None:
+        from pqswarm.evaluation._knn_kernels import predict
+
+        for view in self._views:
+            predict(
+                view.data,
+                view.columns,
+                view.scale,
+                selected,
+                self._pivots,
+                guesses,
+                self.folds.test_fold,
+                view.fold,
+                self.labels,
+                k,
+                self._metric,
+                predicted,
+                neighbours,
+            )
+
+    def _predict(self, masks: BoolArray) -> IntArray:
+        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        nothing = np.empty((0, 0), dtype=np.int64)
+
+        def work(row: int) -> None:
+            self._run(np.flatnonzero(masks[row]), self._guesses, self.n_neighbors, predicted[row], nothing)
+
+        self._in_threads(work, list(range(len(masks))))
+        return predicted
+
+    def neighbours(self, mask: npt.ArrayLike) -> IntArray:
+        """Return the neighbours of each event under one mask, in no particular order.
+
+        Parameters
+        ----------
+        mask : array_like of bool, shape (n_features,)
+            One feature subset, not empty.
+
+        Returns
+        -------
+        ndarray of int64, shape (n_events, n_neighbors)
+            Indices of events of other folds.
+        """
+        checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
+        if len(checked) != 1 or not checked.any():
+            raise PqswarmError("neighbours need one mask that selects at least one feature.")
+        found = np.empty((len(self.data), self.n_neighbors), dtype=np.int64)
+        predicted = np.empty(len(self.data), dtype=np.int64)
+        self._run(np.flatnonzero(checked[0]), self._guesses, self.n_neighbors, predicted, found)
+        return found
+
+
+class _View:
+    """The data as the kernel wants them."""
+
+    def __init__(self, data: FloatArray, fold: int) -> None:
+        self.data = data
+        self.columns = np.ascontiguousarray(data.T, dtype=np.float32)
+        self.scale = float(np.abs(data).max())
+        self.fold = fold

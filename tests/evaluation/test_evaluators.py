@@ -1,0 +1,286 @@
+"""What all evaluators share, folds, the generic evaluator, and the memory."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import (
+    KFold,
+    LeaveOneOut,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_score,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import (
+    Folds,
+    GaussianNBEvaluator,
+    GenericEvaluator,
+    KernelNBEvaluator,
+    KNNEvaluator,
+    Memo,
+    scaled,
+    tune_kernel_nb,
+    tune_knn,
+)
+from pqswarm.evaluation.base import effective_jobs
+from tests.evaluation.data import dataset, random_masks
+
+
+def tree(X, y, folds, **options):
+    return GenericEvaluator(X, y, folds, DecisionTreeClassifier(random_state=0), **options)
+
+
+KINDS = [KNNEvaluator, KernelNBEvaluator, GaussianNBEvaluator, tree]
+
+
+@pytest.fixture(params=KINDS, ids=lambda kind: kind.__name__)
+def evaluator(request):
+    return request.param(*dataset("wine"))
+
+
+def test_the_contract(evaluator):
+    masks = random_masks(5, 13, seed=1)
+    counts, errors = evaluator.error_counts(masks), evaluator.errors(masks)
+    assert counts.shape == (5, 10)
+    assert counts.dtype == np.int64
+    assert errors.dtype == np.float64
+    np.testing.assert_allclose(errors, (counts / evaluator.folds.sizes).mean(axis=1), atol=1e-15)
+    for mask, count in zip(masks, counts, strict=True):
+        _, y, folds = dataset("wine")
+        assert np.array_equal(np.bincount(folds.test_fold[evaluator.predictions(mask) != y], minlength=10), count)
+    assert confusion_matrix(dataset("wine")[1], evaluator.predictions(masks[0])).sum() == 178
+    assert evaluator.errors(masks.astype(int)).tolist() == errors.tolist()
+
+
+def test_the_empty_subset_has_error_one(evaluator):
+    masks = random_masks(3, 13, seed=2)
+    masks[1] = False
+    assert evaluator.errors(masks)[1] == 1.0
+    assert evaluator.error_counts(masks)[1].tolist() == evaluator.folds.sizes.tolist()
+    assert evaluator.errors(masks[[0, 2]]).tolist() == evaluator.errors(masks)[[0, 2]].tolist()
+    assert evaluator.errors(np.zeros((0, 13), bool)).shape == (0,)
+    with pytest.raises(PqswarmError, match="selects at least one feature"):
+        evaluator.predictions(masks[1])
+
+
+@pytest.mark.parametrize(
+    ("masks", "message"),
+    [
+        (np.ones((2, 12), bool), r"13 columns, one per feature, not shape \(2, 12\)"),
+        (np.ones(13, bool), r"one row per subset .* not shape \(13,\)"),
+        (np.full((1, 13), 2), "masks must be boolean"),
+        (np.full((1, 13), 0.5), "masks must be boolean, or whole numbers 0 and 1, not of type float64"),
+    ],
+)
+def test_bad_masks(evaluator, masks, message):
+    with pytest.raises(PqswarmError, match=message):
+        evaluator.errors(masks)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_bad_data(kind):
+    X, y, folds = dataset("wine")
+    broken = X.copy()
+    broken[5, 2] = np.nan
+    for arguments, message in [
+        ((broken, y, folds), "X must be finite, but feature 2 of event 5 is nan"),
+        ((X[:, 0], y, folds), "X must have one row per event"),
+        ((X, y[:-1], folds), "y must hold one label for each of the 178 events"),
+        ((X, np.zeros(178), folds), "at least two classes, but all labels are"),
+        ((X, y, Folds(np.arange(10))), "folds are of 10 events, but X has 178"),
+        ((X, y, 10), "folds must be Folds"),
+        (([["a"]] * 178, y, folds), "X must hold real numbers"),
+    ]:
+        with pytest.raises(PqswarmError, match=message):
+            kind(*arguments)
+
+
+def test_stratified_folds():
+    y = np.repeat([0, 1, 2], [25, 13, 101])
+    folds = Folds.stratified(y, 10, seed=3)
+    assert np.ptp(folds.sizes) <= 1
+    for label in range(3):
+        assert np.ptp(np.bincount(folds.test_fold[y == label], minlength=10)) <= 1
+    assert np.array_equal(folds.test_fold, Folds.stratified(y, 10, seed=3).test_fold)
+    assert not np.array_equal(folds.test_fold, Folds.stratified(y, 10, seed=4).test_fold)
+    assert folds.get_n_splits() == folds.n_folds == 10
+    with pytest.raises(PqswarmError, match=r"class .*1.* has 9 events, fewer than the 10 folds"):
+        Folds.stratified(np.repeat([0, 1], [20, 9]))
+    with pytest.raises(PqswarmError, match="n_folds must be at least 2"):
+        Folds.stratified(y, 1)
+
+
+@pytest.mark.parametrize("splitter", [KFold(4), StratifiedKFold(5, shuffle=True, random_state=1), LeaveOneOut()])
+def test_folds_of_scikit_learns_splitters(splitter):
+    X, y, _ = dataset("wine")
+    folds = Folds.from_splitter(splitter, X, y)
+    for (train, test), (their_train, their_test) in zip(folds.split(), splitter.split(X, y), strict=True):
+        assert np.array_equal(train, their_train)
+        assert np.array_equal(test, their_test)
+    assert np.array_equal(Folds.from_splitter(list(splitter.split(X, y)), X, y).test_fold, folds.test_fold)
+
+
+@pytest.mark.parametrize(
+    ("splitter", "message"),
+    [
+        (ShuffleSplit(3, random_state=0), "does not train fold|tests an event twice|never tests"),
+        (RepeatedKFold(n_splits=3, n_repeats=2), "tests an event twice"),
+        (TimeSeriesSplit(3), "does not train fold 0 on all other events"),
+    ],
+)
+def test_splitters_that_make_no_partition(splitter, message):
+    X, y, _ = dataset("wine")
+    with pytest.raises(PqswarmError, match=message):
+        Folds.from_splitter(splitter, X, y)
+
+
+@pytest.mark.parametrize("fold", [[], [0, 0, 0], [0, 2, 2], [-1, 0, 1], [0.0, 1.0], [[0, 1]]])
+def test_bad_folds(fold):
+    with pytest.raises(PqswarmError, match="test_fold must"):
+        Folds(np.array(fold))
+
+
+def test_generic_is_cross_val_score():
+    X, y, folds = dataset("wine")
+    masks = random_masks(4, 13, seed=5)
+    model = RandomForestClassifier(5, random_state=0)
+    errors = GenericEvaluator(X, y, folds, model).errors(masks)
+    f1 = GenericEvaluator(X, y, folds, model, "f1_macro").errors(masks)
+    for mask, error, other in zip(masks, errors, f1, strict=True):
+        data = scaled(X, X)[:, mask]
+        assert error == pytest.approx(1 - cross_val_score(model, data, y, cv=folds).mean())
+        assert other == pytest.approx(1 - cross_val_score(model, data, y, cv=folds, scoring="f1_macro").mean())
+
+
+def test_generic_regression_and_losses():
+    X, _, folds = dataset("wine")
+    target = X[:, 0] + 0.1 * X[:, 1]
+    mask = np.zeros((2, 13), dtype=bool)
+    mask[0, :2] = True
+    evaluator = GenericEvaluator(X, target, folds, LinearRegression())
+    assert evaluator.errors(mask)[0] == pytest.approx(0, abs=1e-12)
+    assert evaluator.errors(mask)[1] == 1
+    np.testing.assert_allclose(evaluator.predictions(mask[0]), target)
+    loss = GenericEvaluator(X, target, folds, LinearRegression(), "neg_mean_squared_error")
+    assert loss.errors(mask).tolist() == pytest.approx([0, np.inf], abs=1e-12)
+    with pytest.raises(PqswarmError, match="error counts exist only for classifiers"):
+        evaluator.error_counts(mask)
+    with pytest.raises(PqswarmError, match="y must hold one finite number"):
+        GenericEvaluator(X, np.full(178, np.nan), folds, LinearRegression())
+
+
+def test_generic_failures_are_errors_not_scores():
+    X, y, folds = dataset("wine")
+    evaluator = GenericEvaluator(X, y, folds, LogisticRegression(C=-1))
+    with pytest.raises(ValueError, match="C"):
+        evaluator.errors(np.ones((1, 13), bool))
+    with pytest.raises(PqswarmError, match="must be a scikit-learn classifier or regressor"):
+        GenericEvaluator(X, y, folds, "tree")
+
+
+def test_generic_agrees_with_the_fast_one():
+    X, y, folds = dataset("wine")
+    masks = random_masks(40, 13, seed=6)
+    masks = masks[masks.sum(axis=1) > 5]  # few features of wine have few values, and ties
+    model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute")
+    assert np.array_equal(
+        GenericEvaluator(X, y, folds, model).error_counts(masks), KNNEvaluator(X, y, folds).error_counts(masks)
+    )
+
+
+class Counting(GaussianNBEvaluator):
+    asked = 0
+
+    def errors(self, masks):
+        self.asked += len(masks)
+        return super().errors(masks)
+
+
+def test_memo():
+    X, y, folds = dataset("wine")
+    inner = Counting(X, y, folds)
+    memo = Memo(inner)
+    masks = random_masks(30, 13, seed=7)
+    masks[10:20] = masks[:10]
+    expected = GaussianNBEvaluator(X, y, folds).errors(masks)
+    distinct = len(np.unique(masks, axis=0))
+    assert np.array_equal(memo.errors(masks), expected)
+    assert (memo.n_evaluations, memo.n_hits, inner.asked, len(memo)) == (30, 30 - distinct, distinct, distinct)
+    assert np.array_equal(memo.errors(masks[::-1]), expected[::-1])
+    assert (memo.n_evaluations, memo.n_hits, inner.asked) == (60, 60 - distinct, distinct)
+    assert np.array_equal(memo.error_counts(masks), inner.error_counts(masks))
+    assert np.array_equal(memo.predictions(masks[0]), inner.predictions(masks[0]))
+
+
+def test_memo_is_bounded_and_forgets_the_least_recent():
+    X, y, folds = dataset("wine")
+    inner = Counting(X, y, folds)
+    memo = Memo(inner, max_entries=3)
+    masks = np.eye(13, dtype=bool)
+    memo.errors(masks[:3])
+    memo.errors(masks[:1])
+    memo.errors(masks[3:4])
+    assert len(memo) == 3
+    inner.asked = 0
+    memo.errors(masks[[0]])
+    assert inner.asked == 0
+    memo.errors(masks[[1]])
+    assert inner.asked == 1
+    assert memo.errors(masks).shape == (13,)
+    assert len(memo) == 3
+    with pytest.raises(PqswarmError, match="max_entries"):
+        Memo(inner, 0)
+
+
+def test_workers_do_not_oversubscribe(monkeypatch):
+    """A worker process takes one thread unless its parent grants more; the main process takes all cores."""
+    from joblib import cpu_count
+
+    assert effective_jobs(None) == effective_jobs(-1) == cpu_count()
+    assert effective_jobs(3) == 3
+    for granted, expected in ((None, 1), ("4", 4)):
+        if granted is None:
+            monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        else:
+            monkeypatch.setenv("OMP_NUM_THREADS", granted)
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            assert pool.apply(effective_jobs, (None,)) == expected
+            assert pool.apply(effective_jobs, (2,)) == 2
+
+
+def test_tuning_of_k_and_metric():
+    X, y, folds = dataset("wine")
+    search = tune_knn(X, y, folds, n_neighbors=(1, 3, 9), metrics=("manhattan", "chebyshev", "cosine"))
+    rows = search.table()
+    assert len(rows) == 9
+    for row in rows:
+        model = KNeighborsClassifier(row["n_neighbors"], metric=row["metric"])
+        assert row["accuracy"] == pytest.approx(cross_val_score(model, scaled(X, X), y, cv=folds).mean(), abs=1e-12)
+    assert search.best in [{"metric": row["metric"], "n_neighbors": row["n_neighbors"]} for row in rows]
+    figure = search.plot()
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+        "manhattan", "chebyshev", "cosine", "best",
+    ]  # fmt: skip
+
+
+def test_tuning_of_the_width():
+    X, y, folds = dataset("wine")
+    search = tune_kernel_nb(X, y, folds)
+    widths = [row["width"] for row in search.table()]
+    assert widths[0] == 1e-4
+    assert widths[-1] == 1.0
+    assert 0.004 in widths
+    accuracies = [row["accuracy"] for row in search.table()]
+    assert search.best["width"] == widths[int(np.argmax(accuracies))]
+    assert search.plot().axes[0].get_xscale() == "log"
+    with pytest.raises(PqswarmError, match="the grid of width is empty"):
+        tune_kernel_nb(X, y, folds, widths=())

@@ -1,0 +1,181 @@
+"""The k-NN evaluator against scikit-learn and against the definition."""
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import METRICS, Folds, KNNEvaluator, scaled
+from tests.evaluation.data import dataset, random_masks
+from tests.reference import classifiers as slow
+
+
+def scikit_learn(X, y, folds, mask, k, metric):
+    predicted = np.empty_like(y)
+    data = scaled(X, X)[:, mask]
+    for train, test in folds.split():
+        model = KNeighborsClassifier(k, metric=metric, algorithm="brute").fit(data[train], y[train])
+        predicted[test] = model.predict(data[test])
+    return predicted
+
+
+@pytest.mark.parametrize(("name", "count"), [("wine", 1000), ("breast-cancer", 500), ("pq", 400)])
+def test_thousands_of_masks_against_scikit_learn(name, count):
+    """Predictions are the same wherever the k-th distance is not shared: scikit-learn breaks such ties by chance."""
+    X, y, folds = dataset(name)
+    masks = random_masks(count, X.shape[1], seed=1)
+    evaluator = KNNEvaluator(X, y, folds)
+    counts = evaluator.error_counts(masks)
+    differing = 0
+    for mask, count in zip(masks, counts, strict=True):
+        predicted = scikit_learn(X, y, folds, mask, 3, "manhattan")
+        theirs = np.bincount(folds.test_fold[predicted != y], minlength=10)
+        if not np.array_equal(theirs, count):
+            differing += 1
+            expected, tied = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, "manhattan", "once")
+            assert np.array_equal(expected[~tied], predicted[~tied])
+            assert np.array_equal(np.bincount(folds.test_fold[expected != y], minlength=10), count)
+    assert differing <= 0.02 * len(masks)
+
+
+def test_paper_data_in_full_against_cross_val_score():
+    X, y, folds = dataset("pq-large")
+    masks = random_masks(8, 99, seed=2)
+    errors = KNNEvaluator(X, y, folds).errors(masks)
+    for mask, error in zip(masks, errors, strict=True):
+        model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute")
+        assert error == pytest.approx(1 - cross_val_score(model, scaled(X, X)[:, mask], y, cv=folds).mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("k", [1, 2, 7, 15])
+@pytest.mark.parametrize("name", ["wine", "pq"])
+def test_neighbours_and_metrics_against_the_definition(name, k, metric):
+    X, y, folds = dataset(name)
+    evaluator = KNNEvaluator(X, y, folds, k, metric)
+    for mask in random_masks(6, X.shape[1], seed=k):
+        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), k, metric, "once")
+        assert np.array_equal(evaluator.predictions(mask), expected)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_digits_full_of_ties(metric):
+    """Sixteen grey levels: most distances are shared by many events."""
+    X, y, folds = dataset("digits")
+    evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
+    for mask in random_masks(6, 64, seed=3):
+        expected, tied = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric)
+        assert np.array_equal(evaluator.predictions(mask), expected)
+        model = KNeighborsClassifier(3, metric=metric, algorithm="brute")
+        theirs = cross_val_predict(model, X[:, mask], y, cv=folds)
+        assert np.array_equal(theirs[~tied], expected[~tied])
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(12, 40), st.integers(1, 4)), elements=st.integers(0, 3)),
+    st.integers(1, 6),
+    st.sampled_from(METRICS),
+    st.sampled_from(["once", "fold", "none"]),
+    st.integers(0, 1000),
+)
+def test_small_data_with_ties_and_duplicates(X, k, metric, scaling, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(len(X)) % 3)
+    folds = Folds(rng.permutation(np.arange(len(X)) % 4))
+    evaluator = KNNEvaluator(X, y, folds, k, metric, scaling=scaling, n_jobs=1)
+    for mask in random_masks(3, X.shape[1], seed):
+        expected, _ = slow.knn_predictions(X[:, mask].astype(float), y, list(folds.split()), k, metric, scaling)
+        assert np.array_equal(evaluator.predictions(mask), expected)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_single_precision_never_decides(metric):
+    """Distances that differ by less than single precision can tell, and large offsets that swallow it."""
+    rng = np.random.default_rng(0)
+    base = rng.integers(0, 3, (120, 6)).astype(float)
+    X = 1000.0 + base + 1e-9 * rng.standard_normal((120, 6))
+    y = np.arange(120) % 4
+    folds = Folds.stratified(y, 5)
+    evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="none")
+    for mask in random_masks(10, 6, seed=4):
+        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric)
+        assert np.array_equal(evaluator.predictions(mask), expected)
+
+
+def test_all_events_alike():
+    y = np.arange(40) % 2
+    folds = Folds(np.arange(40) // 4)
+    predicted = KNNEvaluator(np.zeros((40, 3)), y, folds, 3).predictions([True, False, True])
+    expected, _ = slow.knn_predictions(np.zeros((40, 2)), y, list(folds.split()), 3, "manhattan")
+    assert np.array_equal(predicted, expected)
+
+
+@pytest.mark.parametrize("scaling", ["fold", "none"])
+def test_scaling(scaling):
+    X, y, folds = dataset("pq")
+    evaluator = KNNEvaluator(X, y, folds, scaling=scaling)
+    for mask in random_masks(5, 99, seed=5):
+        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, "manhattan", scaling)
+        assert np.array_equal(evaluator.predictions(mask), expected)
+
+
+def test_unequal_folds_and_classes():
+    X, y, _ = dataset("wine")
+    rng = np.random.default_rng(6)
+    folds = Folds(np.sort(rng.choice(5, len(y), p=[0.5, 0.2, 0.15, 0.1, 0.05])))
+    keep = rng.random(len(y)) < np.array([0.9, 0.3, 0.15])[y]
+    keep[np.unique(folds.test_fold, return_index=True)[1]] = True
+    X, y, folds = X[keep], y[keep], Folds(folds.test_fold[keep])
+    evaluator = KNNEvaluator(X, y, folds)
+    masks = random_masks(20, 13, seed=7)
+    for mask, counts, error in zip(masks, evaluator.error_counts(masks), evaluator.errors(masks), strict=True):
+        expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, "manhattan", "once")
+        wrong = np.bincount(folds.test_fold[expected != y], minlength=5)
+        assert np.array_equal(counts, wrong)
+        assert error == pytest.approx(np.mean(wrong / folds.sizes), abs=1e-15)
+
+
+def test_results_do_not_depend_on_threads_or_batches():
+    X, y, folds = dataset("pq")
+    masks = random_masks(40, 99, seed=8)
+    one = KNNEvaluator(X, y, folds, n_jobs=1).error_counts(masks)
+    many = KNNEvaluator(X, y, folds, n_jobs=3)
+    assert np.array_equal(many.error_counts(masks), one)
+    assert np.array_equal(np.concatenate([many.error_counts(masks[i : i + 7]) for i in range(0, 40, 7)]), one)
+
+
+def test_labels_of_any_kind():
+    X, y, folds = dataset("wine")
+    names = np.array(["cherry", "apple", "banana"])[y]
+    evaluator = KNNEvaluator(X, names, folds)
+    expected, _ = slow.knn_predictions(X, names, list(folds.split()), 3, "manhattan", "once")
+    assert np.array_equal(evaluator.predictions(np.ones(13, bool)), expected)
+
+
+def test_neighbours():
+    X, y, folds = dataset("wine")
+    found = KNNEvaluator(X, y, folds, 4).neighbours(np.ones(13, bool))
+    d = slow.distances(scaled(X, X), scaled(X, X), "manhattan")
+    d[folds.test_fold[:, None] == folds.test_fold] = np.inf
+    assert np.array_equal(np.sort(found), np.sort(np.argsort(d, axis=1, kind="stable")[:, :4]))
+
+
+def test_mistakes_are_named():
+    X, y, folds = dataset("wine")
+    for arguments, message in [
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number from 1 to 15, not 0"),
+        ({"n_neighbors": 16}, "n_neighbors must be"),
+        ({"n_neighbors": 2.5}, "n_neighbors must be"),
+        ({"metric": "manhatan"}, "did you mean 'manhattan'"),
+        ({"scaling": "twice"}, "unknown scaling 'twice'"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+    ]:
+        with pytest.raises(PqswarmError, match=message):
+            KNNEvaluator(X, y, folds, **arguments)
+    with pytest.raises(PqswarmError, match="a fold is trained on 2 events, fewer than the n_neighbors of 3"):
+        KNNEvaluator(X[:4], y[[0, 60, 0, 60]], Folds(np.array([0, 0, 1, 1])))

@@ -1,0 +1,180 @@
+"""The naive Bayes evaluators against scikit-learn and against the definition."""
+
+import hypothesis.extra.numpy as hnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KernelDensity
+
+import pqswarm
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator, scaled
+from tests.evaluation.data import dataset, random_masks
+from tests.reference import classifiers as slow
+
+
+def table(X, y, folds, width):
+    """Log-likelihood of every event, class and feature from the other folds, by SciPy."""
+    classes = np.unique(y)
+    out = np.empty((X.shape[1], len(y), classes.size))
+    for train, test in folds.split():
+        for c, label in enumerate(classes):
+            members = train[y[train] == label]
+            for f in range(X.shape[1]):
+                z = (X[test, f, None] - X[None, members, f]) / width
+                out[f, test, c] = logsumexp(-0.5 * z**2, axis=1) - np.log(members.size * width * np.sqrt(2 * np.pi))
+    return out
+
+
+def priors(y, folds):
+    classes = np.unique(y)
+    out = np.empty((len(y), classes.size))
+    for train, test in folds.split():
+        out[test] = np.log([np.mean(y[train] == label) for label in classes])
+    return out
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "count"),
+    [("wine", 0.05, 2000), ("breast-cancer", 0.02, 1000), ("pq", 0.004, 1000), ("digits", 0.1, 300)],
+)
+def test_kernel_thousands_of_masks_against_scipy(name, width, count):
+    X, y, folds = dataset(name)
+    terms, prior = table(scaled(X, X), y, folds, width), priors(y, folds)
+    masks = random_masks(count, X.shape[1], seed=1)
+    counts = KernelNBEvaluator(X, y, folds, width).error_counts(masks)
+    scores = np.tensordot(masks.astype(float), terms, axes=1) + prior
+    sizes = np.tensordot(masks.astype(float), np.abs(terms), axes=1).max(axis=2) + 10
+    best = scores.max(axis=2)
+    winners = (scores >= (best - 1e-12 * sizes)[..., None]).argmax(axis=2)
+    for winner, count in zip(winners, counts, strict=True):
+        assert np.array_equal(np.bincount(folds.test_fold[winner != y], minlength=10), count)
+
+
+@pytest.mark.parametrize("scaling", ["once", "fold", "none"])
+def test_kernel_against_the_classifier(scaling):
+    X, y, folds = dataset("pq")
+    evaluator = KernelNBEvaluator(X, y, folds, 0.01, scaling=scaling)
+    for mask in random_masks(10, 99, seed=2):
+        predicted = np.empty_like(y)
+        for train, test in folds.split():
+            data = slow.scaled(X, train, scaling)[:, mask]
+            predicted[test] = pqswarm.KernelNB(0.01).fit(data[train], y[train]).predict(data[test])
+        assert np.array_equal(evaluator.predictions(mask), predicted)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(1, 4)), elements=st.integers(0, 3)),
+    st.sampled_from([0.004, 0.3, 2.0]),
+    st.sampled_from(["once", "fold", "none"]),
+    st.integers(0, 1000),
+)
+def test_kernel_small_data_with_ties_and_duplicates(X, width, scaling, seed):
+    """Repeated values and constant features; classes may be missing from a training set."""
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.integers(0, 4, len(X)), 2)
+    y[:2] = 0, 1
+    folds = Folds(rng.permutation(np.arange(len(X)) % 3))
+    evaluator = KernelNBEvaluator(X, y, folds, width, scaling=scaling, n_jobs=1)
+    for mask in random_masks(2, X.shape[1], seed):
+        expected = slow.kernel_nb_predictions(X[:, mask].astype(float), y, list(folds.split()), width, scaling)
+        assert np.array_equal(evaluator.predictions(mask), expected)
+
+
+def test_kernel_terms_are_those_of_scikit_learns_density():
+    X, y, folds = dataset("wine")
+    data = scaled(X, X)
+    evaluator = KernelNBEvaluator(X, y, folds, 0.05)
+    train, test = next(iter(folds.split()))
+    for c in range(3):
+        members = train[y[train] == c]
+        density = KernelDensity(bandwidth=0.05, rtol=1e-12).fit(data[members, :1])
+        np.testing.assert_allclose(evaluator._table[0, test, c], density.score_samples(data[test, :1]), rtol=1e-9)
+
+
+def test_kernel_terms_to_the_last_digits_even_far_away():
+    X, y, folds = dataset("wine")
+    for width in (1e-4, 0.004, 1.0):
+        ours = KernelNBEvaluator(X, y, folds, width)._table
+        np.testing.assert_allclose(ours, table(scaled(X, X), y, folds, width), rtol=1e-13, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "count"), [("wine", 1000), ("breast-cancer", 500), ("pq", 200), ("digits", 40)])
+@pytest.mark.parametrize("scaling", ["once", "none"])
+def test_gaussian_thousands_of_masks_against_scikit_learn(name, count, scaling):
+    X, y, folds = dataset(name)
+    data = X if scaling == "none" else scaled(X, X)
+    masks = random_masks(count, X.shape[1], seed=3)
+    counts = GaussianNBEvaluator(X, y, folds, scaling=scaling).error_counts(masks)
+    splits = list(folds.split())
+    for mask, count in zip(masks, counts, strict=True):
+        wrong = []
+        for train, test in splits:
+            with np.errstate(all="ignore"):
+                model = GaussianNB().fit(data[train][:, mask], y[train])
+                wrong.append(np.count_nonzero(model.predict(data[test][:, mask]) != y[test]))
+        assert count.tolist() == wrong
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    hnp.arrays(np.int64, st.tuples(st.integers(8, 24), st.integers(1, 4)), elements=st.integers(0, 3)),
+    st.sampled_from(["once", "fold", "none"]),
+    st.integers(0, 1000),
+)
+def test_gaussian_small_data_with_ties_and_duplicates(X, scaling, seed):
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.integers(0, 4, len(X)), 2)
+    y[:2] = 0, 1
+    folds = Folds(rng.permutation(np.arange(len(X)) % 3))
+    evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling, n_jobs=1)
+    for mask in random_masks(2, X.shape[1], seed):
+        expected = np.empty_like(y)
+        for train, test in folds.split():
+            data = slow.scaled(X.astype(float), train, scaling)[:, mask]
+            with np.errstate(all="ignore"):
+                expected[test] = GaussianNB().fit(data[train], y[train]).predict(data[test])
+        assert np.array_equal(evaluator.predictions(mask), expected)
+
+
+def test_gaussian_against_cross_val_predict_on_the_paper_data():
+    X, y, folds = dataset("pq-large")
+    evaluator = GaussianNBEvaluator(X, y, folds)
+    for mask in random_masks(3, 99, seed=4):
+        assert np.array_equal(
+            evaluator.predictions(mask), cross_val_predict(GaussianNB(), scaled(X, X)[:, mask], y, cv=folds)
+        )
+
+
+def test_gaussian_with_more_tables_than_it_keeps():
+    """Smoothing depends on the widest selected feature: single features need a table each."""
+    X, y, folds = dataset("digits")
+    evaluator = GaussianNBEvaluator(X, y, folds, scaling="none")
+    singles = np.eye(64, dtype=bool)[20:40]
+    first = evaluator.error_counts(singles)
+    assert np.array_equal(evaluator.error_counts(singles[::-1])[::-1], first)
+    assert len(evaluator._tables) <= 8
+
+
+@pytest.mark.parametrize("kind", [KernelNBEvaluator, GaussianNBEvaluator])
+def test_results_do_not_depend_on_threads_or_batches(kind):
+    X, y, folds = dataset("pq")
+    masks = random_masks(150, 99, seed=5)
+    one = kind(X, y, folds, n_jobs=1).error_counts(masks)
+    many = kind(X, y, folds, n_jobs=3)
+    assert np.array_equal(many.error_counts(masks), one)
+    assert np.array_equal(np.concatenate([many.error_counts(masks[i : i + 7]) for i in range(0, 150, 7)]), one)
+
+
+def test_mistakes_are_named():
+    X, y, folds = dataset("wine")
+    for width in (0, -1, float("nan"), "wide", None, True):
+        with pytest.raises(PqswarmError, match="width must be a positive number"):
+            KernelNBEvaluator(X, y, folds, width)
+    with pytest.raises(PqswarmError, match="var_smoothing must be"):
+        GaussianNBEvaluator(X, y, folds, -1)
