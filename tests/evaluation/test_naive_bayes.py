@@ -151,16 +151,6 @@ def test_gaussian_against_cross_val_predict_on_the_paper_data():
         )
 
 
-def test_gaussian_with_more_tables_than_it_keeps():
-    """Smoothing depends on the widest selected feature: single features need a table each."""
-    X, y, folds = dataset("digits")
-    evaluator = GaussianNBEvaluator(X, y, folds, scaling="none")
-    singles = np.eye(64, dtype=bool)[20:40]
-    first = evaluator.error_counts(singles)
-    assert np.array_equal(evaluator.error_counts(singles[::-1])[::-1], first)
-    assert len(evaluator._tables) <= 8
-
-
 @pytest.mark.parametrize("kind", [KernelNBEvaluator, GaussianNBEvaluator])
 def test_results_do_not_depend_on_threads_or_batches(kind):
     X, y, folds = dataset("pq")

@@ -5,7 +5,8 @@ looked at:
 
 1. Distances of all events to a few far-apart *pivots* are cheap, and |D(i, p) - D(j, p)| <= D(i, j).
    Events are sorted by their distance to one pivot, so that the candidates of an event are a window; the
-   other pivots thin the window out.
+   other pivots thin the window out. (Under the Chebyshev distance single features take the place of pivots:
+   |x_f - y_f| <= D(x, y).)
 2. How far the window must reach is known beforehand: the exact distances to the event's nearest events in
    the space of all features bound the distance to its k-th neighbour from above.
 3. Distances to what is left are computed in single precision. Only where rounding could change the set of
@@ -90,7 +91,7 @@ def _exactly(a, b, selected, metric):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
 def _pivot_distances(columns, selected, pivots, metric, distances):
-    """Fill distances[p, i] with the distance of event i to pivot p."""
+    """Fill distances[p, i] with the distance of event i to pivot p (Manhattan or Euclidean)."""
     n = columns.shape[1]
     distances[:, :] = 0.0
     for p in range(pivots.size):
@@ -101,34 +102,45 @@ def _pivot_distances(columns, selected, pivots, metric, distances):
             if metric == 0:
                 for i in range(n):
                     row[i] += abs(column[i] - centre)
-            elif metric == 1:
+            else:
                 for i in range(n):
                     d = column[i] - centre
                     row[i] += d * d
-            else:
-                for i in range(n):
-                    d = abs(column[i] - centre)
-                    row[i] = d if d > row[i] else row[i]
         if metric == 1:
             for i in range(n):
                 row[i] = np.sqrt(row[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
+def _variance(values):
+    total = np.float32(0.0)
+    squares = np.float32(0.0)
+    for value in values:
+        total += value
+        squares += value * value
+    return squares / values.size - (total / values.size) * (total / values.size)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _widest_features(columns, selected, coordinates):
+    """Fill the rows of `coordinates` with the selected features of largest variance.
+
+    A difference in one feature bounds the Chebyshev distance from below, far better than pivots do.
+    """
+    variances = np.empty(selected.size)
+    for s in range(selected.size):
+        variances[s] = _variance(columns[selected[s]])
+    order = np.argsort(-variances)
+    for p in range(coordinates.shape[0]):
+        coordinates[p] = columns[selected[order[p % selected.size]]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _widest(distances):
-    """The pivot to which distances vary most: sorting by it leaves the shortest windows."""
+    """The row whose values vary most: sorting by it leaves the shortest windows."""
     best = 0
-    most = np.float32(-1.0)
-    n = distances.shape[1]
-    for p in range(distances.shape[0]):
-        total = np.float32(0.0)
-        squares = np.float32(0.0)
-        for i in range(n):
-            total += distances[p, i]
-            squares += distances[p, i] * distances[p, i]
-        variance = squares / n - (total / n) * (total / n)
-        if variance > most:
-            most = variance
+    for p in range(1, distances.shape[0]):
+        if _variance(distances[p]) > _variance(distances[best]):
             best = p
     return best
 
@@ -282,7 +294,10 @@ def predict(data, columns, scale, selected, pivots, guesses, folds, fold, labels
     width = (q + 7) // 8 * 8
 
     unsorted = np.empty((N_PIVOTS, n), np.float32)
-    _pivot_distances(columns, selected, pivots, metric, unsorted)
+    if metric == 2:
+        _widest_features(columns, selected, unsorted)
+    else:
+        _pivot_distances(columns, selected, pivots, metric, unsorted)
     lead = _widest(unsorted)
     order = np.argsort(unsorted[lead])
     place = np.empty(n, np.int64)
@@ -304,7 +319,7 @@ def predict(data, columns, scale, selected, pivots, guesses, folds, fold, labels
     growth = _SAFETY * _UNIT * (q + 4.0)
     farthest = 0.0
     for p in range(N_PIVOTS):
-        farthest = max(farthest, sides[p].max())
+        farthest = max(farthest, np.abs(sides[p]).max())
     bound_error = 2.0 * (floor + growth * farthest)
 
     # Where the window of an event begins and ends is looked up in buckets of the leading pivot's distance.

@@ -8,7 +8,7 @@ rounding could change the winner, the sum is made again in double precision.
 import numpy as np
 from numba import njit
 
-__all__ = ["decide", "decide_exactly", "gaussian_terms", "kernel_terms"]
+__all__ = ["decide", "decide_exactly", "gaussian_winners", "kernel_terms"]
 
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
@@ -130,20 +130,67 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gaussian_terms(queries, query_folds, means, variances, terms):
-    """Log-likelihood of each query under each class, for one feature; means and variances are [folds, classes].
+def gaussian_winners(columns, starts, selected, means, variances, smoothing, log_priors, winners, doubtful):
+    """The class of the largest score of each event under normal densities, and where another one comes close.
 
-    A class without training events has the mean NaN and gets the term 0.
+    Parameters
+    ----------
+    columns : float64[p, n]
+        Features, one per row; events fold by fold.
+    starts : int64[folds + 1]
+        Where each fold begins.
+    selected : int64[q]
+        Features of the subset.
+    means, variances : float64[folds, p, classes]
+        Of the training events of each fold; NaN for a class without any.
+    smoothing : float64[folds]
+        Added to the variances, positive.
+    log_priors : float64[folds, classes]
+        Logarithm of the share of each class, -inf for a class without events.
+    winners, doubtful : int64[n], bool[n]
+        Filled. In doubt are scores that differ by less than 1e-9 of their size: rounding could have its say.
     """
-    for i in range(queries.size):
-        fold = query_folds[i]
-        for c in range(means.shape[1]):
-            variance = variances[fold, c]
-            if np.isnan(means[fold, c]):
-                terms[i, c] = 0.0
-            else:
-                d = queries[i] - means[fold, c]
-                terms[i, c] = -0.5 * np.log(2.0 * np.pi * variance) - 0.5 * (d * d / variance)
+    n_classes = means.shape[2]
+    longest = 0
+    for fold in range(starts.size - 1):
+        longest = max(longest, starts[fold + 1] - starts[fold])
+    scores = np.empty((n_classes, longest))
+    for fold in range(starts.size - 1):
+        first = starts[fold]
+        n = starts[fold + 1] - first
+        size = 0.0
+        for c in range(n_classes):
+            row = scores[c]
+            constant = log_priors[fold, c]
+            for i in range(n):
+                row[i] = 0.0
+            if constant > -np.inf:
+                for f in selected:
+                    variance = variances[fold, f, c] + smoothing[fold]
+                    constant -= 0.5 * np.log(2.0 * np.pi * variance)
+                    size = max(size, abs(constant))
+                    mean = means[fold, f, c]
+                    weight = 0.5 / variance
+                    column = columns[f, first : first + n]
+                    for i in range(n):
+                        d = column[i] - mean
+                        row[i] += d * d * weight
+            for i in range(n):
+                row[i] = constant - row[i]
+        for i in range(n):
+            best = -np.inf
+            second = -np.inf
+            winner = 0
+            for c in range(n_classes):
+                score = scores[c, i]
+                if score > best:
+                    second = best
+                    best = score
+                    winner = c
+                elif score > second:
+                    second = score
+            winners[first + i] = winner
+            doubtful[first + i] = not (best - second > 1e-9 * (abs(best) + size + 1.0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

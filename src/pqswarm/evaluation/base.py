@@ -93,10 +93,11 @@ class Evaluator(ABC):
         counts = np.tile(self.folds.sizes, (len(checked), 1))
         some = checked.any(axis=1)
         if some.any():
-            by_fold = np.argsort(self.folds.test_fold, kind="stable")
-            wrong = self._predict(checked[some])[:, by_fold] != self.labels[by_fold]
-            starts = np.cumsum(self.folds.sizes) - self.folds.sizes
-            counts[some] = np.add.reduceat(wrong, starts, axis=1, dtype=np.int64)
+            from pqswarm.evaluation._count_kernels import count_errors
+
+            found = np.empty((int(some.sum()), self.folds.n_folds), dtype=np.int64)
+            count_errors(self._predict(checked[some]), self.labels, self.folds.test_fold, found)
+            counts[some] = found
         return counts
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:

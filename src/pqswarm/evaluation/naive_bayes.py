@@ -1,6 +1,5 @@
 """The exact error of naive Bayes classifiers, with kernel densities or with normal ones."""
 
-from collections import OrderedDict
 from functools import cache
 from typing import Any
 
@@ -17,7 +16,6 @@ __all__ = ["GaussianNBEvaluator", "KernelNBEvaluator", "checked_width", "class_b
 # A matrix product of so many masks and events is efficient, and its result stays in the cache.
 _MASKS = 64
 _EVENTS = 700
-_TABLES = 8  # tables of Gaussian terms kept at a time
 
 
 @cache
@@ -52,35 +50,7 @@ def class_blocks(
     return values, value_folds, starts.astype(np.int64)
 
 
-class _TableEvaluator(Evaluator):
-    """Naive Bayes by matrix products of masks and tables of terms."""
-
-    def _scores_winners(
-        self, masks: BoolArray, table: npt.NDArray[np.float32], highest: float
-    ) -> tuple[IntArray, BoolArray]:
-        """Winners of all events, and where single precision leaves them in doubt; `table` ends with the priors."""
-        from pqswarm.evaluation._nb_kernels import decide
-
-        n, n_classes = len(self.data), self.classes.size
-        winners = np.empty((len(masks), n), dtype=np.int64)
-        doubtful = np.empty((len(masks), n), dtype=np.bool_)
-        weights = np.ones((len(masks), self.n_features + 1), dtype=np.float32)
-        weights[:, :-1] = masks
-        sizes = masks.sum(axis=1) + 1
-        flat = table.reshape(len(table), -1)
-
-        def work(block: tuple[int, int]) -> None:
-            rows, events = slice(block[0], block[0] + _MASKS), slice(block[1], block[1] + _EVENTS)
-            scores = weights[rows] @ flat[:, n_classes * events.start : n_classes * events.stop]
-            decide(scores, sizes[rows], highest, n_classes, winners[rows, events], doubtful[rows, events])
-
-        blocks = [(row, event) for row in range(0, len(masks), _MASKS) for event in range(0, n, _EVENTS)]
-        with _blas().limit(limits=1, user_api="blas"):
-            self._in_threads(work, blocks)
-        return winners, doubtful
-
-
-class KernelNBEvaluator(_TableEvaluator):
+class KernelNBEvaluator(Evaluator):
     r"""The cross-validated error of naive Bayes with normal kernel densities, exactly and fast.
 
     .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{i \in c} \mathcal{N}(x; x_i, \sigma^2)
@@ -146,17 +116,39 @@ class KernelNBEvaluator(_TableEvaluator):
         self._in_threads(work, list(range(self.n_features)))
         return table
 
+    def _likely_winners(self, masks: BoolArray) -> tuple[IntArray, BoolArray]:
+        """Winners of all events by products of masks and table, and where single precision leaves them in doubt."""
+        from pqswarm.evaluation._nb_kernels import decide
+
+        n, n_classes = len(self.data), self.classes.size
+        winners = np.empty((len(masks), n), dtype=np.int64)
+        doubtful = np.empty((len(masks), n), dtype=np.bool_)
+        weights = np.ones((len(masks), self.n_features + 1), dtype=np.float32)
+        weights[:, :-1] = masks
+        sizes = masks.sum(axis=1) + 1
+        flat = self._table32.reshape(len(self._table32), -1)
+
+        def work(block: tuple[int, int]) -> None:
+            rows, events = slice(block[0], block[0] + _MASKS), slice(block[1], block[1] + _EVENTS)
+            scores = weights[rows] @ flat[:, n_classes * events.start : n_classes * events.stop]
+            decide(scores, sizes[rows], self._highest, n_classes, winners[rows, events], doubtful[rows, events])
+
+        blocks = [(row, event) for row in range(0, len(masks), _MASKS) for event in range(0, n, _EVENTS)]
+        with _blas().limit(limits=1, user_api="blas"):
+            self._in_threads(work, blocks)
+        return winners, doubtful
+
     def _predict(self, masks: BoolArray) -> IntArray:
         from pqswarm.evaluation._nb_kernels import decide_exactly
 
-        winners, doubtful = self._scores_winners(masks, self._table32, self._highest)
+        winners, doubtful = self._likely_winners(masks)
         for row in np.flatnonzero(doubtful.any(axis=1)):
             events = np.flatnonzero(doubtful[row])
             decide_exactly(self._table, self._priors, np.flatnonzero(masks[row]), events, winners[row])
         return winners
 
 
-class GaussianNBEvaluator(_TableEvaluator):
+class GaussianNBEvaluator(Evaluator):
     """The cross-validated error of scikit-learn's GaussianNB, exactly and fast.
 
     Parameters
@@ -195,82 +187,64 @@ class GaussianNBEvaluator(_TableEvaluator):
         shape = (folds.n_folds, self.n_features, self.classes.size)
         self._means, self._variances = np.full(shape, np.nan), np.full(shape, np.nan)
         self._spread = np.empty((folds.n_folds, self.n_features))
-        for fold, (train, _) in enumerate(folds.split()):
+        self._by_fold = np.argsort(folds.test_fold, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)])
+        seen = np.empty_like(self.data)  # each event as its own fold scales it
+        for fold, (train, test) in enumerate(folds.split()):
             data = self._view(fold)
+            seen[test] = data[test]
             self._spread[fold] = np.var(data[train], axis=0)
             for label in np.unique(self.labels[train]):
                 members = data[train][self.labels[train] == label]
                 self._means[fold, :, label] = members.mean(axis=0)
                 self._variances[fold, :, label] = members.var(axis=0)
-        self._priors = _log_priors(self)[folds.test_fold]
-        self._tables: OrderedDict[bytes, tuple[npt.NDArray[np.float32], float]] = OrderedDict()
+        self._columns = np.ascontiguousarray(seen[self._by_fold].T)
+        self._log_priors = _log_priors(self)
 
     def _view(self, fold: int) -> FloatArray:
         return self._views[fold if len(self._views) > 1 else 0]
 
-    def _table_for(self, smoothing: FloatArray) -> tuple[npt.NDArray[np.float32], float]:
-        """Terms with these variances added in each fold, the priors last; and the largest term.
-
-        GaussianNB adds a share of the largest variance among the *selected* features, so that terms depend on
-        the subset, but only through that variance: few tables serve all subsets.
-        """
-        from pqswarm.evaluation._nb_kernels import gaussian_terms
-
-        key = smoothing.tobytes()
-        if key in self._tables:
-            self._tables.move_to_end(key)
-            return self._tables[key]
-        n, fold = len(self.data), self.folds.test_fold
-        table = np.empty((self.n_features + 1, n, self.classes.size), dtype=np.float32)
-        table[-1] = self._priors
-        highest = np.zeros(self.n_features)
-
-        def work(feature: int) -> None:
-            if len(self._views) > 1:
-                queries = np.stack([view[:, feature] for view in self._views])[fold, np.arange(n)]
-            else:
-                queries = np.ascontiguousarray(self._views[0][:, feature])
-            variances = self._variances[:, feature] + smoothing[:, np.newaxis]
-            terms = np.empty((n, self.classes.size))
-            gaussian_terms(queries, fold, np.ascontiguousarray(self._means[:, feature]), variances, terms)
-            # A feature that no subset with this smoothing can select may have no spread at all.
-            table[feature] = np.clip(np.nan_to_num(terms, nan=0.0), -1e30, 1e30)
-            highest[feature] = table[feature].max()
-
-        self._in_threads(work, list(range(self.n_features)))
-        self._tables[key] = (table, max(0.0, float(highest.max())))
-        if len(self._tables) > _TABLES:
-            self._tables.popitem(last=False)
-        return self._tables[key]
-
     def _predict(self, masks: BoolArray) -> IntArray:
-        winners = np.empty((len(masks), len(self.data)), dtype=np.int64)
-        # Smoothing of each fold under each mask: a share of the largest variance of a selected feature.
-        smoothing = np.array([self.var_smoothing * self._spread[:, mask].max(axis=1) for mask in masks])
-        variants, group = np.unique(smoothing, axis=0, return_inverse=True)
-        for number, variant in enumerate(variants):
-            rows = np.flatnonzero(group.ravel() == number)
-            if (variant <= 0).any():
-                doubtful = np.ones((rows.size, len(self.data)), dtype=np.bool_)
-            else:
-                table, highest = self._table_for(variant)
-                winners[rows], doubtful = self._scores_winners(masks[rows], table, highest)
-            for row, doubts in zip(rows, doubtful, strict=True):
-                if doubts.any():
-                    self._decide_as_scikit_learn(masks[row], doubts, winners[row])
-        return winners
+        from pqswarm.evaluation._nb_kernels import gaussian_winners
 
-    def _decide_as_scikit_learn(self, mask: BoolArray, doubtful: BoolArray, winners: IntArray) -> None:
+        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+
+        def work(row: int) -> None:
+            mask = masks[row]
+            # A share of the largest variance of a selected feature, in each fold.
+            smoothing = self.var_smoothing * self._spread[:, mask].max(axis=1)
+            winners = np.empty(len(self.data), dtype=np.int64)
+            doubtful = np.ones(len(self.data), dtype=np.bool_)
+            if (smoothing > 0).all():
+                gaussian_winners(
+                    self._columns,
+                    self._starts,
+                    np.flatnonzero(mask),
+                    self._means,
+                    self._variances,
+                    smoothing,
+                    self._log_priors,
+                    winners,
+                    doubtful,
+                )
+            predicted[row, self._by_fold] = winners
+            if doubtful.any():
+                self._decide_as_scikit_learn(mask, self._by_fold[doubtful], predicted[row])
+
+        self._in_threads(work, list(range(len(masks))))
+        return predicted
+
+    def _decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
         """Ask scikit-learn itself about the events in doubt, so that even its rounding is the same."""
         from sklearn.naive_bayes import GaussianNB
 
-        for number, (train, _) in enumerate(self.folds.split()):
-            events = np.flatnonzero(doubtful & (self.folds.test_fold == number))
-            if events.size:
-                data = self._view(number)[:, mask]
-                with np.errstate(all="ignore"):
-                    model = GaussianNB(var_smoothing=self.var_smoothing).fit(data[train], self.labels[train])
-                    winners[events] = model.predict(data[events])
+        for number in np.unique(self.folds.test_fold[doubtful]):
+            train = self.folds.test_fold != number
+            events = doubtful[self.folds.test_fold[doubtful] == number]
+            data = self._view(int(number))[:, mask]
+            with np.errstate(all="ignore"):
+                model = GaussianNB(var_smoothing=self.var_smoothing).fit(data[train], self.labels[train])
+                winners[events] = model.predict(data[events])
 
 
 def _log_counts(evaluator: Evaluator) -> FloatArray:
