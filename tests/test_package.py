@@ -12,7 +12,14 @@ import pytest
 import pqswarm
 from pqswarm.errors import FileFormatError, PqswarmError
 
-PACKAGES = ["pqswarm.datasets", "pqswarm.events", "pqswarm.events.models", "pqswarm.features", "pqswarm.report"]
+PACKAGES = [
+    "pqswarm.datasets",
+    "pqswarm.evaluation",
+    "pqswarm.events",
+    "pqswarm.events.models",
+    "pqswarm.features",
+    "pqswarm.report",
+]
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "joblib", "rich")
 
 
@@ -26,6 +33,7 @@ def test_import_is_light():
     assert loaded_by("import pqswarm", ("numpy", "pywt", *HEAVY)) == "[]"
     assert loaded_by("import pqswarm.events", ("pywt", *HEAVY)) == "[]"
     assert loaded_by("import pqswarm.datasets", HEAVY) == "[]"
+    assert loaded_by("import pqswarm.evaluation", HEAVY) == "[]"
 
 
 def test_subpackages_appear_on_first_use():

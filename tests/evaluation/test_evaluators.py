@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from pqswarm._threads import effective_jobs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     Folds,
@@ -31,7 +32,6 @@ from pqswarm.evaluation import (
     tune_kernel_nb,
     tune_knn,
 )
-from pqswarm.evaluation.base import effective_jobs
 from tests.evaluation.data import dataset, random_masks
 
 

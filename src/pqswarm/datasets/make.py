@@ -10,6 +10,7 @@ import numpy as np
 
 from pqswarm import __version__
 from pqswarm._random import checked_seed, derived_seed
+from pqswarm._threads import effective_jobs
 from pqswarm._typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import PqswarmError
@@ -71,7 +72,7 @@ def make_dataset(
         ``"paper"``, ``"paper-printed"``, ``"field"``, or one of your own. A tenth of all events comes
         from the laboratory bench, spread over the classes that it can produce.
     n_jobs : int or None
-        Threads; None or -1 uses all cores.
+        Threads; None or -1 uses all cores, or what a worker process is granted.
     progress : callable, optional
         Called with (events done, events in all) from time to time.
 
@@ -90,7 +91,7 @@ def make_dataset(
     levels = _checked_levels(snr)
     seed = checked_seed(seed)
     orders = _orders(_checked_count(events_per_class), seed, chosen)
-    events, features = _produce(orders, chosen, levels, _checked_jobs(n_jobs), progress)
+    events, features = _produce(orders, chosen, levels, effective_jobs(n_jobs), progress)
     names = sorted({name for event in events for name in event.parameters})
     return Dataset(
         features=features,
@@ -126,16 +127,6 @@ def _checked_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
     if not levels or len(set(levels)) < len(levels):
         raise PqswarmError(f"snr must name at least one noise level, each once, not {snr!r}.")
     return levels
-
-
-def _checked_jobs(n_jobs: int | None) -> int:
-    from joblib import cpu_count
-
-    if n_jobs is None or n_jobs == -1:
-        return int(cpu_count())
-    if not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
-        raise PqswarmError(f"n_jobs must be a whole number of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
-    return int(n_jobs)
 
 
 def _orders(count: int, seed: int, preset: Preset) -> list[_Order]:

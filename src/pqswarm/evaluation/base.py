@@ -1,7 +1,5 @@
 """What all evaluators share: checked data, checked masks, scaling, threads."""
 
-import multiprocessing
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._threads import effective_jobs
 from pqswarm._typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.folds import Folds
@@ -128,10 +127,7 @@ class Evaluator(ABC):
         ndarray of shape (n_events,)
             Predicted labels.
         """
-        checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
-        if len(checked) != 1 or not checked.any():
-            raise PqswarmError("predictions need one mask that selects at least one feature.")
-        predicted: AnyArray = self.classes[self._predict(checked)[0]]
+        predicted: AnyArray = self.classes[self._predict(self.checked_mask(mask)[np.newaxis])[0]]
         return predicted
 
     def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
@@ -145,6 +141,13 @@ class Evaluator(ABC):
         if given.dtype != np.bool_ and not (given.dtype.kind in "iu" and np.isin(given, (0, 1)).all()):
             raise PqswarmError(f"masks must be boolean, or whole numbers 0 and 1, not of type {given.dtype}.")
         return np.ascontiguousarray(given, dtype=np.bool_)
+
+    def checked_mask(self, mask: npt.ArrayLike) -> BoolArray:
+        """Return one mask as a boolean vector, or raise an error if it is not one mask, or empty."""
+        checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
+        if len(checked) != 1 or not checked.any():
+            raise PqswarmError("mask must be one mask that selects at least one feature.")
+        return checked.ravel()
 
     def fold_data(self, fold: int) -> FloatArray:
         """Return the features as the classifier that tests `fold` sees them."""
@@ -213,20 +216,3 @@ def checked_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     if classes.size < 2:
         raise PqswarmError(f"y must hold at least two classes, but all labels are {classes[0]!r}.")
     return classes, coded.astype(np.int64)
-
-
-def effective_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads to use.
-
-    By default all cores; in a worker process as many as its parent granted through OMP_NUM_THREADS, or one.
-    """
-    if n_jobs is None or n_jobs == -1:
-        if multiprocessing.parent_process() is not None:
-            granted = os.environ.get("OMP_NUM_THREADS", "1")
-            return int(granted) if granted.isdigit() and int(granted) > 0 else 1
-        from joblib import cpu_count
-
-        return int(cpu_count())
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
-        raise PqswarmError(f"n_jobs must be a whole number of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
-    return int(n_jobs)

@@ -92,11 +92,9 @@ class GenericEvaluator(Evaluator):
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
         """Return what is predicted for each event when its fold is tested."""
-        checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
-        if len(checked) != 1 or not checked.any():
-            raise PqswarmError("predictions need one mask that selects at least one feature.")
+        checked = self.checked_mask(mask)
         predicted = np.empty_like(self.target)
-        for model, X, test in self._fitted(checked[0]):
+        for model, X, test in self._fitted(checked):
             predicted[test] = model.predict(X)
         return predicted
 

@@ -132,12 +132,10 @@ class KNNEvaluator(Evaluator):
         ndarray of int64, shape (n_events, n_neighbors)
             Indices of events of other folds.
         """
-        checked = self.checked_masks(np.atleast_2d(np.asarray(mask)))
-        if len(checked) != 1 or not checked.any():
-            raise PqswarmError("neighbours need one mask that selects at least one feature.")
+        checked = self.checked_mask(mask)
         found = np.empty((len(self.data), self.n_neighbors), dtype=np.int64)
         predicted = np.empty(len(self.data), dtype=np.int64)
-        self._run(np.flatnonzero(checked[0]), self._guesses, self.n_neighbors, predicted, found)
+        self._run(np.flatnonzero(checked), self._guesses, self.n_neighbors, predicted, found)
         return found
 
 
