@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import (
+    GroupKFold,
     KFold,
     LeaveOneOut,
     RepeatedKFold,
@@ -99,6 +100,9 @@ def test_bad_data(kind):
         ((X, y, Folds(np.arange(10))), "folds are of 10 events, but X has 178"),
         ((X, y, 10), "folds must be Folds"),
         (([["a"]] * 178, y, folds), "X must hold real numbers"),
+        ((X + 1j, y, folds), "X must hold real numbers"),
+        ((X * 1e200, y, folds), r"X must not exceed 1e\+100, but feature"),
+        ((X, np.array([*"ab" * 88, 1, 2], dtype=object), folds), "labels of one kind"),
     ]:
         with pytest.raises(PqswarmError, match=message):
             kind(*arguments)
@@ -115,8 +119,9 @@ def test_stratified_folds():
     assert folds.get_n_splits() == folds.n_folds == 10
     with pytest.raises(PqswarmError, match=r"class .*1.* has 9 events, fewer than the 10 folds"):
         Folds.stratified(np.repeat([0, 1], [20, 9]))
-    with pytest.raises(PqswarmError, match="n_folds must be at least 2"):
-        Folds.stratified(y, 1)
+    for n_folds in (1, 2.5, None):
+        with pytest.raises(PqswarmError, match="n_folds must be a whole number of at least 2"):
+            Folds.stratified(y, n_folds)
 
 
 @pytest.mark.parametrize("splitter", [KFold(4), StratifiedKFold(5, shuffle=True, random_state=1), LeaveOneOut()])
@@ -141,6 +146,16 @@ def test_splitters_that_make_no_partition(splitter, message):
     X, y, _ = dataset("wine")
     with pytest.raises(PqswarmError, match=message):
         Folds.from_splitter(splitter, X, y)
+
+
+def test_splitters_with_groups():
+    X, y, _ = dataset("wine")
+    groups = np.arange(178) % 9
+    folds = Folds.from_splitter(GroupKFold(3), X, y, groups)
+    for group in range(9):
+        assert np.unique(folds.test_fold[groups == group]).size == 1
+    with pytest.raises(PqswarmError, match="splitter must be scikit-learn's or a list"):
+        Folds.from_splitter(5, X, y)
 
 
 @pytest.mark.parametrize("fold", [[], [0, 0, 0], [0, 2, 2], [-1, 0, 1], [0.0, 1.0], [[0, 1]]])
@@ -237,8 +252,42 @@ def test_memo_is_bounded_and_forgets_the_least_recent():
     assert inner.asked == 1
     assert memo.errors(masks).shape == (13,)
     assert len(memo) == 3
-    with pytest.raises(PqswarmError, match="max_entries"):
-        Memo(inner, 0)
+    for bad in (0, "a"):
+        with pytest.raises(PqswarmError, match="max_entries must be a whole number"):
+            Memo(inner, bad)
+
+
+def test_ragged_masks(evaluator):
+    with pytest.raises(PqswarmError, match="masks must all have 13 columns"):
+        evaluator.errors([[True] * 13, [True]])
+
+
+def test_evaluators_can_be_sent_to_other_processes_and_used_by_many_threads():
+    import pickle
+    from concurrent.futures import ThreadPoolExecutor
+
+    from threadpoolctl import threadpool_info
+
+    X, y, folds = dataset("wine")
+    masks = random_masks(200, 13, seed=9)
+    for kind in KINDS[:3]:
+        evaluator = kind(X, y, folds)
+        expected = evaluator.error_counts(masks)
+        assert np.array_equal(pickle.loads(pickle.dumps(evaluator)).error_counts(masks), expected)
+        before = [library["num_threads"] for library in threadpool_info()]
+        with ThreadPoolExecutor(4) as pool:
+            for counts in pool.map(evaluator.error_counts, [masks] * 8):
+                assert np.array_equal(counts, expected)
+        assert [library["num_threads"] for library in threadpool_info()] == before
+
+
+def test_a_feature_that_varies_in_the_test_events_only():
+    X, y, folds = dataset("wine")
+    X = X.copy()
+    X[:, 2] = 1e-300 * np.arange(178)
+    X[5, 2] = 1.0
+    with pytest.raises(PqswarmError, match="feature 2 hardly varies among the training events of fold"):
+        KNNEvaluator(X, y, folds, scaling="fold")
 
 
 def test_workers_do_not_oversubscribe(monkeypatch):
@@ -282,5 +331,9 @@ def test_tuning_of_the_width():
     accuracies = [row["accuracy"] for row in search.table()]
     assert search.best["width"] == widths[int(np.argmax(accuracies))]
     assert search.plot().axes[0].get_xscale() == "log"
+    with pytest.raises(PqswarmError, match="did you mean 'manhattan'"):
+        tune_knn(X, y, folds, metrics=("manhatten",))
+    with pytest.raises(PqswarmError, match="n_neighbors must be a whole number"):
+        tune_knn(X, y, folds, n_neighbors=(2.5,))
     with pytest.raises(PqswarmError, match="the grid of width is empty"):
         tune_kernel_nb(X, y, folds, widths=())

@@ -36,6 +36,25 @@ def test_nothing_underflows_far_away():
     assert np.isfinite(model.predict_log_proba([[-1e3], [1e3]])).all()
 
 
+@pytest.mark.parametrize("width", [1e-4, 0.004, 1.0])
+@pytest.mark.parametrize("far", [1e3, 3e6, 1e8, 1e12, 1e20])
+def test_however_far_the_nearer_class_wins(width, far):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((200, 1)), np.arange(200) % 2
+    low, high = (int(y[X[:, 0].argmin()]), int(y[X[:, 0].argmax()]))
+    model = pqswarm.KernelNB(width).fit(X, y)
+    probabilities = model.predict_proba([[-far], [far], [0.5]])
+    assert np.isfinite(model.predict_log_proba([[-far], [far]])).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    if far <= 1e8:  # further out the distances to all training events are the same number
+        assert model.predict([[-far], [far]]).tolist() == [low, high]
+
+
+def test_beyond_all_measure():
+    probabilities = pqswarm.KernelNB(0.004).fit([[0.0], [1.0], [2.0]], list("abc")).predict_proba([[1e160]])
+    np.testing.assert_allclose(probabilities.sum(), 1.0)
+
+
 def test_clone_and_grid_search():
     X, y = load_iris(return_X_y=True)
     assert clone(pqswarm.KernelNB(0.3)).width == 0.3
@@ -44,5 +63,5 @@ def test_clone_and_grid_search():
 
 
 def test_bad_width():
-    with pytest.raises(ValueError, match="width must be a positive number, not 0"):
+    with pytest.raises(ValueError, match="width must be from 1e-30 to 1e30, not 0"):
         pqswarm.KernelNB(0).fit([[0.0], [1.0]], [0, 1])

@@ -142,6 +142,37 @@ def test_gaussian_small_data_with_ties_and_duplicates(X, scaling, seed):
         assert np.array_equal(evaluator.predictions(mask), expected)
 
 
+@pytest.mark.parametrize("constant", [0.7, 1.7e9, 1e-9])
+@pytest.mark.parametrize("noise", [0.0, 1e-12])
+def test_gaussian_single_features_that_hardly_vary(constant, noise):
+    """The variance of such a feature is rounding, and must be scikit-learn's rounding."""
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = np.c_[constant * (1 + noise * rng.standard_normal(300)), rng.random(300)]
+        y = rng.integers(0, 3, 300)
+        folds = Folds.stratified(y, 5, seed=seed)
+        evaluator = GaussianNBEvaluator(X, y, folds, scaling="none")
+        for mask in ([True, False], [False, True], [True, True]):
+            with np.errstate(all="ignore"):
+                expected = cross_val_predict(GaussianNB(), X[:, mask], y, cv=folds)
+            assert np.array_equal(evaluator.predictions(mask), expected)
+
+
+@pytest.mark.parametrize("factor", [1e10, 1e14, 1e18, 1e30])
+def test_kernel_features_out_of_all_proportion(factor):
+    """A feature that single precision cannot hold changes nothing where it is not selected, and decides where it is."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((40, 4)), np.arange(40) % 3
+    large = X.copy()
+    large[:, 2] *= factor
+    folds = Folds.stratified(y, 5)
+    for mask in ([True, True, False, True], [True, False, True, False], [False, False, True, False]):
+        mask = np.array(mask)
+        predicted = KernelNBEvaluator(large, y, folds, 0.05, scaling="none").predictions(mask)
+        expected = slow.kernel_nb_predictions(large[:, mask], y, list(folds.split()), 0.05)
+        assert np.array_equal(predicted, expected)
+
+
 def test_gaussian_against_cross_val_predict_on_the_paper_data():
     X, y, folds = dataset("pq-large")
     evaluator = GaussianNBEvaluator(X, y, folds)
@@ -163,8 +194,8 @@ def test_results_do_not_depend_on_threads_or_batches(kind):
 
 def test_mistakes_are_named():
     X, y, folds = dataset("wine")
-    for width in (0, -1, float("nan"), "wide", None, True):
-        with pytest.raises(PqswarmError, match="width must be a positive number"):
+    for width in (0, -1, float("nan"), float("inf"), "wide", None, True):
+        with pytest.raises(PqswarmError, match="width must be"):
             KernelNBEvaluator(X, y, folds, width)
     with pytest.raises(PqswarmError, match="var_smoothing must be"):
         GaussianNBEvaluator(X, y, folds, -1)

@@ -7,7 +7,7 @@ looked at:
    Events are sorted by their distance to one pivot, so that the candidates of an event are a window; the
    other pivots thin the window out. (Under the Chebyshev distance single features take the place of pivots:
    |x_f - y_f| <= D(x, y).)
-2. How far the window must reach is known beforehand: the exact distances to the event's nearest events in
+2. How far the window must reach is known beforehand: the distances to the event's nearest events in
    the space of all features bound the distance to its k-th neighbour from above.
 3. Distances to what is left are computed in single precision. Only where rounding could change the set of
    neighbours are they computed again in double precision, added in the order of the features as scikit-learn
@@ -90,13 +90,13 @@ def _exactly(a, b, selected, metric):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
-def _pivot_distances(columns, selected, pivots, metric, distances):
+def _pivot_distances(columns, pivots, metric, distances):
     """Fill distances[p, i] with the distance of event i to pivot p (Manhattan or Euclidean)."""
     n = columns.shape[1]
     distances[:, :] = 0.0
     for p in range(pivots.size):
         row = distances[p]
-        for f in selected:
+        for f in range(columns.shape[0]):
             column = columns[f]
             centre = column[pivots[p]]
             if metric == 0:
@@ -122,17 +122,18 @@ def _variance(values):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _widest_features(columns, selected, coordinates):
-    """Fill the rows of `coordinates` with the selected features of largest variance.
+def _widest_features(columns, coordinates):
+    """Fill the rows of `coordinates` with the features of largest variance.
 
     A difference in one feature bounds the Chebyshev distance from below, far better than pivots do.
     """
-    variances = np.empty(selected.size)
-    for s in range(selected.size):
-        variances[s] = _variance(columns[selected[s]])
+    q = columns.shape[0]
+    variances = np.empty(q)
+    for f in range(q):
+        variances[f] = _variance(columns[f])
     order = np.argsort(-variances)
     for p in range(coordinates.shape[0]):
-        coordinates[p] = columns[selected[order[p % selected.size]]]
+        coordinates[p] = columns[order[p % q]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -261,7 +262,7 @@ def _vote(chosen, labels):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def predict(data, columns, scale, selected, pivots, guesses, folds, fold, labels, k, metric, predicted, neighbours):
+def predict(data, columns, exponents, selected, pivots, guesses, folds, fold, labels, k, metric, predicted, neighbours):
     """Predict the label of every event of `fold` (of all events if it is negative).
 
     Parameters
@@ -269,14 +270,14 @@ def predict(data, columns, scale, selected, pivots, guesses, folds, fold, labels
     data : float64[n, p]
         The events, one per row.
     columns : float32[p, n]
-        The same, one feature per row.
-    scale : float
-        Largest magnitude in `data`.
+        The same, one feature per row, centred and divided by a power of two: -1 to 1.
+    exponents : int64[p]
+        Those powers of two.
     selected : int64[q]
         The features to use, ascending, at least one.
     pivots : int64[N_PIVOTS]
         Events far from each other.
-    guesses : int32[n, m]
+    guesses : int64[n, m]
         For each event, events of other folds that are probably near; may be empty.
     folds, labels : int64[n]
         Fold and class of each event.
@@ -293,11 +294,21 @@ def predict(data, columns, scale, selected, pivots, guesses, folds, fold, labels
     q = selected.size
     width = (q + 7) // 8 * 8
 
+    # Single precision sees the selected features on a common scale, the largest of them from -1 to 1: no
+    # distance overflows, and what underflows is far below the error that is allowed for.
+    largest = exponents[selected].max()
+    near_columns = np.empty((q, n), np.float32)
+    size = 0.0  # of the largest possible rounded coordinates, by the norm of the metric
+    for f in range(q):
+        factor = 2.0 ** max(exponents[selected[f]] - largest, -200)
+        near_columns[f] = columns[selected[f]] * np.float32(factor)
+        size = size + factor if metric == 0 else (np.hypot(size, factor) if metric == 1 else 1.0)
+
     unsorted = np.empty((N_PIVOTS, n), np.float32)
     if metric == 2:
-        _widest_features(columns, selected, unsorted)
+        _widest_features(near_columns, unsorted)
     else:
-        _pivot_distances(columns, selected, pivots, metric, unsorted)
+        _pivot_distances(near_columns, pivots, metric, unsorted)
     lead = _widest(unsorted)
     order = np.argsort(unsorted[lead])
     place = np.empty(n, np.int64)
@@ -310,12 +321,12 @@ def predict(data, columns, scale, selected, pivots, guesses, folds, fold, labels
             sides[p, i] = source[order[i]]
     rows = np.zeros((n, width), np.float32)
     for f in range(q):
-        column = columns[selected[f]]
+        column = near_columns[f]
         for i in range(n):
             rows[i, f] = column[order[i]]
 
     # Error of a single-precision distance d: `floor` from rounding the data, `growth` d from the sums.
-    floor = _SAFETY * 3.0 * _UNIT * scale * (q if metric == 0 else (np.sqrt(q) if metric == 1 else 1.0))
+    floor = _SAFETY * 3.0 * _UNIT * size + 1e-30
     growth = _SAFETY * _UNIT * (q + 4.0)
     farthest = 0.0
     for p in range(N_PIVOTS):

@@ -12,8 +12,10 @@ __all__ = ["decide", "decide_exactly", "gaussian_winners", "kernel_terms"]
 
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
+_CLIPPED = -1e29  # scores below may hold terms that single precision could not hold
 _EQUAL = 1e-12  # of the sum of absolute terms: a hundred times their rounding
 _NEGLIGIBLE = 50.0  # terms smaller by exp(-50) than the largest do not change the sum of a million
+_FARTHEST = 1e300  # half a squared distance, in widths, beyond which nothing is told apart
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
@@ -114,15 +116,16 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
                 left -= 1
             while value_folds[right] == fold:
                 right += 1
-            z = min(x - values[left], values[right] - x) * per_width
-            nearest = 0.5 * z * z
-            reach = np.sqrt(2.0 * (nearest + _NEGLIGIBLE)) * width
-            low = _position(values, first, last, x - reach)
-            high = _position(values, first, last, x + reach)
+            z0 = min(x - values[left], values[right] - x) * per_width
+            nearest = min(0.5 * z0 * z0, _FARTHEST)
+            reach = np.sqrt(z0 * z0 + 2.0 * _NEGLIGIBLE) * width
+            # Far away rounding could leave the nearest out of reach.
+            low = min(_position(values, first, last, x - reach), max(left, first))
+            high = max(_position(values, first, last, x + reach), min(right + 1, last))
             for j in range(high - low):
-                z = (values[low + j] - x) * per_width
+                z = abs(values[low + j] - x) * per_width
                 # Events of the query's own fold may be nearer; they do not count below.
-                powers[j] = max(0.5 * z * z - nearest, 0.0)
+                powers[j] = min(max(0.5 * (z - z0) * (z + z0), 0.0), 600.0)
             _exponentials(powers, high - low, bits, parts)
             terms[i, c] = (
                 (np.log(_sum_of_others(parts, value_folds, low, high, fold)) - log_counts[fold, c]) - nearest - constant
@@ -204,7 +207,7 @@ def decide(scores, sizes, highest, n_classes, winners, doubtful):
     sizes : int64[m]
         Terms in each sum.
     highest : float
-        No term is larger; it is not negative.
+        No term is larger; it is not negative. Terms below -1e30 were raised to that.
     n_classes : int
         Classes.
     winners : int64[m, n]
@@ -234,7 +237,7 @@ def decide(scores, sizes, highest, n_classes, winners, doubtful):
                 doubtful[row, event] = best == -np.inf
             else:
                 error = 2.0 * fixed + relative * (abs(best) + abs(second))
-                doubtful[row, event] = not (best - second > error)
+                doubtful[row, event] = not (best - second > error and best > _CLIPPED)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -18,6 +18,7 @@ __all__ = ["BoolArray", "Evaluator", "Scaling", "scaled"]
 BoolArray = npt.NDArray[np.bool_]
 Scaling = Literal["once", "fold", "none"]
 _SCALINGS = ("once", "fold", "none")
+_LARGEST = 1e100  # keeps squares and their sums far from overflow
 
 
 class Evaluator(ABC):
@@ -132,7 +133,10 @@ class Evaluator(ABC):
 
     def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
         """Return the masks as a boolean matrix, or raise an error that names what is wrong with them."""
-        given = np.asarray(masks)
+        try:
+            given = np.asarray(masks)
+        except ValueError:
+            raise PqswarmError(f"masks must all have {self.n_features} columns, one per feature.") from None
         if given.ndim != 2 or given.shape[1] != self.n_features:
             raise PqswarmError(
                 f"masks must have one row per subset and {self.n_features} columns, one per feature, "
@@ -154,7 +158,15 @@ class Evaluator(ABC):
         if self.scaling == "none":
             return self.data
         fitted = self.data if self.scaling == "once" else self.data[self.folds.test_fold != fold]
-        return scaled(self.data, fitted)
+        with np.errstate(over="ignore"):
+            result = scaled(self.data, fitted)
+        if not (np.abs(result) <= _LARGEST).all():
+            feature = int(np.argmin((np.abs(result) <= _LARGEST).all(axis=0)))
+            raise PqswarmError(
+                f"feature {feature} hardly varies among the training events of fold {fold}, but takes other values in "
+                f"its test events: leave it out, or use scaling='once'."
+            )
+        return result
 
     def _in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
         """Do `work` on all items, which must not depend on each other, in threads."""
@@ -195,7 +207,10 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
 def checked_features(X: npt.ArrayLike) -> FloatArray:
     """Return X as a contiguous float matrix, or raise an error that names what is wrong with it."""
     try:
-        given = np.asarray(X, dtype=np.float64)
+        given = np.asarray(X)
+        if given.dtype.kind == "c":
+            raise TypeError("complex")
+        given = given.astype(np.float64)
     except (TypeError, ValueError):
         raise PqswarmError("X must hold real numbers, in rows of the same length.") from None
     if given.ndim != 2 or 0 in given.shape:
@@ -204,6 +219,12 @@ def checked_features(X: npt.ArrayLike) -> FloatArray:
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise PqswarmError(f"X must be finite, but feature {column} of event {row} is {given[row, column]}.")
+    if np.abs(given).max() > _LARGEST:
+        row, column = np.argwhere(np.abs(given) > _LARGEST)[0]
+        raise PqswarmError(
+            f"X must not exceed {_LARGEST:g}, but feature {column} of event {row} is {given[row, column]:g}: "
+            f"change its unit."
+        )
     return np.ascontiguousarray(given)
 
 
@@ -212,7 +233,12 @@ def checked_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     given = np.asarray(y)
     if given.shape != (n,):
         raise PqswarmError(f"y must hold one label for each of the {n} events of X, not have shape {given.shape}.")
-    classes, coded = np.unique(given, return_inverse=True)
+    try:
+        classes, coded = np.unique(given, return_inverse=True)
+    except TypeError:
+        raise PqswarmError("y must hold labels of one kind: all numbers, or all text.") from None
+    if given.dtype.kind == "f" and np.isnan(given).any():
+        raise PqswarmError(f"y must not hold NaN, but the label of event {int(np.isnan(given).argmax())} is.")
     if classes.size < 2:
         raise PqswarmError(f"y must hold at least two classes, but all labels are {classes[0]!r}.")
     return classes, coded.astype(np.int64)

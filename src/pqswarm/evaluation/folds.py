@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -71,8 +70,8 @@ class Folds:
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.size == 0:
             raise PqswarmError(f"y must hold one label per event, shape (n,), not {labels.shape}.")
-        if index(n_folds) < 2:
-            raise PqswarmError(f"n_folds must be at least 2, not {n_folds!r}.")
+        if not isinstance(n_folds, int | np.integer) or n_folds < 2:
+            raise PqswarmError(f"n_folds must be a whole number of at least 2, not {n_folds!r}.")
         classes, coded, counts = np.unique(labels, return_inverse=True, return_counts=True)
         rare = int(counts.argmin())
         if counts[rare] < n_folds:
@@ -87,7 +86,7 @@ class Folds:
         return cls(fold)
 
     @classmethod
-    def from_splitter(cls, splitter: Any, X: npt.ArrayLike, y: npt.ArrayLike) -> "Folds":
+    def from_splitter(cls, splitter: Any, X: npt.ArrayLike, y: npt.ArrayLike, groups: Any = None) -> "Folds":
         """Take the folds of a scikit-learn splitter, or of an iterable of (train, test) indices.
 
         Parameters
@@ -96,6 +95,8 @@ class Folds:
             With a method ``split(X, y)``, or itself an iterable.
         X, y : array_like
             What to split.
+        groups : array_like, optional
+            Groups of events, for splitters that want them.
 
         Returns
         -------
@@ -109,7 +110,10 @@ class Folds:
         """
         n = len(np.asarray(y))
         fold = np.full(n, -1, dtype=np.int64)
-        for number, (train, test) in enumerate(splitter.split(X, y) if hasattr(splitter, "split") else splitter):
+        splits = splitter.split(X, y, groups) if hasattr(splitter, "split") else splitter
+        if not hasattr(splits, "__iter__"):
+            raise PqswarmError(f"splitter must be scikit-learn's or a list of (train, test), not {splitter!r}.")
+        for number, (train, test) in enumerate(splits):
             if (fold[test] >= 0).any() or np.unique(test).size != len(test):
                 raise PqswarmError(
                     f"the splitter tests an event twice (fold {number}): take one that makes a partition."

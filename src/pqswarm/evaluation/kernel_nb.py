@@ -130,6 +130,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         terms, priors = self._terms(X)
         scores = priors + terms.sum(axis=0)
+        scores -= scores.max(axis=1, keepdims=True)  # before the sum, which far away would lose the differences
         smallest = np.log(np.finfo(np.float64).tiny)
         return np.asarray(np.maximum(scores - logsumexp(scores, axis=1, keepdims=True), smallest))
 

@@ -57,7 +57,7 @@ class KNNEvaluator(Evaluator):
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
         if metric not in METRICS:
             raise unknown_name("metric", metric, METRICS)
-        if not isinstance(n_neighbors, int | np.integer) or not 1 <= n_neighbors <= 15:
+        if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer) or not 1 <= n_neighbors <= 15:
             raise PqswarmError(f"n_neighbors must be a whole number from 1 to 15, not {n_neighbors!r}.")
         smallest = len(self.data) - int(folds.sizes.max())
         if smallest < n_neighbors:
@@ -96,7 +96,7 @@ class KNNEvaluator(Evaluator):
             predict(
                 view.data,
                 view.columns,
-                view.scale,
+                view.exponents,
                 selected,
                 self._pivots,
                 guesses,
@@ -144,6 +144,10 @@ class _View:
 
     def __init__(self, data: FloatArray, fold: int) -> None:
         self.data = data
-        self.columns = np.ascontiguousarray(data.T, dtype=np.float32)
-        self.scale = float(np.abs(data).max())
+        low, high = data.min(axis=0), data.max(axis=0)
+        half = high / 2 - low / 2
+        # Each feature is centred and divided by a power of two, which keeps single precision at its best.
+        self.exponents = np.where(half > 0, np.frexp(half)[1], -2000).astype(np.int64)
+        centred = data - (low / 2 + high / 2)
+        self.columns = np.ascontiguousarray(np.ldexp(centred, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
         self.fold = fold

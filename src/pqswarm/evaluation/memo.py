@@ -33,7 +33,7 @@ class Memo:
     evaluator : Evaluator
         Who evaluates what is not remembered.
     max_entries : int
-        Subsets remembered at most; the least recently used is forgotten first. An entry takes about 150
+        Subsets remembered at most; the least recently used is forgotten first. An entry takes about 180
         bytes with 99 features.
 
     Attributes
@@ -54,8 +54,8 @@ class Memo:
     """
 
     def __init__(self, evaluator: _Evaluates, max_entries: int = 1_000_000) -> None:
-        if max_entries < 1:
-            raise PqswarmError(f"max_entries must be at least 1, not {max_entries!r}.")
+        if not isinstance(max_entries, int | np.integer) or max_entries < 1:
+            raise PqswarmError(f"max_entries must be a whole number of at least 1, not {max_entries!r}.")
         self.evaluator = evaluator
         self.max_entries = max_entries
         self.n_features = evaluator.n_features

@@ -1,6 +1,7 @@
 """The exact error of naive Bayes classifiers, with kernel densities or with normal ones."""
 
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = ["GaussianNBEvaluator", "KernelNBEvaluator", "checked_width", "class_b
 # A matrix product of so many masks and events is efficient, and its result stays in the cache.
 _MASKS = 64
 _EVENTS = 700
+_BLAS_LOCK = Lock()  # the limit on BLAS threads is the process's, not the caller's
 
 
 @cache
@@ -28,8 +30,10 @@ def _blas() -> Any:
 
 def checked_width(width: float) -> float:
     """Return the kernel width as a positive float, or raise an error that names it."""
-    if isinstance(width, bool) or not isinstance(width, int | float | np.integer | np.floating) or not 0 < width < 1e6:
-        raise PqswarmError(f"width must be a positive number, not {width!r}.")
+    if isinstance(width, bool) or not isinstance(width, int | float | np.integer | np.floating):
+        raise PqswarmError(f"width must be a number, not {width!r}.")
+    if not 1e-30 <= width <= 1e30:
+        raise PqswarmError(f"width must be from 1e-30 to 1e30, not {width!r}.")
     return float(width)
 
 
@@ -91,7 +95,7 @@ class KernelNBEvaluator(Evaluator):
         priors = _log_priors(self)
         self._priors = priors[folds.test_fold]
         self._highest = max(0.0, float(self._table.max()))
-        self._table32 = np.concatenate([self._table, self._priors[np.newaxis]]).astype(np.float32)
+        self._table32 = np.concatenate([np.maximum(self._table, -1e30), self._priors[np.newaxis]]).astype(np.float32)
 
     def _terms(self) -> FloatArray:
         """Log-likelihood of every event under every class and feature, learnt from the other folds."""
@@ -134,7 +138,7 @@ class KernelNBEvaluator(Evaluator):
             decide(scores, sizes[rows], self._highest, n_classes, winners[rows, events], doubtful[rows, events])
 
         blocks = [(row, event) for row in range(0, len(masks), _MASKS) for event in range(0, n, _EVENTS)]
-        with _blas().limit(limits=1, user_api="blas"):
+        with _BLAS_LOCK, _blas().limit(limits=1, user_api="blas"):
             self._in_threads(work, blocks)
         return winners, doubtful
 
@@ -179,27 +183,38 @@ class GaussianNBEvaluator(Evaluator):
         n_jobs: int | None = None,
     ) -> None:
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
-        if not isinstance(var_smoothing, int | float | np.integer | np.floating) or not 0 <= var_smoothing < 1e6:
-            raise PqswarmError(f"var_smoothing must be a number of at least 0, not {var_smoothing!r}.")
+        if not isinstance(var_smoothing, int | float | np.integer | np.floating) or not 0 <= var_smoothing <= 1e6:
+            raise PqswarmError(f"var_smoothing must be a number from 0 to 1e6, not {var_smoothing!r}.")
         self.var_smoothing = float(var_smoothing)
         numbers = range(folds.n_folds)
         self._views = [self.fold_data(fold) for fold in (numbers if scaling == "fold" else [0])]
-        shape = (folds.n_folds, self.n_features, self.classes.size)
-        self._means, self._variances = np.full(shape, np.nan), np.full(shape, np.nan)
-        self._spread = np.empty((folds.n_folds, self.n_features))
         self._by_fold = np.argsort(folds.test_fold, kind="stable")
         self._starts = np.concatenate([[0], np.cumsum(folds.sizes)])
         seen = np.empty_like(self.data)  # each event as its own fold scales it
-        for fold, (train, test) in enumerate(folds.split()):
-            data = self._view(fold)
-            seen[test] = data[test]
-            self._spread[fold] = np.var(data[train], axis=0)
-            for label in np.unique(self.labels[train]):
-                members = data[train][self.labels[train] == label]
-                self._means[fold, :, label] = members.mean(axis=0)
-                self._variances[fold, :, label] = members.var(axis=0)
+        for fold, (_, test) in enumerate(folds.split()):
+            seen[test] = self._view(fold)[test]
         self._columns = np.ascontiguousarray(seen[self._by_fold].T)
         self._log_priors = _log_priors(self)
+        self._moments = self._moments_of(slice(None))
+
+    def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means and variances of each fold's training events, (folds, features, classes), and without classes."""
+        width = len(range(self.n_features)[features])
+        shape = (self.folds.n_folds, width, self.classes.size)
+        means, variances, spread = np.full(shape, np.nan), np.full(shape, np.nan), np.empty(shape[:2])
+        for fold, (train, _) in enumerate(self.folds.split()):
+            data = np.ascontiguousarray(self._view(fold)[train, features])
+            spread[fold] = np.var(data, axis=0)
+            for label in np.unique(self.labels[train]):
+                members = data[self.labels[train] == label]
+                means[fold, :, label] = members.mean(axis=0)
+                variances[fold, :, label] = members.var(axis=0)
+        return means, variances, spread
+
+    def _alone(self, feature: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The column and moments of a single feature: NumPy rounds sums over one column in another way."""
+        column = slice(feature, feature + 1)
+        return self._columns[column], *self._moments_of(column)
 
     def _view(self, fold: int) -> FloatArray:
         return self._views[fold if len(self._views) > 1 else 0]
@@ -211,17 +226,21 @@ class GaussianNBEvaluator(Evaluator):
 
         def work(row: int) -> None:
             mask = masks[row]
+            columns, selected, (means, variances, spread) = self._columns, np.flatnonzero(mask), self._moments
+            if selected.size == 1:
+                columns, means, variances, spread = self._alone(int(selected[0]))
+                selected = np.zeros(1, dtype=np.int64)
             # A share of the largest variance of a selected feature, in each fold.
-            smoothing = self.var_smoothing * self._spread[:, mask].max(axis=1)
+            smoothing = self.var_smoothing * spread[:, selected].max(axis=1)
             winners = np.empty(len(self.data), dtype=np.int64)
             doubtful = np.ones(len(self.data), dtype=np.bool_)
             if (smoothing > 0).all():
                 gaussian_winners(
-                    self._columns,
+                    columns,
                     self._starts,
-                    np.flatnonzero(mask),
-                    self._means,
-                    self._variances,
+                    selected,
+                    means,
+                    variances,
                     smoothing,
                     self._log_priors,
                     winners,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pqswarm._typing import FloatArray
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
@@ -113,7 +113,12 @@ def tune_knn(
     >>> search.best["metric"], len(search.table())
     ('manhattan', 2)
     """
-    points = tuple((metric, int(k)) for metric in metrics for k in n_neighbors)
+    from sklearn.neighbors import VALID_METRICS
+
+    for metric in metrics:
+        if metric not in METRICS and metric not in VALID_METRICS["brute"]:
+            raise unknown_name("metric", metric, sorted({*METRICS, *VALID_METRICS["brute"]}))
+    points = tuple((metric, k) for metric in metrics for k in n_neighbors)
 
     def evaluator(metric: str, k: int) -> Evaluator:
         if metric in METRICS:
