@@ -47,13 +47,12 @@ class Grid:
 
         `harmonics` maps an order to its amplitude and replaces the unit fundamental when given.
         """
-        angle = self.angle(t)
-        wave = np.zeros_like(angle)
-        for k, size in ({1: 1.0} if harmonics is None else harmonics).items():
-            wave += size * np.sin(k * angle)
-        for k, size, phase in self.background:
-            wave += size * np.sin(k * angle + phase)
-        wave *= self.amplitude
+        from pqswarm.events._wave_kernels import sum_of_sines
+
+        own = [(k, size, 0.0) for k, size in ({1: 1.0} if harmonics is None else harmonics).items()]
+        orders, sizes, phases = np.array([*own, *self.background], dtype=np.float64).T.copy()
+        wave = np.empty(len(t))
+        sum_of_sines(self.angle(t), orders, self.amplitude * sizes, phases, wave)
         return wave
 
 
