@@ -96,9 +96,8 @@ def test_flicker(event_class):
 
 def test_flicker_with_harmonics():
     for event in events("flicker_with_harmonics"):
-        envelope = 1 + event.parameters["flicker_depth"] * np.sin(
-            2 * np.pi * event.parameters["flicker_frequency"] * event.time
-        )
+        depth, frequency = measure.flicker(event.signal)
+        envelope = 1 + depth * np.sin(2 * np.pi * frequency * event.time)
         check_harmonics(event, (event.signal / envelope)[:500])
 
 
