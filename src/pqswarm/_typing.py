@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["AnyArray", "FloatArray", "IntArray"]
+__all__ = ["AnyArray", "BoolArray", "FloatArray", "IntArray"]
 
 AnyArray = npt.NDArray[Any]
+BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -9,13 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pqswarm._threads import effective_jobs
-from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["BoolArray", "Evaluator", "Scaling", "scaled"]
+__all__ = ["Evaluator", "Scaling", "scaled"]
 
-BoolArray = npt.NDArray[np.bool_]
 Scaling = Literal["once", "fold", "none"]
 _SCALINGS = ("once", "fold", "none")
 _LARGEST = 1e100  # keeps squares and their sums far from overflow

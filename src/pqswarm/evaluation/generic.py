@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import BoolArray, Evaluator, Scaling, checked_features
+from pqswarm.evaluation.base import Evaluator, Scaling, checked_features
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["GenericEvaluator"]
@@ -68,13 +68,18 @@ class GenericEvaluator(Evaluator):
         numbers = range(folds.n_folds) if scaling == "fold" else [0]
         self._views = [self.fold_data(fold) for fold in numbers]
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss, and not one minus a score."""
+        return bool(getattr(self._scorer, "_sign", 1) < 0)
+
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
         """Return the error of each subset; see :class:`GenericEvaluator` for what an error is."""
         if self._scorer is None:
             return super().errors(masks)
         checked = self.checked_masks(masks)
         scorer = self._scorer
-        loss = getattr(scorer, "_sign", 1) < 0
+        loss = self.is_loss
         errors = np.full(len(checked), np.inf if loss else 1.0)
 
         def work(row: int) -> None:

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation.base import BoolArray, Evaluator, Scaling
+from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["METRICS", "KNNEvaluator"]

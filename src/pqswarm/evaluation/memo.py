@@ -6,9 +6,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import BoolArray
 
 __all__ = ["Memo"]
 

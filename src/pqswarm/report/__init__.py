@@ -1,5 +1,7 @@
-"""What people look at: figures of events and features."""
+"""What people look at: figures of events, features and searches."""
 
-from pqswarm.report.figures import plot_event, plot_features, plot_gallery, save_figure
+from pqswarm.report.event_figures import plot_event, plot_features, plot_gallery
+from pqswarm.report.search_figures import plot_searches
+from pqswarm.report.style import save_figure
 
-__all__ = ["plot_event", "plot_features", "plot_gallery", "save_figure"]
+__all__ = ["plot_event", "plot_features", "plot_gallery", "plot_searches", "save_figure"]

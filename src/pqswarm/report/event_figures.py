@@ -1,15 +1,13 @@
-"""Figures of events and features. They draw on figures of their own, never on matplotlib's global state."""
+"""Figures of events and features."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.events import PARAMETERS, Event, add_noise, noise_stream
 from pqswarm.features import (
     FUNCTIONS,
@@ -20,27 +18,14 @@ from pqswarm.features import (
     decomposition_level,
     extend,
 )
+from pqswarm.report.style import BAND, FAINT, STYLE, WAVE, settled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pqswarm.datasets import Dataset
 
-__all__ = ["plot_event", "plot_features", "plot_gallery", "save_figure"]
-
-_WAVE = "#1f4e79"
-_BAND = "#b5541c"
-_FAINT = "#9aa5b1"
-_FORMATS = (".png", ".svg", ".pdf")
-_STYLE: Any = {
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "axes.titlelocation": "left",
-    "svg.hashsalt": "pqswarm",
-    "path.simplify": False,
-}
+__all__ = ["plot_event", "plot_features", "plot_gallery"]
 
 
 def title(event_class: str) -> str:
@@ -53,44 +38,6 @@ def title(event_class: str) -> str:
     """
     words = event_class.replace("_", " ")
     return words.replace("dc ", "DC ") if words.startswith("dc ") else words[0].upper() + words[1:]
-
-
-def save_figure(figure: Figure, path: str | Path) -> Path:
-    """Write a figure as PNG, SVG or PDF, by its suffix; the same figure gives the same bytes.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        What to write.
-    path : str or Path
-        Where to; missing folders are made.
-
-    Returns
-    -------
-    Path
-        Where it was written.
-    """
-    path = Path(path)
-    if path.suffix.lower() not in _FORMATS:
-        raise PqswarmError(f"cannot write a figure as {path.name!r}: its name must end in {', '.join(_FORMATS)}.")
-    stamps = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(_STYLE):
-            figure.savefig(path, dpi=150, metadata=stamps)
-    except OSError as error:
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
-    return path
-
-
-def _settled(figure: Figure) -> Figure:
-    """Lay the figure out once and round the places: the solver's last bits differ from run to run."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    for axis in figure.axes:
-        left, bottom, width, height = (round(value, 4) for value in axis.get_position().bounds)
-        axis.set_position((left, bottom, width, height))
-    return figure
 
 
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
@@ -121,20 +68,20 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
     before = (window.size - signal.size) // 2 / event.sampling_rate  # what the extension put before the record
     span = (-before, (window.size - 1) / event.sampling_rate - before)
 
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9.0, 11.0), layout="constrained")
         axes = figure.subplots(level + 2, 1, sharex=True, height_ratios=[3.2, *[1.0] * (level + 1)])
         figure.suptitle(title(event.label), x=0.01, ha="left", fontsize=15, fontweight="bold")
         wave = axes[0]
         wave.set_title(_caption(event, snr), fontsize=8, color="#444444")
-        wave.axhline(0.0, color=_FAINT, lw=0.5)
-        wave.plot(event.time, signal, color=_WAVE, lw=0.8)
+        wave.axhline(0.0, color=FAINT, lw=0.5)
+        wave.plot(event.time, signal, color=WAVE, lw=0.8)
         wave.set_ylabel("voltage [pu]")
         edges = band_edges(event.sampling_rate, level)
         for axis, name, (low, high), band in zip(axes[1:], band_names(level), edges, bands, strict=True):
             times = coefficient_times(name, band.shape[1], event.sampling_rate) + span[0]
-            axis.plot(times, band[0], color=_BAND, lw=0.7)
-            axis.axhline(0.0, color=_FAINT, lw=0.5)
+            axis.plot(times, band[0], color=BAND, lw=0.7)
+            axis.axhline(0.0, color=FAINT, lw=0.5)
             label = {"xycoords": "axes fraction", "ha": "right", "textcoords": "offset points"}
             axis.annotate(name, (0.0, 0.5), (-40, 1), va="bottom", fontweight="bold", **label)
             axis.annotate(f"{_hertz(low)} to\n{_hertz(high)}", (0.0, 0.5), (-40, 0), va="top", fontsize=6.5, **label)
@@ -142,7 +89,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
             axis.locator_params(axis="y", nbins=3)
         axes[-1].set_xlabel("time [s]")
         axes[-1].set_xlim(*span)
-        return _settled(figure)
+        return settled(figure)
 
 
 def _hertz(frequency: float) -> str:
@@ -191,7 +138,7 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
     """
     columns = 3
     rows = -(-len(events) // columns)
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(11.0, 1.9 * rows), layout="constrained")
         grid = figure.add_gridspec(rows, columns)
         for i, event in enumerate(events):
@@ -202,14 +149,14 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
                 axis.set_ylabel("voltage [pu]")
             if i + columns >= len(events):
                 axis.set_xlabel("time [ms]")
-        return _settled(figure)
+        return settled(figure)
 
 
 def _draw_panel(axis: "Axes", event: Event, signal: FloatArray) -> None:
     first, last = _view(event)
     inside = (event.time >= first) & (event.time <= last)
-    axis.axhline(0.0, color=_FAINT, lw=0.5)
-    axis.plot(1000 * event.time[inside], signal[inside], color=_WAVE, lw=0.9)
+    axis.axhline(0.0, color=FAINT, lw=0.5)
+    axis.plot(1000 * event.time[inside], signal[inside], color=WAVE, lw=0.9)
     axis.set_xlim(1000 * first, 1000 * last)
     largest = float(np.abs(signal[inside]).max())
     axis.set_ylim(-max(1.25, 1.1 * largest), max(1.25, 1.1 * largest))
@@ -260,7 +207,7 @@ def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
     medians = np.array([np.median(ranks[dataset.y == label], axis=0) for label in range(len(dataset.class_names))])
     n_classes, n_features = medians.shape
     bands = list(dict.fromkeys(name.split(".")[0] for name in dataset.feature_names))
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=(17.0, 6.2), layout="constrained")
         axis = figure.subplots()
         image = axis.imshow(medians, aspect="auto", cmap="PuOr_r", vmin=0.0, vmax=1.0, interpolation="nearest")
@@ -283,4 +230,4 @@ def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
             fontweight="bold",
         )
         figure.colorbar(image, ax=axis, label="rank among all events", pad=0.01, aspect=30)
-        return _settled(figure)
+        return settled(figure)

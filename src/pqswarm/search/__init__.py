@@ -1,0 +1,60 @@
+"""Searches for the best feature subset: 2D particle swarms and the algorithms they are compared with."""
+
+from pqswarm.search.aco import ACO, ACOParameters
+from pqswarm.search.base import Search
+from pqswarm.search.bpso import BPSO, BPSOParameters
+from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
+from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
+from pqswarm.search.clpso2d import CLPSO2D, CLPSO2DParameters
+from pqswarm.search.driver import Progress, minimize, minimize_many, step
+from pqswarm.search.ga import GA, GAParameters
+from pqswarm.search.gpso2d import GPSO2D
+from pqswarm.search.learning2d import Learning2D, Learning2DParameters, SocialLearning2D, SocialParameters
+from pqswarm.search.lpso2d import LPSO2D, LPSO2DParameters
+from pqswarm.search.parameters import SearchParameters, option, parameters
+from pqswarm.search.progress import ProgressBar
+from pqswarm.search.registry import ALGORITHMS
+from pqswarm.search.run import Run, SearchResult
+from pqswarm.search.sffs import SFFS, SFFSParameters
+from pqswarm.search.swarm import Swarm, SwarmParameters
+from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
+
+__all__ = [
+    "ACO",
+    "ALGORITHMS",
+    "BPSO",
+    "CLPSO2D",
+    "GA",
+    "GPSO2D",
+    "LPSO2D",
+    "SFFS",
+    "UPSO2D",
+    "ACOParameters",
+    "BPSOParameters",
+    "CLPSO2DParameters",
+    "CatfishBPSO",
+    "CatfishParameters",
+    "ChaoticBPSO",
+    "ChaoticParameters",
+    "GAParameters",
+    "LPSO2DParameters",
+    "Learning2D",
+    "Learning2DParameters",
+    "Progress",
+    "ProgressBar",
+    "Run",
+    "SFFSParameters",
+    "Search",
+    "SearchParameters",
+    "SearchResult",
+    "SocialLearning2D",
+    "SocialParameters",
+    "Swarm",
+    "SwarmParameters",
+    "UPSO2DParameters",
+    "minimize",
+    "minimize_many",
+    "option",
+    "parameters",
+    "step",
+]

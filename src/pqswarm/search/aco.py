@@ -1,0 +1,159 @@
+"""ACO: ants walk along the features and take or leave each."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.search.base import Search
+from pqswarm.search.parameters import SearchParameters, option, parameters
+
+__all__ = ["ACO", "ACOParameters", "deposit", "take_probability"]
+
+
+def take_probability(pheromone: FloatArray) -> FloatArray:
+    """Return the probability that an ant takes each feature.
+
+    Parameters
+    ----------
+    pheromone : ndarray of shape (2, n)
+        Pheromone on the edges that take (row 0) and leave (row 1) each feature.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> take_probability(np.array([[1.5, 1.0], [0.5, 1.0]])).tolist()
+    [0.75, 0.5]
+    """
+    return np.asarray(pheromone[0] / pheromone.sum(axis=0))
+
+
+def deposit(
+    pheromone: FloatArray,
+    paths: BoolArray,
+    errors: FloatArray,
+    *,
+    factor: float,
+    evaporation: float,
+    low: float,
+    high: float,
+) -> FloatArray:
+    r"""Let pheromone evaporate and ants leave new one on the edges that they used.
+
+    .. math:: \tau \leftarrow \mathrm{clip}((1 - \rho) \tau + \frac{1}{a} \sum (1 - J), \tau_{min}, \tau_{max})
+
+    Parameters
+    ----------
+    pheromone : ndarray of shape (2, n)
+        Pheromone on the edges that take (row 0) and leave (row 1) each feature.
+    paths : ndarray of bool, shape (k, n)
+        Subsets of the ants that leave pheromone.
+    errors : ndarray of shape (k,)
+        Their errors J; who has an error above 1 leaves nothing.
+    factor, evaporation, low, high : float
+        :math:`a, \rho, \tau_{min}, \tau_{max}`.
+
+    Returns
+    -------
+    ndarray of shape (2, n)
+        New pheromone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> deposit(np.ones((2, 2)), np.array([[True, False]]), np.array([0.0]), factor=5, evaporation=0.2, low=0.3,
+    ...         high=1.5).tolist()
+    [[1.0, 0.8], [0.8, 1.0]]
+    """
+    used = np.stack([paths, ~paths])
+    left = np.maximum(1.0 - errors, 0.0)[:, np.newaxis]
+    total = (1.0 - evaporation) * pheromone + (used * left).sum(axis=1) / factor
+    return np.asarray(np.clip(total, low, high))
+
+
+@parameters
+class ACOParameters(SearchParameters):
+    """Parameters of ant colony optimisation."""
+
+    colony_size: int = option(default=50, meaning="ants", low=1, high=100_000, symbol="as")
+    factor: float = option(
+        default=5.0, meaning="divisor of the pheromone that ants leave", low=1e-6, high=1e6, symbol="a"
+    )
+    evaporation: float = option(
+        default=0.2, meaning="share of the pheromone that evaporates in an iteration", low=0, high=1, symbol="rho"
+    )
+    pheromone_low: float = option(
+        default=0.3, meaning="least pheromone on an edge", low=1e-6, high=1e6, symbol="tau_min"
+    )
+    pheromone_high: float = option(
+        default=1.5, meaning="most pheromone on an edge", low=1e-6, high=1e6, symbol="tau_max"
+    )
+    depositors: str = option(
+        default="best-share",
+        meaning="who leaves pheromone: the best ants of the iteration, its best one, or the best so far",
+        choices=("best-share", "iteration-best", "global-best"),
+    )
+    best_share: float = option(
+        default=0.1, meaning="share of the ants that count as best, rounded, at least one", low=0, high=1
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pheromone_low > self.pheromone_high:
+            raise PqswarmError(
+                f"pheromone_low of ACOParameters is {self.pheromone_low}, above pheromone_high, {self.pheromone_high}."
+            )
+
+
+class ACO(Search):
+    """Ant colony optimisation on a line of features with two edges each, take and leave.
+
+    Pheromone starts at 1 on all edges (or at the nearest allowed value).
+
+    References
+    ----------
+    H. Yu, G. Gu, H. Liu, J. Shen, J. Zhao, "A modified ant colony optimization algorithm for tumor marker gene
+    selection", Genomics, Proteomics & Bioinformatics 7 (2009).
+    """
+
+    name = "aco"
+    title = "ACO"
+    Parameters: ClassVar[type[SearchParameters]] = ACOParameters
+    parameters: ACOParameters
+    may_ask_empty = True
+    state_fields: ClassVar[tuple[str, ...]] = ("pheromone", "best", "best_error")
+
+    def _start(self) -> None:
+        p = self.parameters
+        self.pheromone: FloatArray = np.clip(np.ones((2, self.n_features)), p.pheromone_low, p.pheromone_high)
+        self.best: BoolArray = np.zeros(self.n_features, dtype=np.bool_)
+        self.best_error = np.array(np.inf)
+
+    def _next(self) -> BoolArray:
+        draws = self.rng.random((self.parameters.colony_size, self.n_features))
+        return self._sized(draws < take_probability(self.pheromone))
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        p = self.parameters
+        order = np.argsort(errors, kind="stable")
+        if errors[order[0]] < self.best_error:
+            self.best, self.best_error = masks[order[0]].copy(), np.array(errors[order[0]])
+        count = max(1, round(p.best_share * len(errors))) if p.depositors == "best-share" else 1
+        paths, path_errors = masks[order[:count]], errors[order[:count]]
+        if p.depositors == "global-best":
+            paths, path_errors = self.best[np.newaxis], self.best_error[np.newaxis]
+        self.pheromone = deposit(
+            self.pheromone,
+            paths,
+            path_errors,
+            factor=p.factor,
+            evaporation=p.evaporation,
+            low=p.pheromone_low,
+            high=p.pheromone_high,
+        )

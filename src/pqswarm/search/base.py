@@ -1,0 +1,202 @@
+"""What all searches share: ask and tell, a generator of their own, a state that can be saved."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._random import checked_seed, stream
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.search.parameters import SearchParameters
+
+__all__ = ["Search"]
+
+_WORD = 2**64 - 1
+
+
+class Search(ABC):
+    """One run of a search algorithm, by ask and tell.
+
+    It proposes feature subsets and is told their errors; it never sees data, budget, clock or disk. To add an
+    algorithm, derive from this class, give the class variables, and write `_next` and `_learn`.
+
+    Parameters
+    ----------
+    n_features : int
+        Features to choose from.
+    seed : int
+        The same seed gives the same search.
+    parameters : SearchParameters, mapping or None
+        Parameters of the algorithm; those not named have the paper's values.
+
+    Attributes
+    ----------
+    name : str
+        The name under which it is registered.
+    title : str
+        Its name in tables and figures.
+    may_ask_empty : bool
+        Whether it can propose the empty subset.
+    equivariant : bool
+        Whether the numbering of the features is of no importance to it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pqswarm.search import ALGORITHMS
+    >>> search = ALGORITHMS["2d-upso"](n_features=20, seed=1)
+    >>> for _ in range(30):
+    ...     masks = search.ask()
+    ...     search.tell(masks, errors=(masks.sum(axis=1) - 3.0) ** 2)
+    >>> int(search.ask().sum(axis=1).min()) > 0
+    True
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    Parameters: ClassVar[type[SearchParameters]] = SearchParameters
+    may_ask_empty: ClassVar[bool]
+    equivariant: ClassVar[bool] = True
+    state_fields: ClassVar[tuple[str, ...]] = ()
+    """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
+
+    parameters: Any  # of the class `Parameters`, which each algorithm narrows
+
+    def __init__(
+        self, n_features: int, seed: int = 0, parameters: SearchParameters | Mapping[str, Any] | None = None
+    ) -> None:
+        if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
+            raise PqswarmError(f"n_features must be a whole number of at least 1, not {n_features!r}.")
+        self.parameters = self.Parameters.of(parameters)
+        self.n_features = int(n_features)
+        self.size: int | None = self.parameters.size
+        if self.size is not None and self.size > n_features:
+            raise PqswarmError(f"size is {self.size}, but there are only {n_features} features.")
+        self.rng = stream(checked_seed(seed), ())
+        self._pending = np.zeros((0, self.n_features), dtype=np.bool_)
+        self._start()
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Set all `state_fields`."""
+
+    @abstractmethod
+    def _next(self) -> BoolArray:
+        """Return the next subsets to evaluate, at least one."""
+
+    @abstractmethod
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        """Learn the errors of the subsets that `_next` returned."""
+
+    @property
+    def done(self) -> bool:
+        """Whether the algorithm has come to its own end; most never do."""
+        return False
+
+    def ask(self) -> BoolArray:
+        """Return the subsets to evaluate next; until they are told, always the same ones.
+
+        Returns
+        -------
+        ndarray of bool, shape (m, n_features)
+            Feature subsets; a copy.
+        """
+        if self.done:
+            raise PqswarmError(f"{self.name} has come to its end: look at `done` before asking again.")
+        if not len(self._pending):
+            self._pending = self._next().copy()
+        return self._pending.copy()
+
+    def tell(self, masks: npt.ArrayLike, errors: npt.ArrayLike) -> None:
+        """Take the errors of the subsets that were asked for.
+
+        Parameters
+        ----------
+        masks : array_like of bool, shape (m, n_features)
+            What `ask` returned.
+        errors : array_like of float, shape (m,)
+            Their errors; lower is better. Infinity is allowed, NaN is not: a failure is no score.
+        """
+        if not np.array_equal(np.asarray(masks), self._pending) or not len(self._pending):
+            raise PqswarmError("tell takes the masks that ask returned last, all of them and unchanged.")
+        values = np.array(errors, dtype=np.float64)
+        if values.shape != (len(self._pending),) or np.isnan(values).any() or (values == -np.inf).any():
+            raise PqswarmError(f"errors must be {len(self._pending)} numbers, none of them NaN or minus infinity.")
+        pending, self._pending = self._pending, self._pending[:0]
+        self._learn(pending, values)
+
+    def state(self) -> dict[str, AnyArray]:
+        """Return all that the search knows, as plain arrays, for instance for ``numpy.savez``.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Copies, also of the state of the random generator. See :meth:`restore`.
+        """
+        arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
+        return arrays | {"pending": self._pending.copy(), "generator": _packed(self.rng)}
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """Go on from a state that a search with the same features and parameters was in.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+            What :meth:`state` returned.
+        """
+        expected = self.state()
+        if set(state) != set(expected):
+            raise PqswarmError(f"the state is not of {self.name}: it should hold {', '.join(sorted(expected))}.")
+        for field, present in expected.items():
+            given = np.asarray(state[field])
+            same = given.shape[1:] == present.shape[1:] if field == "pending" else given.shape == present.shape
+            if given.dtype != present.dtype or not same:
+                raise PqswarmError(
+                    f"{field} of the state has shape {given.shape} and type {given.dtype}, but {present.shape} and "
+                    f"{present.dtype} are needed: restore it with the same features and parameters."
+                )
+        for field in self.state_fields:
+            setattr(self, field, np.array(state[field]))
+        self._pending = np.array(state["pending"])
+        self.rng = _unpacked(np.asarray(state["generator"]))
+
+    def _random_subsets(self, count: int) -> BoolArray:
+        """Draw subsets, each feature with probability one half, none of them empty."""
+        masks = self.rng.random((count, self.n_features)) < 0.5
+        while not masks.any(axis=1).all():
+            empty = ~masks.any(axis=1)
+            masks[empty] = self.rng.random((int(empty.sum()), self.n_features)) < 0.5
+        return self._sized(masks)
+
+    def _sized(self, masks: BoolArray) -> BoolArray:
+        """Drop, or add, features at random until each subset has the wanted size, if one is wanted."""
+        if self.size is None:
+            return masks
+        priority = self.rng.random(masks.shape) + masks
+        keep = np.argsort(-priority, axis=1, kind="stable")[:, : self.size]
+        sized = np.zeros_like(masks)
+        np.put_along_axis(sized, keep, True, axis=1)
+        return sized
+
+
+def _packed(rng: np.random.Generator) -> AnyArray:
+    """The state of a PCG64 generator as six words."""
+    state = rng.bit_generator.state
+    words = [word >> shift & _WORD for word in (state["state"]["state"], state["state"]["inc"]) for shift in (64, 0)]
+    return np.array([*words, state["has_uint32"], state["uinteger"]], dtype=np.uint64)
+
+
+def _unpacked(words: AnyArray) -> np.random.Generator:
+    """The generator whose state was packed."""
+    w = [int(word) for word in words]
+    generator = np.random.PCG64()
+    generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": w[0] << 64 | w[1], "inc": w[2] << 64 | w[3]},
+        "has_uint32": w[4],
+        "uinteger": w[5],
+    }
+    return np.random.Generator(generator)

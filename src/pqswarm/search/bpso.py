@@ -1,0 +1,145 @@
+"""BPSO: binary particle swarm optimisation."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.search.parameters import SearchParameters, option, parameters
+from pqswarm.search.swarm import Swarm, SwarmParameters
+
+__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity", "sigmoid"]
+
+
+def binary_velocity(
+    velocity: FloatArray,
+    position: BoolArray,
+    pbest: BoolArray,
+    gbest: BoolArray,
+    r1: FloatArray,
+    r2: FloatArray,
+    *,
+    inertia: float,
+    cognitive: float,
+    social: float,
+    limit: float,
+) -> FloatArray:
+    r"""Return the velocities after one step.
+
+    .. math:: v \leftarrow \omega v + c_1 r_1 (pbest - x) + c_2 r_2 (gbest - x)
+
+    Parameters
+    ----------
+    velocity : ndarray of shape (ps, n)
+        Velocities v.
+    position, pbest : ndarray of bool, shape (ps, n)
+        Positions x, and each particle's own best.
+    gbest : ndarray of bool, shape (n,)
+        The global best.
+    r1, r2 : ndarray of shape (ps, n)
+        Uniform random numbers, 0 to 1.
+    inertia, cognitive, social : float
+        :math:`\omega, c_1, c_2`.
+    limit : float
+        Velocities are clipped to plus and minus this.
+
+    Returns
+    -------
+    ndarray of shape (ps, n)
+        New velocities.
+    """
+    x = position.astype(np.float64)
+    step = inertia * velocity + cognitive * r1 * (pbest - x) + social * r2 * (gbest - x)
+    return np.asarray(np.clip(step, -limit, limit))
+
+
+def sigmoid(velocity: FloatArray) -> FloatArray:
+    """Return the probability of a one for each velocity.
+
+    Parameters
+    ----------
+    velocity : ndarray
+        Velocities.
+
+    Returns
+    -------
+    ndarray
+        Probabilities, 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sigmoid(np.array([-6.0, 0.0, 6.0])).round(4).tolist()
+    [0.0025, 0.5, 0.9975]
+    """
+    return np.asarray(1.0 / (1.0 + np.exp(-velocity)))
+
+
+@parameters
+class BinarySwarmParameters(SwarmParameters):
+    """Parameters of all binary swarms."""
+
+    cognitive: float = option(
+        default=2.0, meaning="acceleration towards a particle's own best", low=0, high=100, symbol="c_1"
+    )
+    social: float = option(default=2.0, meaning="acceleration towards the global best", low=0, high=100, symbol="c_2")
+    velocity_limit: float = option(
+        default=6.0, meaning="velocities stay within plus and minus this", low=0, high=500, symbol="v_max"
+    )
+
+
+class BinarySwarm(Swarm):
+    """Particles whose velocity is the log-odds of each feature; a variant gives the inertia."""
+
+    Parameters: ClassVar[type[SearchParameters]] = BinarySwarmParameters
+    parameters: BinarySwarmParameters
+    may_ask_empty = True
+    state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities")
+
+    def _start(self) -> None:
+        super()._start()
+        self.velocities: FloatArray = np.zeros(self.positions.shape)
+
+    def _inertia(self) -> float:
+        raise NotImplementedError
+
+    def _move(self) -> BoolArray:
+        p, shape = self.parameters, self.positions.shape
+        self.velocities = binary_velocity(
+            self.velocities,
+            self.positions,
+            self.pbest,
+            self.gbest,
+            self.rng.random(shape),
+            self.rng.random(shape),
+            inertia=self._inertia(),
+            cognitive=p.cognitive,
+            social=p.social,
+            limit=p.velocity_limit,
+        )
+        return self._sized(self.rng.random(shape) < sigmoid(self.velocities))
+
+
+@parameters
+class BPSOParameters(BinarySwarmParameters):
+    """Parameters of BPSO."""
+
+    inertia: float = option(default=1.0, meaning="weight of the old velocity", low=0, high=10, symbol="w")
+
+
+class BPSO(BinarySwarm):
+    """Binary particle swarm optimisation.
+
+    References
+    ----------
+    J. Kennedy, R. C. Eberhart, "A discrete binary version of the particle swarm algorithm", IEEE International
+    Conference on Systems, Man, and Cybernetics (1997).
+    """
+
+    name = "bpso"
+    title = "BPSO"
+    Parameters: ClassVar[type[SearchParameters]] = BPSOParameters
+    parameters: BPSOParameters
+
+    def _inertia(self) -> float:
+        return self.parameters.inertia

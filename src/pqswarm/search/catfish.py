@@ -1,0 +1,86 @@
+"""Catfish BPSO: when the swarm grows lazy, its worst particles leap to the ends of the space."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.search.bpso import BPSO, BPSOParameters
+from pqswarm.search.parameters import SearchParameters, option, parameters
+
+__all__ = ["CatfishBPSO", "CatfishParameters", "worst_particles"]
+
+
+def worst_particles(errors: FloatArray, count: int) -> IntArray:
+    """Return the particles with the largest errors.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (ps,)
+        Errors of the particles' positions.
+    count : int
+        How many.
+
+    Returns
+    -------
+    ndarray of int, shape (count,)
+        Indices, worst first; of equals the lowest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> worst_particles(np.array([0.2, 0.5, 0.1, 0.5]), 3).tolist()
+    [1, 3, 0]
+    """
+    return np.argsort(-errors, kind="stable")[:count]
+
+
+@parameters
+class CatfishParameters(BPSOParameters):
+    """Parameters of catfish BPSO."""
+
+    catfish_share: float = option(
+        default=0.1, meaning="share of the swarm that leaps, rounded, at least one", low=0, high=1, symbol="C"
+    )
+    refresh_gap: int = option(
+        default=3, meaning="iterations without a better global best after which they leap", low=1, symbol="RG"
+    )
+
+
+class CatfishBPSO(BPSO):
+    """Binary particle swarm optimisation with catfish particles.
+
+    When the global best has not improved for `refresh_gap` iterations, each of the worst particles goes, on the
+    flip of a coin, to all ones or to all zeros instead of moving; it keeps its velocity and its own best. The
+    count then begins anew.
+
+    References
+    ----------
+    L.-Y. Chuang, S.-W. Tsai, C.-H. Yang, "Improved binary particle swarm optimization using catfish effect for
+    feature selection", Expert Systems with Applications 38 (2011).
+    """
+
+    name = "cbpso"
+    title = "CBPSO"
+    Parameters: ClassVar[type[SearchParameters]] = CatfishParameters
+    parameters: CatfishParameters
+    state_fields: ClassVar[tuple[str, ...]] = (*BPSO.state_fields, "stagnation")
+
+    def _start(self) -> None:
+        super()._start()
+        self.stagnation = np.array(0)
+
+    def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:  # noqa: ARG002
+        self.stagnation = np.array(0) if improved else self.stagnation + 1
+
+    def _move(self) -> BoolArray:
+        before = self.velocities
+        positions = super()._move()
+        if self.stagnation < self.parameters.refresh_gap:
+            return positions
+        self.stagnation = np.array(0)
+        catfish = worst_particles(self.errors, max(1, round(self.parameters.catfish_share * len(positions))))
+        self.velocities[catfish] = before[catfish]
+        extremes = np.repeat(self.rng.random((catfish.size, 1)) < 0.5, self.n_features, axis=1)
+        positions[catfish] = self._sized(extremes)
+        return positions

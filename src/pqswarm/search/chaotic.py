@@ -1,0 +1,83 @@
+"""Chaotic BPSO: the inertia follows the logistic map."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray
+from pqswarm.errors import PqswarmError
+from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters
+from pqswarm.search.parameters import SearchParameters, option, parameters
+
+__all__ = ["ChaoticBPSO", "ChaoticParameters", "logistic_map"]
+
+_FIXED = (0.25, 0.5, 0.75)  # from these, as from 0 and 1, the map runs into a fixed point
+
+
+def logistic_map(w: float) -> float:
+    """Return the next value of the logistic map, 4 w (1 - w).
+
+    Parameters
+    ----------
+    w : float
+        A value, 0 to 1.
+
+    Returns
+    -------
+    float
+        The next.
+
+    Examples
+    --------
+    >>> round(logistic_map(0.48), 4)
+    0.9984
+    """
+    return 4.0 * w * (1.0 - w)
+
+
+@parameters
+class ChaoticParameters(BinarySwarmParameters):
+    """Parameters of chaotic BPSO."""
+
+    initial_inertia: float = option(
+        default=0.48,
+        meaning="weight of the old velocity in the first step; not 0.25, 0.5 or 0.75",
+        low=1e-6,
+        high=0.999999,
+        symbol="w_0",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.initial_inertia in _FIXED:
+            raise PqswarmError(
+                f"initial_inertia of ChaoticParameters must not be {self.initial_inertia}: the map ends in a point."
+            )
+
+
+class ChaoticBPSO(BinarySwarm):
+    """Binary particle swarm optimisation with an inertia that follows the logistic map, one step an iteration.
+
+    References
+    ----------
+    L.-Y. Chuang, C.-H. Yang, J.-C. Li, "Chaotic maps based on binary particle swarm optimization for feature
+    selection", Applied Soft Computing 11 (2011).
+    """
+
+    name = "chbpso"
+    title = "chBPSO"
+    Parameters: ClassVar[type[SearchParameters]] = ChaoticParameters
+    parameters: ChaoticParameters
+    state_fields: ClassVar[tuple[str, ...]] = (*BinarySwarm.state_fields, "inertia")
+
+    def _start(self) -> None:
+        super()._start()
+        self.inertia = np.array(self.parameters.initial_inertia)
+
+    def _inertia(self) -> float:
+        return float(self.inertia)
+
+    def _move(self) -> BoolArray:
+        positions = super()._move()
+        self.inertia = np.array(logistic_map(float(self.inertia)))
+        return positions

@@ -1,0 +1,98 @@
+"""2D-CLPSO: each particle learns from the own best of another, chosen by tournament."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.search.learning2d import Learning2D, Learning2DParameters, learning_set
+from pqswarm.search.parameters import SearchParameters, option, parameters
+
+__all__ = ["CLPSO2D", "CLPSO2DParameters", "tournament"]
+
+
+def tournament(contenders: IntArray, pbest_errors: FloatArray) -> IntArray:
+    """Return the best of each row of contenders.
+
+    Parameters
+    ----------
+    contenders : ndarray of int, shape (ps, k)
+        Indices of particles.
+    pbest_errors : ndarray of shape (ps,)
+        Error of each particle's own best.
+
+    Returns
+    -------
+    ndarray of int, shape (ps,)
+        Indices of the winners; of equals the first of the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tournament(np.array([[1, 2], [2, 0]]), np.array([0.3, 0.1, 0.3])).tolist()
+    [1, 2]
+    """
+    best = pbest_errors[contenders].argmin(axis=1)
+    return np.asarray(contenders[np.arange(len(contenders)), best])
+
+
+@parameters
+class CLPSO2DParameters(Learning2DParameters):
+    """Parameters of 2D-CLPSO."""
+
+    acceleration: float = option(default=2.0, meaning="weight of the exemplar", low=0, high=100, symbol="c")
+    tournament_size: int = option(
+        default=2, meaning="other particles from which an exemplar is chosen", low=1, high=100
+    )
+    exemplar_gap: int = option(
+        default=7,
+        meaning="iterations without a better own best after which another exemplar is chosen",
+        low=1,
+        symbol="m",
+    )
+
+
+class CLPSO2D(Learning2D):
+    r"""Comprehensive-learning particle swarm optimisation with learning in two dimensions.
+
+    .. math:: \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c\, r\, \mathcal{L}_{exemplar} + \Delta_i \mathcal{L}_i
+
+    The exemplar of a particle is the best of `tournament_size` other particles' own bests, kept as long as the
+    particle improves.
+
+    References
+    ----------
+    J. J. Liang, A. K. Qin, P. N. Suganthan, S. Baskar, "Comprehensive learning particle swarm optimizer for global
+    optimization of multimodal functions", IEEE Transactions on Evolutionary Computation 10 (2006).
+    """
+
+    name = "2d-clpso"
+    title = "2D-CLPSO"
+    Parameters: ClassVar[type[SearchParameters]] = CLPSO2DParameters
+    parameters: CLPSO2DParameters
+    state_fields: ClassVar[tuple[str, ...]] = (*Learning2D.state_fields, "exemplars", "exemplar_age")
+
+    def _start(self) -> None:
+        super()._start()
+        count = self.parameters.swarm_size
+        self.exemplars = np.arange(count)
+        self.exemplar_age = np.full(count, self.parameters.exemplar_gap)
+
+    def _learnt(self) -> FloatArray:
+        self._choose_exemplars()
+        taught = learning_set(self.pbest[self.exemplars], self.positions)
+        return self.parameters.acceleration * self._random_weights() * taught
+
+    def _choose_exemplars(self) -> None:
+        """Let others compete to teach the particles that have not improved for a while."""
+        count, k = self.parameters.swarm_size, self.parameters.tournament_size
+        steps = 1 + (self.rng.random((count, k)) * (count - 1)).astype(np.int64)
+        winners = tournament((np.arange(count)[:, np.newaxis] + steps) % count, self.pbest_errors)
+        tired = self.exemplar_age >= self.parameters.exemplar_gap
+        self.exemplars = np.where(tired, winners, self.exemplars)
+        self.exemplar_age = np.where(tired, 0, self.exemplar_age)
+
+    def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:
+        super()._notice(errors, better, improved)
+        if self.iteration > 0:
+            self.exemplar_age = np.where(better, 0, self.exemplar_age + 1)

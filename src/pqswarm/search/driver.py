@@ -1,0 +1,173 @@
+"""Drive runs: ask, evaluate, tell, until the budget is spent; one run, or many in lockstep."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.search.base import Search
+from pqswarm.search.parameters import SearchParameters
+from pqswarm.search.registry import search_class
+from pqswarm.search.run import Run, SearchResult
+
+__all__ = ["Callback", "Progress", "minimize", "minimize_many", "step"]
+
+
+class Evaluates(Protocol):
+    """What a search needs of an evaluator."""
+
+    @property
+    def n_features(self) -> int:
+        """Width of a mask."""
+
+    def errors(self, masks: BoolArray) -> FloatArray:
+        """Return the error of each subset."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far runs have come, for callbacks.
+
+    Attributes
+    ----------
+    runs : tuple of Run
+        The runs, of which more can be learnt.
+    n_evaluations, max_evaluations : int
+        Subsets evaluated, and the budget, both of all runs together.
+    """
+
+    runs: tuple[Run, ...]
+    n_evaluations: int
+    max_evaluations: int
+
+    @property
+    def leader(self) -> Run:
+        """The run with the least error so far."""
+        return min(self.runs, key=lambda run: run.best_error)
+
+    @property
+    def error(self) -> float:
+        """Least error so far."""
+        return self.leader.best_error
+
+    @property
+    def mask(self) -> BoolArray:
+        """The subset with that error."""
+        return self.leader.best.copy()
+
+
+Callback = Callable[[Progress], object]
+"""Called after each batch of evaluations; when it returns True, the search stops with what it has."""
+
+
+def step(runs: Iterable[Run], evaluator: Evaluates) -> None:
+    """Take every run that is not done one batch further, all evaluations in one call.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        Runs on the same evaluator.
+    evaluator : Evaluator
+        Who knows the errors.
+    """
+    active = [run for run in runs if not run.done]
+    batches = [run.ask() for run in active]
+    if not batches:
+        return
+    errors = np.asarray(evaluator.errors(np.concatenate(batches)), dtype=np.float64)
+    ends = np.cumsum([len(batch) for batch in batches])
+    if errors.shape != (ends[-1],):
+        raise PqswarmError(f"the evaluator returned errors of shape {errors.shape} for {ends[-1]} masks.")
+    for run, part in zip(active, np.split(errors, ends[:-1]), strict=True):
+        run.tell(part)
+
+
+def minimize(
+    algorithm: str | type[Search],
+    evaluator: Evaluates,
+    max_evaluations: int = 6000,
+    seed: int = 0,
+    callback: Callback | None = None,
+    *,
+    parameters: SearchParameters | Mapping[str, Any] | None = None,
+) -> SearchResult:
+    """Search for the feature subset with the least error.
+
+    Parameters
+    ----------
+    algorithm : str or type
+        A name in :data:`ALGORITHMS`, or a class derived from :class:`Search`.
+    evaluator : Evaluator
+        Who knows the errors: anything with `n_features` and ``errors(masks)``.
+    max_evaluations : int
+        Subsets to evaluate; exactly so many are, unless the algorithm ends by itself before.
+    seed : int
+        The same seed gives the same result.
+    callback : callable, optional
+        Called with :class:`Progress` after each batch; when it returns True, the search stops.
+    parameters : SearchParameters, mapping or None
+        Parameters of the algorithm; those not named have the paper's values.
+
+    Returns
+    -------
+    SearchResult
+        The best subset that was evaluated.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm.evaluation import Folds, KNNEvaluator, Memo
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = Memo(KNNEvaluator(X, y, Folds.stratified(y)))
+    >>> result = minimize("2d-upso", evaluator, max_evaluations=300, parameters={"swarm_size": 20})
+    >>> result.n_evaluations, result.error < 0.03
+    (300, True)
+    """
+    return minimize_many(algorithm, evaluator, [seed], max_evaluations, callback, parameters=parameters)[0]
+
+
+def minimize_many(
+    algorithm: str | type[Search],
+    evaluator: Evaluates,
+    seeds: Iterable[int],
+    max_evaluations: int = 6000,
+    callback: Callback | None = None,
+    *,
+    parameters: SearchParameters | Mapping[str, Any] | None = None,
+) -> list[SearchResult]:
+    """Search several times in lockstep: each batch of evaluations serves all runs.
+
+    The results are those of :func:`minimize` with each seed.
+
+    Parameters
+    ----------
+    algorithm, evaluator, max_evaluations, callback, parameters
+        See :func:`minimize`; the budget is that of each run.
+    seeds : iterable of int
+        One run for each.
+
+    Returns
+    -------
+    list of SearchResult
+        One result for each seed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
+    >>> len(minimize_many("ga", evaluator, seeds=[0, 1, 2], max_evaluations=60))
+    3
+    """
+    search = search_class(algorithm)
+    runs = tuple(Run(search(evaluator.n_features, seed, parameters), max_evaluations) for seed in seeds)
+    total = sum(run.max_evaluations for run in runs)
+    while not all(run.done for run in runs):
+        step(runs, evaluator)
+        if callback is not None and callback(Progress(runs, sum(run.n_evaluations for run in runs), total)) is True:
+            break
+    return [run.result() for run in runs]

@@ -1,0 +1,177 @@
+"""GA: the simple genetic algorithm."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.search.base import Search
+from pqswarm.search.parameters import SearchParameters, option, parameters
+
+__all__ = ["GA", "GAParameters", "crossover", "fitness", "roulette"]
+
+
+def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
+    """Return the weight of each chromosome on the roulette wheel.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (N,)
+        Errors.
+    kind : {"accuracy", "windowed"}
+        1 - error, or how much better than the worst of the population.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        Weights, none negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fitness(np.array([0.25, 0.5]), "windowed").tolist()
+    [0.25, 0.0]
+    """
+    finite = np.where(np.isfinite(errors), errors, np.nan)
+    top = 1.0 if kind == "accuracy" or np.isnan(finite).all() else np.nanmax(finite)
+    return np.nan_to_num(np.maximum(top - finite, 0.0), nan=0.0)
+
+
+def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
+    """Choose with replacement, each with a probability proportional to its weight.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (N,)
+        Weights, none negative; if all are zero, all are taken as equal.
+    u : ndarray of shape (m,)
+        Uniform random numbers, 0 to 1.
+
+    Returns
+    -------
+    ndarray of int, shape (m,)
+        Indices of the chosen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> roulette(np.array([1.0, 0.0, 3.0]), np.array([0.1, 0.3, 0.9])).tolist()
+    [0, 2, 2]
+    """
+    wheel = np.cumsum(weights if weights.any() else np.ones_like(weights))
+    chosen = np.searchsorted(wheel, u * wheel[-1], side="right")
+    return np.asarray(np.minimum(chosen, np.flatnonzero(np.diff(wheel, prepend=0.0))[-1]))
+
+
+def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
+    """Exchange the tails of consecutive parents.
+
+    Parameters
+    ----------
+    parents : ndarray of bool, shape (N, n)
+        Rows 0 and 1 are a pair, 2 and 3, and so on; an odd last one stays as it is.
+    cuts : ndarray of int, shape (N // 2,)
+        Where each pair is cut: the first features, so many, are kept. n leaves a pair as it is.
+
+    Returns
+    -------
+    ndarray of bool, shape (N, n)
+        Children.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> crossover(np.array([[1, 1, 1], [0, 0, 0]], dtype=bool), np.array([1])).astype(int).tolist()
+    [[1, 0, 0], [0, 1, 1]]
+    """
+    children = parents.copy()
+    pairs = 2 * len(cuts)
+    tail = np.arange(parents.shape[1]) >= cuts[:, np.newaxis]
+    first, second = parents[0:pairs:2], parents[1:pairs:2]
+    children[0:pairs:2] = np.where(tail, second, first)
+    children[1:pairs:2] = np.where(tail, first, second)
+    return children
+
+
+@parameters
+class GAParameters(SearchParameters):
+    """Parameters of the genetic algorithm."""
+
+    population_size: int = option(default=30, meaning="chromosomes", low=2, high=100_000, symbol="N")
+    crossover_probability: float = option(
+        default=0.8, meaning="probability that a pair is crossed", low=0, high=1, symbol="p_c"
+    )
+    mutation_probability: float = option(
+        default=0.2,
+        meaning="probability of a flip, of each bit or of one bit of a chromosome",
+        low=0,
+        high=1,
+        symbol="p_m",
+    )
+    mutation: str = option(
+        default="bit",
+        meaning="what the probability is for: each bit, or one random bit of each chromosome",
+        choices=("bit", "chromosome"),
+    )
+    fitness: str = option(
+        default="accuracy",
+        meaning="weight on the roulette wheel: 1 - error, or the worst error - error",
+        choices=("accuracy", "windowed"),
+    )
+    elites: int = option(
+        default=0, meaning="best chromosomes that go on unchanged, in place of the last children", low=0
+    )
+
+
+class GA(Search):
+    """The simple genetic algorithm: roulette wheel, single-point crossover, bit flips.
+
+    Generational; consecutive parents are paired; without elitism, as published. The best subset is kept by whoever
+    runs the search.
+
+    References
+    ----------
+    W. Siedlecki, J. Sklansky, "A note on genetic algorithms for large-scale feature selection", Pattern
+    Recognition Letters 10 (1989).
+    """
+
+    name = "ga"
+    title = "GA"
+    Parameters: ClassVar[type[SearchParameters]] = GAParameters
+    parameters: GAParameters
+    may_ask_empty = True
+    equivariant = False  # a cut separates features by their numbers
+    state_fields: ClassVar[tuple[str, ...]] = ("generation", "population", "errors")
+
+    def _start(self) -> None:
+        self.generation = np.array(0)
+        self.population = self._random_subsets(self.parameters.population_size)
+        self.errors: FloatArray = np.full(len(self.population), np.inf)
+
+    def _next(self) -> BoolArray:
+        if self.generation > 0:
+            self.population = self._children()
+        return self.population
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:  # noqa: ARG002
+        self.errors = errors
+        self.generation = self.generation + 1
+
+    def _children(self) -> BoolArray:
+        p, count, n = self.parameters, len(self.population), self.n_features
+        parents = self.population[roulette(fitness(self.errors, p.fitness), self.rng.random(count))]
+        crossed = self.rng.random(count // 2) < p.crossover_probability
+        cuts = 1 + (self.rng.random(count // 2) * (n - 1)).astype(np.int64)
+        children = self._sized(crossover(parents, np.where(crossed, cuts, n)) ^ self._flips())
+        elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
+        children[count - elites.size :] = self.population[elites]
+        return children
+
+    def _flips(self) -> BoolArray:
+        """Which bits to flip."""
+        p, count, n = self.parameters, len(self.population), self.n_features
+        if p.mutation == "bit":
+            return self.rng.random((count, n)) < p.mutation_probability
+        where = (self.rng.random(count) * n).astype(np.int64)
+        flipped = self.rng.random(count) < p.mutation_probability
+        return np.asarray((np.arange(n) == where[:, np.newaxis]) & flipped[:, np.newaxis])

@@ -1,0 +1,21 @@
+"""2D-GPSO: the global best teaches all."""
+
+from pqswarm._typing import FloatArray
+from pqswarm.search.learning2d import SocialLearning2D, learning_set
+
+__all__ = ["GPSO2D"]
+
+
+class GPSO2D(SocialLearning2D):
+    r"""Global-best particle swarm optimisation with learning in two dimensions.
+
+    .. math::
+        \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{cog}
+        + c_2 r_2 \mathcal{L}_{gbest} + \Delta_i \mathcal{L}_i
+    """
+
+    name = "2d-gpso"
+    title = "2D-GPSO"
+
+    def _social(self) -> FloatArray:
+        return learning_set(self.gbest, self.positions)

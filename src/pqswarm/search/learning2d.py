@@ -1,0 +1,321 @@
+r"""Learning in two dimensions: how many features, and which (Algorithms 1 and 2 of the paper).
+
+The velocity of a particle is a 2 x n matrix of selection likelihoods: row 0 of each cardinality 1 ... n
+(:math:`\rho`), row 1 of each feature (:math:`\sigma`). The functions work on one particle or on any stack of them:
+masks have shape (..., n), velocities and learning sets (..., 2, n).
+"""
+
+from abc import abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.search.parameters import SearchParameters, option, parameters
+from pqswarm.search.swarm import Swarm, SwarmParameters
+
+__all__ = [
+    "Learning2D",
+    "Learning2DParameters",
+    "SocialLearning2D",
+    "SocialParameters",
+    "adaptive_weight",
+    "cardinality",
+    "learning_set",
+    "neighbourhood_best",
+    "position",
+    "ranks",
+    "self_learning_set",
+]
+
+
+def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
+    r"""Return what a particle can learn from an exemplar: its size, and the features that the particle lacks.
+
+    Algorithm 1: :math:`\mathcal{L}_\alpha = [\varphi_\alpha; \alpha \wedge \overline{\beta_i}]`.
+
+    Parameters
+    ----------
+    exemplar, particle : ndarray of bool, shape (..., n)
+        :math:`\alpha` and :math:`\beta_i`; they broadcast.
+
+    Returns
+    -------
+    ndarray of shape (..., 2, n)
+        Zeros and ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> learning_set(np.array([1, 1, 1, 0, 1], dtype=bool), np.array([1, 1, 0, 1, 0], dtype=bool)).astype(int).tolist()
+    [[0, 0, 0, 1, 0], [0, 0, 1, 0, 1]]
+    """
+    exemplar, particle = np.broadcast_arrays(exemplar, particle)
+    return _with_size(exemplar, exemplar & ~particle)
+
+
+def self_learning_set(particle: BoolArray) -> FloatArray:
+    r"""Return what a particle learns from itself: its size and its features.
+
+    Algorithm 1: :math:`\mathcal{L}_i = [\varphi_i; \beta_i]`.
+
+    Parameters
+    ----------
+    particle : ndarray of bool, shape (..., n)
+        :math:`\beta_i`.
+
+    Returns
+    -------
+    ndarray of shape (..., 2, n)
+        Zeros and ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> self_learning_set(np.array([1, 1, 0, 1, 0], dtype=bool)).astype(int).tolist()
+    [[0, 0, 1, 0, 0], [1, 1, 0, 1, 0]]
+    """
+    return _with_size(particle, particle)
+
+
+def _with_size(mask: BoolArray, features: BoolArray) -> FloatArray:
+    """Put the one-hot size of `mask` above `features`; an empty mask has no size."""
+    learnt = np.empty((*mask.shape[:-1], 2, mask.shape[-1]))
+    learnt[..., 0, :] = mask.sum(axis=-1, keepdims=True) == np.arange(1, mask.shape[-1] + 1)
+    learnt[..., 1, :] = features
+    return learnt
+
+
+def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
+    r"""Return how much each particle trusts itself.
+
+    :math:`\Delta_i = \pm(1 - f_i / \max f)`, positive if the particle's error fell, else negative.
+
+    Parameters
+    ----------
+    errors, previous : ndarray of shape (ps,)
+        Errors of the particles' positions, now and one iteration ago.
+
+    Returns
+    -------
+    ndarray of shape (ps,)
+        Weights, -1 to 1; all 0 if no error is positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adaptive_weight(np.array([0.1, 0.2, 0.4]), np.array([0.2, 0.2, 0.1])).tolist()
+    [0.75, -0.5, 0.0]
+    """
+    worst = errors.max()
+    if worst <= 0:
+        return np.zeros_like(errors)
+    share = np.isinf(errors).astype(np.float64) if np.isinf(worst) else errors / worst
+    weight = np.minimum(1 - share, 1.0)
+    # Adding zero turns the -0 of the worst particle into 0.
+    return np.asarray(np.where(errors < previous, weight, -weight) + 0.0)
+
+
+def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
+    r"""Spin the roulette wheel: return the first cardinality whose accumulated likelihood reaches `r` (Algorithm 2).
+
+    Parameters
+    ----------
+    rho : ndarray of shape (..., n)
+        Likelihood of each cardinality 1 ... n; may be negative.
+    r : ndarray of shape (...)
+        Random numbers, 0 to the sum of `rho`.
+
+    Returns
+    -------
+    ndarray of int, shape (...)
+        Cardinalities :math:`\xi`; the likeliest where the sum is not positive, for no wheel can be spun there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> int(cardinality(np.array([0.82, 2.53, 2.22, 0.28, 0.95]), np.array(3.1)))
+    2
+    """
+    accumulated = rho.cumsum(axis=-1)
+    reached = accumulated >= np.asarray(r)[..., np.newaxis]
+    reached[..., -1] = True  # where rounding made r larger than the sum
+    return np.asarray(np.where(accumulated[..., -1] > 0, reached.argmax(axis=-1), rho.argmax(axis=-1)) + 1)
+
+
+def ranks(sigma: FloatArray) -> IntArray:
+    r"""Rank features by likelihood: 1 is the likeliest, of equals the one with the lowest index (Algorithm 2).
+
+    Parameters
+    ----------
+    sigma : ndarray of shape (..., n)
+        Likelihood of each feature.
+
+    Returns
+    -------
+    ndarray of int, shape (..., n)
+        Ranks :math:`\tau`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks(np.array([1.61, 1.88, 0.80, 1.33, 2.88])).tolist()
+    [3, 2, 5, 4, 1]
+    """
+    order = np.argsort(-sigma, axis=-1, kind="stable")
+    ranked = np.empty_like(order)
+    np.put_along_axis(ranked, order, np.broadcast_to(np.arange(1, sigma.shape[-1] + 1), order.shape), axis=-1)
+    return ranked
+
+
+def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
+    r"""Select the :math:`\xi` likeliest features (Algorithm 2).
+
+    Parameters
+    ----------
+    sigma : ndarray of shape (..., n)
+        Likelihood of each feature.
+    xi : ndarray of int, shape (...)
+        How many to select.
+
+    Returns
+    -------
+    ndarray of bool, shape (..., n)
+        The new position.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> position(np.array([1.61, 1.88, 0.80, 1.33, 2.88]), np.array(2)).astype(int).tolist()
+    [0, 1, 0, 0, 1]
+    """
+    return np.asarray(ranks(sigma) <= np.asarray(xi)[..., np.newaxis])
+
+
+def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArray:
+    """Return, for each particle on a ring, who of it and its neighbours knows the best position.
+
+    Parameters
+    ----------
+    pbest_errors : ndarray of shape (ps,)
+        Error of each particle's own best.
+    neighbours : int
+        Neighbours on each side.
+
+    Returns
+    -------
+    ndarray of int, shape (ps,)
+        Indices of particles; of equals the lowest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> neighbourhood_best(np.array([0.3, 0.2, 0.2, 0.4, 0.3])).tolist()
+    [1, 1, 1, 2, 0]
+    """
+    count = pbest_errors.size
+    around = np.arange(count)[:, np.newaxis] + np.arange(-neighbours, neighbours + 1)
+    around = np.sort(around % count, axis=1)
+    best = pbest_errors[around].argmin(axis=1)
+    return np.asarray(around[np.arange(count), best])
+
+
+@parameters
+class Learning2DParameters(SwarmParameters):
+    """Parameters of all swarms that learn in two dimensions."""
+
+    inertia: float = option(default=1.0, meaning="weight of the old velocity", low=0, high=10, symbol="w")
+    refresh_gap: int = option(
+        default=30,
+        meaning="iterations without a better own best after which a velocity is drawn anew",
+        low=1,
+        symbol="RG",
+    )
+    randomness: str = option(
+        default="element",
+        meaning="random weights r_1, r_2 for each element of the velocity, or one pair for each particle",
+        choices=("element", "particle"),
+        symbol="r_1, r_2",
+    )
+    clip_negative: bool = option(
+        default=False, meaning="whether negative likelihoods count as zero when a cardinality is drawn"
+    )
+
+
+class Learning2D(Swarm):
+    """A swarm that learns in two dimensions; a variant says from whom, in `_learnt`.
+
+    It never proposes an empty subset.
+    """
+
+    Parameters: ClassVar[type[SearchParameters]] = Learning2DParameters
+    parameters: Learning2DParameters
+    may_ask_empty = False
+    state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities", "weights", "stagnation")
+
+    def _start(self) -> None:
+        super()._start()
+        count = self.parameters.swarm_size
+        self.velocities = self.rng.random((count, 2, self.n_features))
+        self.weights: FloatArray = np.zeros(count)
+        self.stagnation = np.zeros(count, dtype=np.int64)
+
+    @abstractmethod
+    def _learnt(self) -> FloatArray:
+        """Return what the particles learn from their exemplars, to be added to the velocities."""
+
+    def _move(self) -> BoolArray:
+        self._refresh()
+        # Equations 3 to 5.
+        self.velocities = (
+            self.parameters.inertia * self.velocities
+            + self._learnt()
+            + self.weights[:, np.newaxis, np.newaxis] * self_learning_set(self.positions)
+        )
+        rho, sigma = self.velocities[:, 0], self.velocities[:, 1]
+        if self.parameters.clip_negative:
+            rho = np.where((rho > 0).any(axis=1, keepdims=True), np.maximum(rho, 0.0), rho)
+        xi = cardinality(rho, self.rng.random(len(rho)) * rho.sum(axis=1))
+        return position(sigma, xi if self.size is None else np.full_like(xi, self.size))
+
+    def _refresh(self) -> None:
+        """Forget the velocity of particles that have not improved for too long (Algorithm 3)."""
+        stale = self.stagnation >= self.parameters.refresh_gap
+        if stale.any():
+            self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
+            self.stagnation[stale] = 0
+
+    def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:  # noqa: ARG002
+        if self.iteration > 0:
+            self.weights = adaptive_weight(errors, self.errors)
+            self.stagnation = self.stagnation + ~better
+
+    def _random_weights(self) -> FloatArray:
+        """Random numbers r for one term of the velocity."""
+        count = self.parameters.swarm_size
+        shape = (count, 2, self.n_features) if self.parameters.randomness == "element" else (count, 1, 1)
+        return self.rng.random(shape)
+
+
+@parameters
+class SocialParameters(Learning2DParameters):
+    """Parameters of 2D swarms that learn from their own best and from the best of others."""
+
+    cognitive: float = option(default=2.0, meaning="weight of a particle's own best", low=0, high=100, symbol="c_1")
+    social: float = option(default=2.0, meaning="weight of the best of others", low=0, high=100, symbol="c_2")
+
+
+class SocialLearning2D(Learning2D):
+    """A 2D swarm that learns from each particle's own best and from the best of others; `_social` says which."""
+
+    Parameters: ClassVar[type[SearchParameters]] = SocialParameters
+    parameters: SocialParameters
+
+    @abstractmethod
+    def _social(self) -> FloatArray:
+        """Return the social learning sets, shape (ps, 2, n)."""
+
+    def _learnt(self) -> FloatArray:
+        r1, r2 = self._random_weights(), self._random_weights()
+        own = self.parameters.cognitive * r1 * learning_set(self.pbest, self.positions)
+        return np.asarray(own + self.parameters.social * r2 * self._social())

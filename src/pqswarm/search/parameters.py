@@ -1,0 +1,179 @@
+"""Parameters of the search algorithms: frozen, checked, each with its meaning, range and default in one place."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar, dataclass_transform
+
+import numpy as np
+
+from pqswarm.errors import PqswarmError, unknown_name
+
+__all__ = ["SearchParameters", "option", "parameters"]
+
+_Class = TypeVar("_Class")
+
+
+def option(
+    *,
+    default: Any,
+    meaning: str,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    symbol: str = "",
+) -> Any:
+    """Declare a field of a parameter class.
+
+    Parameters
+    ----------
+    default : object
+        Its default, the paper's. Its type is the type of the field.
+    meaning : str
+        What it does, in a few words.
+    low, high : float, optional
+        Least and largest value.
+    choices : tuple of str
+        The allowed names, for a field of text.
+    symbol : str
+        The paper's letter for it.
+
+    Returns
+    -------
+    object
+        A field for :func:`parameters`.
+    """
+    metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
+def parameters(cls: type[_Class]) -> type[_Class]:
+    """Make a frozen dataclass whose docstring lists its fields.
+
+    Parameters
+    ----------
+    cls : type
+        A subclass of :class:`SearchParameters` with fields made by :func:`option`.
+
+    Returns
+    -------
+    type
+        The same class, completed.
+    """
+    made = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    lines = [made.__doc__ or "", "", "    Attributes", "    ----------"]
+    for field in dataclasses.fields(made):  # type: ignore[arg-type]
+        lines += [f"    {field.name} : {_kind(field)}", f"        {_sentence(field)}"]
+    made.__doc__ = "\n".join(lines) + "\n    "
+    return made
+
+
+def _checked(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
+    """Return the value as the field's type, or raise an error that names the field and what is allowed."""
+    wanted, allowed = field.default, field.metadata
+    name = f"{field.name} of {owner}"
+    if value is None and wanted is None:
+        return None
+    if isinstance(wanted, bool):
+        if not isinstance(value, bool | np.bool_):
+            raise PqswarmError(f"{name} must be true or false, not {value!r}.")
+        return bool(value)
+    if isinstance(wanted, str):
+        if value not in allowed["choices"]:
+            raise unknown_name(name, value, allowed["choices"])
+        return value
+    whole = wanted is None or isinstance(wanted, int)
+    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    right = isinstance(value, kinds) and not isinstance(value, bool)
+    if not right or not np.isfinite(value) or not _within(value, allowed["low"], allowed["high"]):
+        raise PqswarmError(f"{name} must be {_range(field)}, not {value!r}.")
+    return int(value) if whole else float(value)
+
+
+def _within(value: float, low: float | None, high: float | None) -> bool:
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _kind(field: "dataclasses.Field[Any]") -> str:
+    if field.metadata["choices"]:
+        return "{" + ", ".join(repr(choice) for choice in field.metadata["choices"]) + "}"
+    return "int or None" if field.default is None else type(field.default).__name__
+
+
+def _range(field: "dataclasses.Field[Any]") -> str:
+    low, high, choices = (field.metadata[key] for key in ("low", "high", "choices"))
+    if choices:
+        return " or ".join(choices)
+    if isinstance(field.default, bool):
+        return "true or false"
+    kind = "a whole number" if field.default is None or isinstance(field.default, int) else "a number"
+    limits = {(True, True): f" from {low} to {high}", (True, False): f" of at least {low}"}
+    limits[False, True] = f" of at most {high}"
+    return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
+
+
+def _sentence(field: "dataclasses.Field[Any]") -> str:
+    meaning, symbol = field.metadata["meaning"], field.metadata["symbol"]
+    text = meaning[0].upper() + meaning[1:] + (f" ({symbol})" if symbol else "")
+    allowed = "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_range(field)}"
+    return f"{text}{allowed}. Default {field.default}."
+
+
+@parameters
+class SearchParameters:
+    """What all algorithms can be told."""
+
+    size: int | None = option(
+        default=None,
+        meaning="features that a subset must have; None leaves the number to the search (SFFS: all sizes)",
+        low=1,
+    )
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, _checked(field, getattr(self, field.name), type(self).__name__))
+
+    @classmethod
+    def of(cls, given: "SearchParameters | Mapping[str, Any] | None") -> Self:
+        """Return parameters from an instance of this class, a mapping of names to values, or None (the defaults).
+
+        Parameters
+        ----------
+        given : SearchParameters, mapping or None
+            What the user gave.
+
+        Returns
+        -------
+        SearchParameters
+            An instance of this class.
+        """
+        given = {} if given is None else given
+        if isinstance(given, cls) and type(given) is cls:
+            return given
+        if not isinstance(given, Mapping):
+            raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")
+        known = [field.name for field in dataclasses.fields(cls)]
+        for name in given:
+            if name not in known:
+                raise unknown_name(f"parameter of {cls.__name__}", name, known)
+        return cls(**given)
+
+    @classmethod
+    def table(cls) -> list[dict[str, str]]:
+        """Return one row for each parameter: name, symbol, meaning, range and default, as text.
+
+        Returns
+        -------
+        list of dict
+            Rows, in the order of the fields.
+        """
+        return [
+            {
+                "name": field.name,
+                "symbol": field.metadata["symbol"],
+                "meaning": field.metadata["meaning"],
+                "range": _range(field),
+                "default": str(field.default),
+            }
+            for field in dataclasses.fields(cls)
+        ]

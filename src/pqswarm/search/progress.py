@@ -1,0 +1,68 @@
+"""A progress bar for people."""
+
+from typing import Any
+
+from pqswarm.search.driver import Progress
+
+__all__ = ["ProgressBar"]
+
+
+class ProgressBar:
+    """A callback that shows how far a search has come: evaluations, least error, size of its subset, time left.
+
+    Use it in a ``with`` statement, or close it when the search is over.
+
+    Parameters
+    ----------
+    title : str
+        What is in front of the bar.
+    console : rich.console.Console, optional
+        Where to show it; by default standard error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
+    >>> from pqswarm.search import minimize
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
+    >>> with ProgressBar() as bar:
+    ...     result = minimize("bpso", evaluator, max_evaluations=120, callback=bar)
+    """
+
+    def __init__(self, title: str = "searching", console: Any = None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        self._bars = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("error {task.fields[error]:.4f}, {task.fields[size]} features"),
+            TimeRemainingColumn(),
+            console=console or Console(stderr=True),
+        )
+        self._task = self._bars.add_task(title, total=None, error=float("nan"), size=0)
+
+    def __enter__(self) -> "ProgressBar":
+        self._bars.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the bar as it is, and give the line back."""
+        self._bars.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show the progress of a search."""
+        self._bars.start()
+        self._bars.update(
+            self._task,
+            completed=progress.n_evaluations,
+            total=progress.max_evaluations,
+            error=progress.error,
+            size=int(progress.mask.sum()),
+        )

@@ -1,0 +1,193 @@
+"""A run: a search, its budget, and the best that it has found."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.search.base import Search
+
+__all__ = ["Run", "SearchResult"]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """What a search has found.
+
+    Attributes
+    ----------
+    algorithm : str
+        Name of the algorithm.
+    mask : ndarray of bool, shape (n_features,)
+        The best subset that was evaluated; of equals the first. Never empty.
+    error : float
+        Its error.
+    n_evaluations : int
+        Subsets evaluated.
+    errors : ndarray of shape (n_evaluations,)
+        Least error after each evaluation; infinity as long as no subset of the wanted size was evaluated.
+    sizes : ndarray of int, shape (n_evaluations,)
+        Features of the subset with that error; 0 as long as there is none.
+    """
+
+    algorithm: str
+    mask: BoolArray
+    error: float
+    n_evaluations: int
+    errors: FloatArray = field(repr=False)
+    sizes: IntArray = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """Number of selected features."""
+        return int(self.mask.sum())
+
+    @property
+    def selected(self) -> IntArray:
+        """Indices of the selected features."""
+        return np.flatnonzero(self.mask)
+
+
+class Run:
+    """A search with a budget, and the best subset it has evaluated.
+
+    The budget is exact: the last batch is cut to what is left of it. A subset counts as an evaluation each time
+    that it is asked for, as in the paper. The empty subset can't be the best, nor one that has not the size that
+    the search was told.
+
+    Parameters
+    ----------
+    search : Search
+        A search that has not been asked yet.
+    max_evaluations : int
+        Budget.
+
+    Examples
+    --------
+    >>> from pqswarm.search import ALGORITHMS
+    >>> run = Run(ALGORITHMS["bpso"](n_features=8, seed=0), max_evaluations=100)
+    >>> while not run.done:
+    ...     run.tell(run.ask().mean(axis=1))
+    >>> run.result().size, run.result().n_evaluations
+    (1, 100)
+    """
+
+    def __init__(self, search: Search, max_evaluations: int = 6000) -> None:
+        whole = isinstance(max_evaluations, int | np.integer) and not isinstance(max_evaluations, bool)
+        if not whole or max_evaluations < 1:
+            raise PqswarmError(f"max_evaluations must be a whole number of at least 1, not {max_evaluations!r}.")
+        self.search = search
+        self.max_evaluations = int(max_evaluations)
+        self.n_evaluations = 0
+        self.best: BoolArray = np.zeros(search.n_features, dtype=np.bool_)
+        self.best_error = np.inf
+        # Each better subset: after which evaluation, its error, its size.
+        self._improvements: list[tuple[int, float, int]] = []
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is spent or the search has come to its own end."""
+        return self.n_evaluations >= self.max_evaluations or self.search.done
+
+    def ask(self) -> BoolArray:
+        """Return the subsets to evaluate next; see :meth:`Search.ask`.
+
+        Returns
+        -------
+        ndarray of bool, shape (m, n_features)
+            No more subsets than the budget allows.
+        """
+        if self.done:
+            raise PqswarmError("the run is done: look at `done` before asking again.")
+        return self.search.ask()[: self.max_evaluations - self.n_evaluations]
+
+    def tell(self, errors: npt.ArrayLike) -> None:
+        """Take the errors of the subsets that :meth:`ask` returned.
+
+        Parameters
+        ----------
+        errors : array_like of float, shape (m,)
+            Errors; lower is better.
+        """
+        asked = self.search.ask()
+        masks = asked[: self.max_evaluations - self.n_evaluations]
+        values = np.asarray(errors, dtype=np.float64)
+        if values.shape != (len(masks),) or np.isnan(values).any():
+            raise PqswarmError(f"errors must be {len(masks)} numbers, none of them NaN: a failure is no score.")
+        if len(masks) == len(asked):  # of a batch that the budget cut short nothing more can be learnt
+            self.search.tell(asked, values)
+        self._remember(masks, values)
+        self.n_evaluations += len(masks)
+
+    def _remember(self, masks: BoolArray, errors: FloatArray) -> None:
+        sizes = masks.sum(axis=1)
+        wanted = sizes > 0 if self.search.size is None else sizes == self.search.size
+        for row in np.flatnonzero(wanted & ((errors < self.best_error) | (not self._improvements))):
+            if errors[row] < self.best_error or not self._improvements:
+                self.best, self.best_error = masks[row].copy(), float(errors[row])
+                self._improvements.append((self.n_evaluations + int(row), self.best_error, int(sizes[row])))
+
+    def result(self) -> SearchResult:
+        """Return the best subset so far, and the way to it.
+
+        Returns
+        -------
+        SearchResult
+            The result.
+        """
+        if not self._improvements:
+            size = "" if self.search.size is None else f" of {self.search.size} features"
+            raise PqswarmError(
+                f"{self.search.name} has evaluated no subset{size} in {self.n_evaluations} evaluations: raise "
+                f"max_evaluations, now {self.max_evaluations}."
+            )
+        starts = np.array([start for start, _, _ in self._improvements])
+        lengths = np.diff(starts, append=self.n_evaluations)
+        before = int(starts[0])
+        errors = np.repeat([error for _, error, _ in self._improvements], lengths)
+        sizes = np.repeat([size for _, _, size in self._improvements], lengths)
+        return SearchResult(
+            algorithm=self.search.name,
+            mask=self.best.copy(),
+            error=self.best_error,
+            n_evaluations=self.n_evaluations,
+            errors=np.concatenate([np.full(before, np.inf), errors]),
+            sizes=np.concatenate([np.zeros(before, dtype=np.int64), sizes]),
+        )
+
+    def state(self) -> dict[str, AnyArray]:
+        """Return all that the run and its search know, as plain arrays.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Copies; those of the search have names that begin with ``search.``.
+        """
+        improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
+        inner = {f"search.{name}": array for name, array in self.search.state().items()}
+        return {
+            "n_evaluations": np.array(self.n_evaluations),
+            "best": self.best.copy(),
+            "improvements": improvements,
+        } | inner
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """Go on from a state of a run of the same search.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+            What :meth:`state` returned.
+        """
+        own = {name: np.asarray(array) for name, array in state.items() if not name.startswith("search.")}
+        shapes = {"n_evaluations": (), "best": self.best.shape, "improvements": (len(own.get("improvements", ())), 3)}
+        if {name: array.shape for name, array in own.items()} != shapes:
+            raise PqswarmError("the state is not that of a run of this search.")
+        self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
+        self.n_evaluations = int(own["n_evaluations"])
+        self.best = own["best"].astype(np.bool_)
+        self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
+        self.best_error = self._improvements[-1][1] if self._improvements else np.inf

@@ -1,0 +1,73 @@
+"""What all particle swarms share: positions, errors, and what they remember of the best."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.search.base import Search
+from pqswarm.search.parameters import SearchParameters, option, parameters
+
+__all__ = ["Swarm", "SwarmParameters"]
+
+
+@parameters
+class SwarmParameters(SearchParameters):
+    """Parameters of all particle swarms."""
+
+    swarm_size: int = option(default=30, meaning="particles", low=2, high=100_000, symbol="ps")
+
+
+class Swarm(Search):
+    """Particles that move together: all exemplars are those of the end of the last iteration.
+
+    Bests change only for something strictly better, so that of equals the first found stays.
+    """
+
+    Parameters: ClassVar[type[SearchParameters]] = SwarmParameters
+    parameters: SwarmParameters
+    state_fields: ClassVar[tuple[str, ...]] = (
+        "iteration",
+        "positions",
+        "errors",
+        "pbest",
+        "pbest_errors",
+        "gbest",
+        "gbest_error",
+    )
+
+    def _start(self) -> None:
+        count, n = self.parameters.swarm_size, self.n_features
+        self.iteration = np.array(0)
+        self.positions = self._random_subsets(count)
+        self.errors: FloatArray = np.full(count, np.inf)
+        self.pbest: BoolArray = np.zeros((count, n), dtype=np.bool_)
+        self.pbest_errors: FloatArray = np.full(count, np.inf)
+        self.gbest: BoolArray = np.zeros(n, dtype=np.bool_)
+        self.gbest_error = np.array(np.inf)
+
+    def _next(self) -> BoolArray:
+        if self.iteration > 0:
+            self.positions = self._move()
+        return self.positions
+
+    def _move(self) -> BoolArray:
+        """Return the next positions, new arrays."""
+        raise NotImplementedError
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        first = self.iteration == 0
+        better = np.ones(len(errors), dtype=np.bool_) if first else errors < self.pbest_errors
+        self.pbest = np.where(better[:, np.newaxis], masks, self.pbest)
+        self.pbest_errors = np.where(better, errors, self.pbest_errors)
+        leader = int(self.pbest_errors.argmin())
+        improved = bool(first or self.pbest_errors[leader] < self.gbest_error)
+        if improved:
+            self.gbest = self.pbest[leader].copy()
+            self.gbest_error = np.array(self.pbest_errors[leader])
+        self._notice(errors, better, improved)
+        self.errors = errors
+        self.iteration = self.iteration + 1
+
+    def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:
+        """Look at the new errors beside the old ones, at whose own best is new, and whether the global one is."""

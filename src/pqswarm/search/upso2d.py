@@ -1,0 +1,45 @@
+"""2D-UPSO, the paper's algorithm: unified particle swarm optimisation with learning in two dimensions."""
+
+from typing import ClassVar
+
+from pqswarm._typing import FloatArray
+from pqswarm.search.learning2d import SocialLearning2D, SocialParameters, learning_set, neighbourhood_best
+from pqswarm.search.parameters import SearchParameters, option, parameters
+
+__all__ = ["UPSO2D", "UPSO2DParameters"]
+
+
+@parameters
+class UPSO2DParameters(SocialParameters):
+    """Parameters of 2D-UPSO."""
+
+    unification: float = option(
+        default=0.9, meaning="share of the global best against the neighbours' best", low=0, high=1, symbol="u"
+    )
+    neighbours: int = option(default=1, meaning="neighbours on each side of a particle, on a ring", low=1)
+
+
+class UPSO2D(SocialLearning2D):
+    r"""Unified particle swarm optimisation with learning in two dimensions (Algorithm 3 of the paper).
+
+    .. math::
+        \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{cog}
+        + c_2 r_2 (u \mathcal{L}_{soc,1} + (1 - u) \mathcal{L}_{soc,2}) + \Delta_i \mathcal{L}_i
+
+    which is the paper's equations 3 to 5 put together.
+
+    References
+    ----------
+    F. Hafiz, A. Swain, C. Naik, N. Patel, "Efficient feature selection of power quality events using two
+    dimensional (2D) particle swarms", Applied Soft Computing 81 (2019).
+    """
+
+    name = "2d-upso"
+    title = "2D-UPSO"
+    Parameters: ClassVar[type[SearchParameters]] = UPSO2DParameters
+    parameters: UPSO2DParameters
+
+    def _social(self) -> FloatArray:
+        u = self.parameters.unification
+        nbest = self.pbest[neighbourhood_best(self.pbest_errors, self.parameters.neighbours)]
+        return u * learning_set(self.gbest, self.positions) + (1 - u) * learning_set(nbest, self.positions)

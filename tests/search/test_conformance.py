@@ -1,0 +1,58 @@
+"""Every registered search keeps the rules; and the rules notice searches that do not."""
+
+import numpy as np
+import pytest
+
+from pqswarm.search import ALGORITHMS, BPSO, UPSO2D
+from pqswarm.search.conformance import CHECKS, check_best, check_copies, check_masks, check_resume, check_same_seed
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_conformance(name, check):
+    check(ALGORITHMS[name])
+
+
+class Forgetful(BPSO):
+    state_fields = tuple(name for name in BPSO.state_fields if name != "velocities")
+
+
+class Viewing(BPSO):
+    def _learn(self, masks, errors):
+        super()._learn(masks, errors)
+        self.pbest = self.positions
+
+
+class Global(BPSO):
+    def _move(self):
+        return super()._move() ^ (np.random.random(self.positions.shape) < 0.01)  # noqa: NPY002
+
+
+class Emptying(UPSO2D):
+    def _move(self):
+        positions = super()._move()
+        positions[0] = False
+        return positions
+
+
+@pytest.mark.parametrize(
+    ("search", "check"),
+    [(Forgetful, check_resume), (Viewing, check_copies), (Global, check_same_seed), (Emptying, check_masks)],
+    ids=lambda value: value.__name__,
+)
+def test_the_checks_can_fail(search, check):
+    with pytest.raises(AssertionError):
+        check(search)
+
+
+def test_a_run_that_returns_another_subset_is_noticed(monkeypatch):
+    from pqswarm.search.run import Run
+
+    monkeypatch.setattr(Run, "_remember", lambda self, masks, errors: _remember_last(self, masks, errors))
+    with pytest.raises(AssertionError):
+        check_best(BPSO)
+
+
+def _remember_last(run, masks, errors):
+    run.best, run.best_error = masks[-1].copy(), float(errors[-1])
+    run._improvements.append((run.n_evaluations, run.best_error, int(masks[-1].sum())))

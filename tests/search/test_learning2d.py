@@ -1,0 +1,168 @@
+"""Learning in two dimensions: the published examples step by step, and a slow twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pqswarm._random import stream
+from pqswarm.search import ALGORITHMS, UPSO2D
+from pqswarm.search.learning2d import (
+    adaptive_weight,
+    cardinality,
+    learning_set,
+    neighbourhood_best,
+    position,
+    ranks,
+    self_learning_set,
+)
+from tests.reference import searches
+from tests.search.problems import problem
+
+
+def bits(text):
+    return np.array([letter == "1" for letter in text])
+
+
+def rows(*texts):
+    return np.array([[int(letter) for letter in text] for text in texts])
+
+
+class TestAppendixOfThePaper:
+    def test_learning_sets(self):
+        np.testing.assert_array_equal(learning_set(bits("11101"), bits("11010")), rows("00010", "00101"))
+        np.testing.assert_array_equal(self_learning_set(bits("11010")), rows("00100", "11010"))
+
+    def test_position(self):
+        velocity = np.array([[0.82, 2.53, 2.22, 0.28, 0.95], [1.61, 1.88, 0.80, 1.33, 2.88]])
+        np.testing.assert_allclose(velocity[0].cumsum(), [0.82, 3.35, 5.57, 5.85, 6.80])
+        xi = cardinality(velocity[0], np.array(3.1))
+        assert xi == 2
+        assert ranks(velocity[1]).tolist() == [3, 2, 5, 4, 1]
+        np.testing.assert_array_equal(position(velocity[1], xi), bits("01001"))
+
+
+class TestSecondExample:
+    def test_learning_sets(self):
+        x, pbest, gbest = bits("10101"), bits("01001"), bits("11010")
+        np.testing.assert_array_equal(learning_set(pbest, x), rows("01000", "01000"))
+        np.testing.assert_array_equal(learning_set(gbest, x), rows("00100", "01010"))
+        np.testing.assert_array_equal(self_learning_set(x), rows("00100", "10101"))
+
+    def test_position(self):
+        rho, sigma = np.array([0.14, 2.56, 1.35, 0.38, 0.71]), np.array([1.31, 2.40, 0.57, 1.46, 1.30])
+        xi = cardinality(rho, np.array(3.25))
+        assert xi == 3
+        assert ranks(sigma).tolist() == [3, 1, 5, 2, 4]
+        np.testing.assert_array_equal(position(sigma, xi), bits("11010"))
+
+
+def test_functions_work_on_stacks():
+    rng = np.random.default_rng(0)
+    x, a = rng.random((4, 3, 7)) < 0.5, rng.random((4, 3, 7)) < 0.5
+    sigma, rho, r = rng.normal(size=(4, 3, 7)), rng.normal(0.5, size=(4, 3, 7)), rng.random((4, 3))
+    for i in np.ndindex(4, 3):
+        np.testing.assert_array_equal(learning_set(a, x)[i], learning_set(a[i], x[i]))
+        np.testing.assert_array_equal(ranks(sigma)[i], ranks(sigma[i]))
+        assert cardinality(rho, r)[i] == cardinality(rho[i], r[i])
+
+
+@given(
+    arrays(np.float64, 9, elements=st.floats(-5, 5)),
+    st.floats(0, 1, exclude_max=True),
+    arrays(np.float64, 9, elements=st.sampled_from([-1.0, 0.0, 0.5, 2.0])),
+)
+def test_a_position_has_the_drawn_cardinality_and_the_likeliest_features(rho, u, sigma):
+    xi = int(cardinality(rho, np.array(u * rho.sum())))
+    assert 1 <= xi <= 9
+    if rho.sum() <= 0 and rho.cumsum()[-1] <= 0:
+        assert xi == rho.argmax() + 1
+    chosen = position(sigma, np.array(xi))
+    assert chosen.sum() == xi
+    best = sorted(range(9), key=lambda j: (-sigma[j], j))[:xi]
+    assert np.flatnonzero(chosen).tolist() == sorted(best)
+
+
+def test_ties_go_to_the_lowest_index():
+    assert ranks(np.array([1.0, 2.0, 2.0, 1.0])).tolist() == [3, 1, 2, 4]
+    # Particles 29, 0 and 1 are neighbours of particle 0.
+    errors = np.full(30, 0.5)
+    assert neighbourhood_best(errors)[0] == 0
+    assert neighbourhood_best(errors)[29] == 0
+    assert neighbourhood_best(errors, neighbours=20).tolist() == [0] * 30
+
+
+def test_wheel_without_likelihood_takes_the_likeliest():
+    assert cardinality(np.array([-3.0, -1.0, -2.0]), np.array(0.0)) == 2
+
+
+def test_adaptive_weight_at_the_ends():
+    assert adaptive_weight(np.zeros(3), np.ones(3)).tolist() == [0, 0, 0]
+    assert adaptive_weight(np.array([0.1, np.inf]), np.array([0.2, 0.1])).tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_2d_upso_equals_its_slow_twin(seed):
+    table = problem("breast cancer, 12 features, Gaussian NB")
+    fast, slow = UPSO2D(12, seed), searches.UPSO2D(12, stream(seed, ()))
+    for _ in range(75):  # beyond two refreshes of all velocities
+        masks = fast.ask()
+        np.testing.assert_array_equal(masks, slow.x)
+        errors = table.errors(masks)
+        fast.tell(masks, errors)
+        slow.see(errors)
+        np.testing.assert_array_equal(fast.gbest, slow.gbest)
+        np.testing.assert_array_equal(fast.stagnation, slow.count)
+        slow.move()
+        fast.ask()
+        np.testing.assert_allclose(fast.velocities, slow.v, rtol=1e-12, atol=1e-12)
+    assert fast.stagnation.sum() < 30 * 74
+
+
+def test_variants_are_the_ends_of_the_unification():
+    """With u = 1 only the global best teaches, with u = 0 only the neighbours' best."""
+    table = problem("wine, 8 features, 3-NN")
+    for name, u in (("2d-gpso", 1.0), ("2d-lpso", 0.0)):
+        one, other = ALGORITHMS[name](8, 3), UPSO2D(8, 3, {"unification": u})
+        for _ in range(40):
+            masks = one.ask()
+            np.testing.assert_array_equal(masks, other.ask())
+            one.tell(masks, table.errors(masks))
+            other.tell(masks, table.errors(masks))
+
+
+def test_exemplars_of_clpso_are_others_and_kept_while_a_particle_improves():
+    table = problem("wine, 8 features, 3-NN")
+    search = ALGORITHMS["2d-clpso"](8, 0)
+    masks = search.ask()
+    search.tell(masks, table.errors(masks))
+    masks = search.ask()
+    assert (search.exemplars != np.arange(30)).all()
+    kept = 0
+    for _ in range(40):
+        before, age = search.exemplars.copy(), search.exemplar_age.copy()
+        improved = table.errors(masks) < search.pbest_errors
+        search.tell(masks, table.errors(masks))
+        masks = search.ask()
+        stays = improved | (age + 1 < search.parameters.exemplar_gap)
+        np.testing.assert_array_equal(search.exemplars[stays], before[stays])
+        kept += stays.sum()
+    assert kept < 40 * 30
+
+
+def test_options_change_the_search():
+    table = problem("wine, 8 features, 3-NN")
+
+    def path(**options):
+        search = UPSO2D(8, 1, options)
+        asked = []
+        for _ in range(40):
+            masks = search.ask()
+            asked.append(masks)
+            search.tell(masks, table.errors(masks))
+        return np.concatenate(asked)
+
+    plain = path()
+    for options in ({"randomness": "particle"}, {"clip_negative": True}, {"refresh_gap": 4}, {"neighbours": 3}):
+        assert not np.array_equal(plain, path(**options)), options

@@ -1,0 +1,282 @@
+"""Runs, budgets, results, callbacks, the registry, and what people get wrong."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Folds, KernelNBEvaluator, Memo
+from pqswarm.search import (
+    ALGORITHMS,
+    BPSO,
+    UPSO2D,
+    ProgressBar,
+    Run,
+    Search,
+    SearchParameters,
+    UPSO2DParameters,
+    minimize,
+    minimize_many,
+)
+from tests.evaluation.data import dataset
+from tests.search.problems import PROBLEMS, problem
+
+EASY = PROBLEMS[:3]
+
+
+@pytest.mark.parametrize("name", EASY)
+def test_2d_upso_finds_the_optimum_of_small_problems(name):
+    table = problem(name)
+    found = sum(result.error == table.optimum for result in minimize_many("2d-upso", table, range(100), 2000))
+    assert found >= 95
+
+
+def test_registry_holds_the_ten_algorithms():
+    names = ["2d-upso", "2d-gpso", "2d-lpso", "2d-clpso", "ga", "aco", "bpso", "cbpso", "chbpso", "sffs"]
+    assert list(ALGORITHMS)[:10] == names
+    assert all(ALGORITHMS[name].name == name for name in names)
+    assert "2d-upso" in repr(ALGORITHMS)
+    assert "nobody" not in ALGORITHMS
+    with pytest.raises(KeyError):
+        ALGORITHMS["nobody"]
+
+
+def test_defaults_are_those_of_the_paper():
+    p = UPSO2DParameters()
+    assert (p.swarm_size, p.inertia, p.cognitive, p.social, p.unification, p.refresh_gap) == (30, 1, 2, 2, 0.9, 30)
+    b = ALGORITHMS["bpso"].Parameters()
+    assert (b.swarm_size, b.inertia, b.cognitive, b.social, b.velocity_limit) == (30, 1, 2, 2, 6)
+    c = ALGORITHMS["cbpso"].Parameters()
+    assert (c.swarm_size, c.catfish_share, c.refresh_gap) == (30, 0.1, 3)
+    g = ALGORITHMS["ga"].Parameters()
+    assert (g.population_size, g.crossover_probability, g.mutation_probability) == (30, 0.8, 0.2)
+    a = ALGORITHMS["aco"].Parameters()
+    assert (a.colony_size, a.factor, a.evaporation, a.pheromone_low, a.pheromone_high) == (50, 5, 0.2, 0.3, 1.5)
+    assert ALGORITHMS["chbpso"].Parameters().initial_inertia == 0.48
+    assert ALGORITHMS["sffs"].Parameters().overshoot == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"swarm": 3}, "unknown parameter of UPSO2DParameters 'swarm': did you mean 'swarm_size'"),
+        ({"swarm_size": 1}, "swarm_size of UPSO2DParameters must be a whole number from 2 to 100000, not 1"),
+        ({"swarm_size": 2.5}, "swarm_size of UPSO2DParameters must be a whole number"),
+        ({"unification": 1.5}, "unification of UPSO2DParameters must be a number from 0 to 1, not 1.5"),
+        ({"unification": float("nan")}, "unification .* not nan"),
+        ({"randomness": "elemnt"}, "did you mean 'element'"),
+        ({"clip_negative": 1}, "clip_negative .* true or false"),
+        ({"size": 0}, "size of UPSO2DParameters must be a whole number of at least 1, or None"),
+        (3, "must be a UPSO2DParameters or a mapping"),
+        (SearchParameters(), "must be a UPSO2DParameters or a mapping"),
+    ],
+)
+def test_wrong_parameters_are_named(given, message):
+    with pytest.raises(PqswarmError, match=message):
+        UPSO2D(9, 0, given)
+
+
+def test_parameters_document_themselves():
+    assert "Share of the global best" in UPSO2DParameters.__doc__
+    row = next(row for row in UPSO2DParameters.table() if row["name"] == "unification")
+    assert row == {
+        "name": "unification",
+        "symbol": "u",
+        "meaning": "share of the global best against the neighbours' best",
+        "range": "a number from 0 to 1",
+        "default": "0.9",
+    }
+
+
+def test_mistakes_of_callers_are_named():
+    table = problem(EASY[0])
+    with pytest.raises(PqswarmError, match="unknown algorithm '2d-ups': did you mean '2d-upso'"):
+        minimize("2d-ups", table)
+    with pytest.raises(PqswarmError, match="max_evaluations must be a whole number of at least 1, not 0"):
+        minimize("bpso", table, 0)
+    with pytest.raises(PqswarmError, match="seed must be a non-negative integer, not -1"):
+        minimize("bpso", table, 10, seed=-1)
+    with pytest.raises(PqswarmError, match="size is 9, but there are only 8 features"):
+        minimize("bpso", table, 10, parameters={"size": 9})
+    with pytest.raises(PqswarmError, match="n_features must be a whole number of at least 1, not 0"):
+        BPSO(0)
+
+
+def test_failing_evaluators_are_errors_not_scores():
+    class Short:
+        n_features = 5
+
+        def errors(self, masks):
+            return np.zeros(len(masks) - 1)
+
+    class Failing(Short):
+        def errors(self, masks):
+            return np.full(len(masks), np.nan)
+
+    with pytest.raises(PqswarmError, match="errors of shape"):
+        minimize("bpso", Short(), 60)
+    with pytest.raises(PqswarmError, match="none of them NaN"):
+        minimize("bpso", Failing(), 60)
+
+
+def test_empty_subset_never_wins():
+    class Hopeless:
+        """Everything is worse than nothing, as for a regression without signal."""
+
+        n_features = 4
+
+        def errors(self, masks):
+            return np.where(masks.any(axis=1), 1.5, 1.0)
+
+    for name in ("bpso", "cbpso", "ga", "aco"):
+        result = minimize(name, Hopeless(), 3000)
+        assert result.size > 0
+        assert result.error == 1.5
+
+
+def test_results_on_the_paper_problem_are_reproducible_and_exact():
+    X, y, folds = dataset("pq")
+    evaluator = KernelNBEvaluator(X, y, folds)
+    memo = Memo(evaluator)
+    results = minimize_many("2d-upso", memo, seeds=[0, 1], max_evaluations=605)
+    assert memo.n_evaluations == 1210
+    assert memo.n_hits > 0
+    for seed, result in enumerate(results):
+        assert result.n_evaluations == 605
+        assert result.error == evaluator.errors(result.mask[None])[0]
+        np.testing.assert_array_equal(result.mask, minimize("2d-upso", evaluator, 605, seed).mask)
+        assert result.size == result.sizes[-1] == len(result.selected)
+        assert (np.diff(result.errors) <= 0).all()
+        assert result.error < evaluator.errors(np.ones((1, 99), bool))[0]
+
+
+def test_callback_sees_progress_and_can_stop():
+    table, seen = problem(EASY[0]), []
+
+    def callback(progress):
+        seen.append((progress.n_evaluations, progress.max_evaluations, progress.error, int(progress.mask.sum())))
+        return progress.n_evaluations >= 90
+
+    result = minimize("bpso", table, 1000, callback=callback)
+    assert [row[0] for row in seen] == [30, 60, 90]
+    assert seen[-1][1:] == (1000, result.error, result.size)
+    assert result.n_evaluations == 90
+
+
+def test_progress_bar_shows_numbers(capsys):
+    from io import StringIO
+
+    from rich.console import Console
+
+    text = StringIO()
+    with ProgressBar("wine", Console(file=text, width=100, force_terminal=False)) as bar:
+        result = minimize("bpso", problem(EASY[0]), 300, callback=bar)
+    assert "wine" in text.getvalue()
+    assert "300/300" in text.getvalue()
+    assert f"error {result.error:.4f}, {result.size} features" in text.getvalue()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_states_of_others_are_refused():
+    run = Run(BPSO(8, 0), 100)
+    with pytest.raises(PqswarmError, match="not that of a run"):
+        run.restore({})
+    state = run.state()
+    with pytest.raises(PqswarmError, match="state is not of 2d-upso"):
+        Run(UPSO2D(8, 0), 100).restore(state)
+    with pytest.raises(PqswarmError, match="shape"):
+        Run(BPSO(8, 0, {"swarm_size": 12}), 100).restore(state)
+    broken = state | {"search.velocities": state["search.velocities"].astype(np.float32)}
+    with pytest.raises(PqswarmError, match="velocities of the state has shape"):
+        run.restore(broken)
+
+
+def test_asking_a_finished_run_is_an_error():
+    table = problem(EASY[0])
+    run = Run(ALGORITHMS["sffs"](8, 0, {"size": 1}), 10**4)
+    while not run.done:
+        run.tell(table.errors(run.ask()))
+    assert run.n_evaluations == 8
+    with pytest.raises(PqswarmError, match="the run is done"):
+        run.ask()
+    with pytest.raises(PqswarmError, match="has come to its end"):
+        run.search.ask()
+
+
+def test_a_search_of_ones_own():
+    class Lottery(Search):
+        name, title, may_ask_empty = "lottery", "Lottery", False
+
+        def _start(self):
+            pass
+
+        def _next(self):
+            return self._random_subsets(10)
+
+        def _learn(self, masks, errors):
+            pass
+
+    from pqswarm.search.conformance import check_search
+
+    check_search(Lottery)
+    assert minimize(Lottery, problem(EASY[0]), 95).n_evaluations == 95
+
+
+PLUGIN = """
+from pqswarm.search import BPSO
+class Mine(BPSO):
+    name, title = "mine", "Mine"
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("plugin:Mine", "Mine mine"),
+        ("plugin:nothing", "algorithm 'mine' cannot be loaded from plugin:nothing"),
+        ("plugin:__name__", "must be a class derived from pqswarm.search.Search"),
+    ],
+)
+def test_other_packages_register_by_entry_point(tmp_path, target, expected):
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    info = tmp_path / "plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[pqswarm.search]\nmine = {target}\nbpso = plugin:Mine\n")
+    program = """if True:
+        from pqswarm.search import ALGORITHMS
+        assert list(ALGORITHMS).count("bpso") == 1 and ALGORITHMS["bpso"].title == "BPSO"
+        assert "mine" in list(ALGORITHMS) and len(ALGORITHMS) >= 11
+        try:
+            print(ALGORITHMS["mine"].title, ALGORITHMS["mine"].name)
+        except ValueError as error:
+            print(error)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert expected in run.stdout
+
+
+def test_search_costs_little_besides_the_evaluations():
+    """Measured by benchmarks/searches.py; here only a bound that a loop over elements in Python would break."""
+    runs = [Run(UPSO2D(99, seed)) for seed in range(4)]
+    start = time.process_time()
+    for _ in range(20):
+        for run in runs:
+            run.tell(run.ask().mean(axis=1))
+    assert (time.process_time() - start) / 80 < 0.02
+
+
+def test_folds_of_another_seed_give_another_problem():
+    X, y, _ = dataset("wine")
+    one, two = (KernelNBEvaluator(X, y, Folds.stratified(y, seed=seed), width=0.05) for seed in (0, 1))
+    assert minimize("bpso", one, 200).errors.tolist() != minimize("bpso", two, 200).errors.tolist()

@@ -1,0 +1,329 @@
+"""The algorithms that 2D-UPSO is compared with do what their papers say."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from pqswarm.search import ACO, BPSO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
+from pqswarm.search.aco import deposit, take_probability
+from pqswarm.search.bpso import binary_velocity
+from pqswarm.search.ga import crossover, fitness, roulette
+from tests.reference import searches
+from tests.search.problems import PROBLEMS, problem
+
+
+def steps(search, errors, count):
+    """Run the search on a function of masks; yields what was asked."""
+    for _ in range(count):
+        masks = search.ask()
+        yield masks
+        search.tell(masks, errors(masks))
+
+
+class TestGA:
+    def test_mutation_flips_the_right_share_of_bits(self):
+        search = GA(99, 0, {"crossover_probability": 0.0})
+        flips = total = 0
+        previous = None
+        for masks in steps(search, lambda masks: np.r_[0.0, np.ones(len(masks) - 1)], 40):
+            if previous is not None:  # the wheel holds the first chromosome alone
+                flips += (masks != previous[0]).sum()
+                total += masks.size
+            previous = masks
+        assert binomtest(int(flips), total, 0.2).pvalue > 1e-4
+
+    def test_one_flip_per_chromosome(self):
+        search = GA(99, 0, {"crossover_probability": 0.0, "mutation": "chromosome"})
+        flips = []
+        previous = None
+        for masks in steps(search, lambda masks: np.r_[0.0, np.ones(len(masks) - 1)], 60):
+            if previous is not None:
+                flips += (masks != previous[0]).sum(axis=1).tolist()
+            previous = masks
+        assert set(flips) == {0, 1}
+        assert binomtest(sum(flips), len(flips), 0.2).pvalue > 1e-4
+
+    def test_crossover_happens_and_how_often(self):
+        """Parents of all ones and all zeros: a crossed pair shows one cut, an uncrossed pair none."""
+        rng = np.random.default_rng(0)
+        search = GA(40, 0, {"mutation_probability": 0.0})
+        crossed = pairs = 0
+        cuts = []
+        for _ in range(60):
+            search.ask()
+            search._pending = search._pending[:0]
+            search.population = np.repeat(rng.random((30, 1)) < 0.5, 40, axis=1)
+            search.errors, search.generation = np.zeros(30), np.array(1)
+            children = search._children()
+            mixed = children.any(axis=1) & ~children.all(axis=1)
+            for first, second in zip(children[::2], children[1::2], strict=True):
+                if (first == first[0]).all() and (second == second[0]).all() and first[0] == second[0]:
+                    continue  # parents alike: nothing to see
+                pairs += 1
+                if (first != first[0]).any():
+                    crossed += 1
+                    changes = np.flatnonzero(np.diff(first.astype(int)))
+                    assert changes.size == 1
+                    np.testing.assert_array_equal(second, ~first)
+                    cuts.append(changes[0] + 1)
+            assert mixed.any()
+        assert binomtest(crossed, pairs, 0.8).pvalue > 1e-4
+        assert min(cuts) == 1
+        assert max(cuts) == 39
+
+    def test_crossover_keeps_what_both_parents_have(self):
+        rng = np.random.default_rng(1)
+        parents = rng.random((7, 20)) < 0.5
+        children = crossover(parents, np.array([5, 1, 20]))
+        for k in range(0, 6, 2):
+            np.testing.assert_array_equal(np.sort(children[k : k + 2], axis=0), np.sort(parents[k : k + 2], axis=0))
+        np.testing.assert_array_equal(children[4:], parents[4:])
+
+    def test_roulette_chooses_in_proportion(self):
+        weights = np.array([0.0, 1.0, 3.0, 0.0])
+        chosen = roulette(weights, np.random.default_rng(0).random(4000))
+        counts = np.bincount(chosen, minlength=4)
+        assert counts[0] == counts[3] == 0
+        assert binomtest(int(counts[2]), 4000, 0.75).pvalue > 1e-4
+        assert set(roulette(np.zeros(3), np.linspace(0, 0.999, 99))) == {0, 1, 2}
+        assert roulette(weights, np.array([1.0])).tolist() == [2]
+
+    def test_fitness(self):
+        errors = np.array([0.1, 0.4, 2.0, np.inf])
+        np.testing.assert_allclose(fitness(errors), [0.9, 0.6, 0.0, 0.0])
+        np.testing.assert_allclose(fitness(errors, "windowed"), [1.9, 1.6, 0.0, 0.0])
+        assert fitness(np.full(3, np.inf), "windowed").tolist() == [0, 0, 0]
+
+    def test_elites_survive(self):
+        search = GA(30, 0, {"elites": 2})
+        best = None
+        for masks in steps(search, lambda masks: masks.mean(axis=1), 20):
+            if best is not None:
+                assert best.tobytes() in {row.tobytes() for row in masks}
+            best = masks[masks.mean(axis=1).argmin()]
+
+    def test_published_settings_are_a_random_walk_and_the_options_are_not(self):
+        def error(masks):
+            return 0.5 * masks.mean(axis=1)
+
+        class Evaluator:
+            n_features = 60
+            errors = staticmethod(error)
+
+        options = {"fitness": "windowed", "elites": 2, "mutation": "chromosome"}
+        plain = np.mean([minimize("ga", Evaluator, 3000, seed).error for seed in range(5)])
+        better = np.mean([minimize("ga", Evaluator, 3000, seed, parameters=options).error for seed in range(5)])
+        assert better < 0.5 * plain
+
+
+class TestACO:
+    @pytest.mark.parametrize("depositors", ["best-share", "iteration-best", "global-best"])
+    def test_pheromone_stays_in_bounds_and_reaches_them(self, depositors):
+        # Five ants leave pheromone on nearly all edges, so that only much less of each lets some fall to the bound.
+        search = ACO(20, 0, {"depositors": depositors, "factor": 12.0 if depositors == "best-share" else 1.0})
+        lowest, highest = 1.0, 1.0
+        for _ in steps(search, lambda masks: masks[:, :10].mean(axis=1) * 0.9, 80):
+            lowest, highest = min(lowest, search.pheromone.min()), max(highest, search.pheromone.max())
+        assert lowest == 0.3
+        assert highest == 1.5
+
+    def test_deposit_by_hand(self):
+        paths = np.array([[True, False, True], [True, True, False]])
+        new = deposit(np.ones((2, 3)), paths, np.array([0.5, 0.0]), factor=5, evaporation=0.2, low=0.3, high=1.05)
+        np.testing.assert_allclose(new, [[1.05, 1.0, 0.9], [0.8, 0.9, 1.0]])
+        np.testing.assert_allclose(take_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
+
+    def test_five_of_fifty_ants_leave_pheromone(self):
+        search = ACO(10, 0)
+        masks = search.ask()
+        errors = np.linspace(0, 0.98, 50)[np.random.default_rng(0).permutation(50)]
+        search.tell(masks, errors)
+        best = np.argsort(errors)[:5]
+        left = sum((1 - errors[ant]) * np.stack([masks[ant], ~masks[ant]]) for ant in best)
+        np.testing.assert_allclose(search.pheromone, np.clip(0.8 + left / 5, 0.3, 1.5))
+
+    def test_ants_follow_the_pheromone(self):
+        search = ACO(4, 0)
+        search.pheromone = np.array([[1.5, 0.3, 1.0, 0.3], [0.3, 1.5, 1.0, 0.3]])
+        taken = np.concatenate([search._next() for _ in range(100)]).sum(axis=0)
+        for count, p in zip(taken, [1.5 / 1.8, 0.3 / 1.8, 0.5, 0.5], strict=True):
+            assert binomtest(int(count), 5000, p).pvalue > 1e-4
+
+    def test_bounds_the_wrong_way_round(self):
+        with pytest.raises(ValueError, match="pheromone_low of ACOParameters is 2"):
+            ACO(4, 0, {"pheromone_low": 2.0})
+
+
+class TestBPSO:
+    def test_velocity_by_hand(self):
+        velocity = binary_velocity(
+            np.array([[0.5, 5.0, -5.0]]),
+            np.array([[True, False, True]]),
+            np.array([[True, True, False]]),
+            np.array([False, True, False]),
+            np.array([[0.5, 0.25, 1.0]]),
+            np.array([[0.25, 1.0, 0.5]]),
+            inertia=1.0,
+            cognitive=2.0,
+            social=2.0,
+            limit=6.0,
+        )
+        np.testing.assert_allclose(velocity, [[0.0, 6.0, -6.0]])
+
+    def test_first_move_starts_from_rest(self):
+        search = BPSO(50, 0)
+        masks = search.ask()
+        assert not search.velocities.any()
+        search.tell(masks, masks.mean(axis=1))
+        search.ask()
+        leader = masks.mean(axis=1).argmin()
+        assert not search.velocities[leader].any()  # it is its own best and that of all
+        assert np.abs(search.velocities).max() <= 2
+
+    def test_bits_follow_the_velocities(self):
+        search = BPSO(2, 0, {"cognitive": 0.0, "social": 0.0})
+        search.tell(search.ask(), np.ones(30))
+        search.velocities = np.tile([2.0, -1.0], (30, 1))
+        ones = np.zeros(2)
+        for masks in steps(search, lambda masks: np.ones(len(masks)), 100):
+            ones += masks.sum(axis=0)
+        for count, v in zip(ones, (2.0, -1.0), strict=True):
+            assert binomtest(int(count), 3000, 1 / (1 + np.exp(-v))).pvalue > 1e-4
+
+
+class TestCatfish:
+    def run(self, gbest_errors, **options):
+        """Feed a script of least errors; return in which iterations catfish were asked for, and the search."""
+        search = CatfishBPSO(99, 0, options)
+        fired = []
+        for iteration, least in enumerate(gbest_errors):
+            masks = search.ask()
+            extreme = masks.all(axis=1) | ~masks.any(axis=1)
+            if extreme.any():
+                fired.append(iteration)
+                np.testing.assert_array_equal(np.flatnonzero(extreme), self.worst)
+            errors = least + 0.01 * np.random.default_rng(iteration).permutation(30)
+            count = max(1, round(30 * search.parameters.catfish_share))
+            self.worst = np.sort(np.argsort(-errors)[:count])
+            search.tell(masks, errors)
+        return fired
+
+    def test_fires_exactly_after_three_iterations_without_improvement(self):
+        # Iterations      0    1    2    3    4    5    6    7    8    9    10   11
+        script = np.array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.4, 0.4, 0.4, 0.4, 0.4])
+        assert self.run(script) == [4, 7, 12]
+
+    def test_never_fires_while_the_swarm_improves(self):
+        assert self.run(0.9 - 0.01 * np.arange(40)) == []
+        slow = np.repeat(0.9 - 0.01 * np.arange(20), 3)  # better every third iteration
+        assert self.run(slow) == []
+
+    def test_gap_and_share_are_options(self):
+        assert self.run(np.full(10, 0.5), refresh_gap=1, catfish_share=0.2) == [2, 3, 4, 5, 6, 7, 8, 9]
+
+    def test_both_extremes_come_and_velocity_and_memory_stay(self):
+        search = CatfishBPSO(60, 1)
+        full = empty = 0
+        for _ in range(400):
+            masks = search.ask()
+            errors = np.random.default_rng(3).permutation(30) / 30  # the same each time: it stagnates
+            fires = search.stagnation + 1 >= 3 and search.iteration > 0
+            worst = np.argsort(-errors)[:3]
+            pbest, velocities = search.pbest[worst].copy(), search.velocities[worst].copy()
+            search.tell(masks, errors)
+            if fires:
+                moved = search.ask()
+                full += int(moved.all(axis=1).sum())
+                empty += int((~moved.any(axis=1)).sum())
+                np.testing.assert_array_equal(search.pbest[worst], pbest)
+                np.testing.assert_array_equal(search.velocities[worst], velocities)
+        assert full + empty == 3 * (399 // 3)
+        assert binomtest(full, full + empty, 0.5).pvalue > 1e-4
+
+
+class TestChaotic:
+    def test_inertia_follows_the_map(self):
+        search = ChaoticBPSO(10, 0)
+        w = 0.48
+        for count, _ in enumerate(steps(search, lambda masks: masks.mean(axis=1), 60)):
+            if count:  # the first subsets are drawn, not moved to
+                w = 4 * w * (1 - w)
+            assert search.inertia == w
+        assert 0 < w < 1
+
+    def test_the_map_stays_chaotic(self):
+        w = np.array([ChaoticBPSO(3, 0).inertia])
+        seen = []
+        for _ in range(20000):
+            w = 4 * w * (1 - w)
+            seen.append(float(w[0]))
+        assert min(seen) > 0
+        assert 0.4 < np.mean(seen) < 0.6
+
+    def test_inertia_is_used(self):
+        search = ChaoticBPSO(6, 0, {"cognitive": 0.0, "social": 0.0})
+        search.tell(search.ask(), np.ones(30))
+        search.velocities = np.full((30, 6), 4.0)
+        search.ask()
+        np.testing.assert_allclose(search.velocities, 4.0 * 0.48)
+
+    @pytest.mark.parametrize("start", [0.25, 0.5, 0.75, 0.0, 1.0])
+    def test_starts_that_are_not_chaotic_are_refused(self, start):
+        with pytest.raises(ValueError, match="initial_inertia of ChaoticParameters"):
+            ChaoticBPSO(6, 0, {"initial_inertia": start})
+
+
+class TestSFFS:
+    @pytest.mark.parametrize("name", PROBLEMS)
+    @pytest.mark.parametrize("overshoot", [0, 2])
+    def test_equals_the_slow_twin_at_every_size(self, name, overshoot):
+        table = problem(name)
+        n = table.n_features
+
+        def error(features):
+            return table.table[sum(1 << f for f in features)]
+
+        for d in range(1, n + 1):
+            found = minimize("sffs", table, 10**5, parameters={"size": d, "overshoot": overshoot})
+            subset, least = searches.sffs(error, n, d, overshoot)
+            assert found.selected.tolist() == subset
+            assert found.error == least
+            if not overshoot:
+                assert found.error <= searches.sfs(error, n, d)
+
+    @pytest.mark.parametrize("seed", range(30))
+    def test_equals_the_slow_twin_on_random_tables_with_ties(self, seed):
+        rng = np.random.default_rng(seed)
+        values = rng.integers(0, 12, 2**7) / 12
+
+        class Table:
+            n_features = 7
+
+            @staticmethod
+            def errors(masks):
+                return values[masks @ (1 << np.arange(7))]
+
+        d = 1 + seed % 7
+        found = minimize("sffs", Table, 10**5, parameters={"size": d})
+        subset, least = searches.sffs(lambda features: values[sum(1 << f for f in features)], 7, d)
+        assert found.selected.tolist() == subset
+        assert found.error == least
+
+    def test_floats(self):
+        """On some problem a removal must pay, or nothing floats."""
+        table = problem("breast cancer, 12 features, Gaussian NB")
+        run = Run(SFFS(12), 10**5)
+        sizes = []
+        while not run.done:
+            run.tell(table.errors(run.ask()))
+            sizes.append(int(run.search.current.sum()))
+        assert (np.diff(sizes) < 0).any()
+
+    def test_too_small_a_budget_is_an_error_that_says_so(self):
+        with pytest.raises(ValueError, match="no subset of 5 features in 20 evaluations: raise max_evaluations"):
+            minimize("sffs", problem("wine, 8 features, 3-NN"), 20, parameters={"size": 5})
+
+    def test_without_a_size_all_sizes_are_tried(self):
+        table = problem("wine, 8 features, 3-NN")
+        result = minimize("sffs", table, 10**5)
+        assert result.error == min(minimize("sffs", table, 10**5, parameters={"size": d}).error for d in range(1, 9))

@@ -1,0 +1,259 @@
+"""The selector in the company of scikit-learn."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+from pqswarm import KernelNB, SwarmSelector
+from pqswarm.errors import PqswarmError
+from pqswarm.search import UPSO2D
+
+WINE = load_wine(return_X_y=True)
+
+
+def quick(estimator=None, **options):
+    return SwarmSelector(estimator, **({"max_evaluations": 150, "random_state": 0} | options))
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        SwarmSelector(max_evaluations=100),
+        SwarmSelector(GaussianNB(), algorithm="bpso", cv=3, max_evaluations=60),
+        SwarmSelector(LogisticRegression(), algorithm="ga", cv=3, max_evaluations=10),
+        SwarmSelector(KernelNB(0.1), algorithm="sffs", cv=2, max_evaluations=60, n_runs=2),
+    ],
+    ids=["default", "gaussian", "generic", "kernel"],
+)
+def test_check_estimator(selector):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn's checks warn of small data sets
+        results = check_estimator(selector, on_fail=None)
+    assert [result["check_name"] for result in results if result["status"] == "failed"] == []
+    assert sum(result["status"] == "passed" for result in results) > 40
+
+
+COVERED = {
+    "3-NN": (KNeighborsClassifier(3), "KNNEvaluator"),
+    "manhattan": (KNeighborsClassifier(5, p=1), "KNNEvaluator"),
+    "chebyshev": (KNeighborsClassifier(5, metric="chebyshev"), "KNNEvaluator"),
+    "cityblock": (KNeighborsClassifier(1, metric="cityblock"), "KNNEvaluator"),
+    "Gaussian": (GaussianNB(), "GaussianNBEvaluator"),
+    "smooth": (GaussianNB(var_smoothing=1e-3), "GaussianNBEvaluator"),
+    "scaled": (make_pipeline(MinMaxScaler(), GaussianNB()), "GaussianNBEvaluator"),
+    "scaled 3-NN": (make_pipeline(MinMaxScaler(), KNeighborsClassifier(3)), "KNNEvaluator"),
+    "kernel": (make_pipeline(MinMaxScaler(), KernelNB(0.05)), "KernelNBEvaluator"),
+    "weighted": (KNeighborsClassifier(3, weights="distance"), "GenericEvaluator"),
+    "many": (KNeighborsClassifier(25), "GenericEvaluator"),
+    "p=3": (KNeighborsClassifier(3, p=3), "GenericEvaluator"),
+    "cosine": (KNeighborsClassifier(3, metric="cosine"), "GenericEvaluator"),
+    "priors": (GaussianNB(priors=[0.2, 0.3, 0.5]), "GenericEvaluator"),
+    "standardised": (make_pipeline(StandardScaler(), KNeighborsClassifier(3)), "GenericEvaluator"),
+    "clipped": (make_pipeline(MinMaxScaler(clip=True), GaussianNB()), "GenericEvaluator"),
+    "tree": (DecisionTreeClassifier(random_state=0), "GenericEvaluator"),
+}
+
+
+@pytest.mark.parametrize("name", COVERED)
+def test_best_score_is_that_of_scikit_learn_for_the_selected_features(name):
+    estimator, evaluator = COVERED[name]
+    X, y = WINE
+    selector = quick(estimator, cv=5, max_evaluations=40).fit(X, y)
+    assert selector.evaluator_ == evaluator
+    expected = cross_val_score(estimator, X[:, selector.support_], y, cv=5).mean()
+    assert selector.best_score_ == pytest.approx(expected, abs=1e-12)
+
+
+def test_default_is_the_classifier_of_the_paper():
+    X, y = WINE
+    selector = quick().fit(X, y)
+    paper = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan"))
+    assert selector.evaluator_ == "KNNEvaluator"
+    expected = cross_val_score(paper, X[:, selector.support_], y, cv=10).mean()
+    assert selector.best_score_ == pytest.approx(expected, abs=1e-12)
+
+
+def test_fitted_attributes():
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = quick(GaussianNB(), n_runs=3).fit(X, y)
+    assert selector.support_.shape == (30,)
+    assert selector.n_features_ == selector.support_.sum() == selector.transform(X).shape[1]
+    assert len(selector.history_) == 3
+    np.testing.assert_array_equal(selector.ranking_, sum(result.mask.astype(int) for result in selector.history_))
+    assert selector.best_score_ == 1 - min(result.error for result in selector.history_)
+    assert all(result.n_evaluations == 150 for result in selector.history_)
+    assert len({result.mask.tobytes() for result in selector.history_}) > 1
+
+
+def test_same_seed_same_selection_and_refit_forgets():
+    X, y = WINE
+    one, two = quick(GaussianNB()).fit(X, y), quick(GaussianNB(), n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(one.history_[0].errors, two.history_[0].errors)
+    shuffled = np.random.default_rng(0).permutation(y)
+    refitted = one.fit(X, shuffled)
+    fresh = quick(GaussianNB()).fit(X, shuffled)
+    assert refitted.best_score_ == fresh.best_score_ < 0.7
+    np.testing.assert_array_equal(refitted.support_, fresh.support_)
+
+
+def test_global_random_state_is_left_alone():
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    X, y = WINE
+    for state in (None, 3, np.random.RandomState(3)):
+        quick(GaussianNB(), random_state=state, max_evaluations=40).fit(X, y)
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+
+
+def test_names_pandas_clone_and_pipelines():
+    X, y = load_wine(return_X_y=True)
+    names = load_wine().feature_names
+    frame = pd.DataFrame(X, columns=names)
+    selector = quick(GaussianNB()).set_output(transform="pandas").fit(frame, y)
+    chosen = selector.transform(frame)
+    assert list(chosen.columns) == list(selector.get_feature_names_out()) == list(np.array(names)[selector.support_])
+    np.testing.assert_array_equal(clone(selector).fit(frame, y).support_, selector.support_)
+    pipeline = make_pipeline(StandardScaler(), quick(GaussianNB()), LogisticRegression())
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
+
+
+def test_names_without_pandas():
+    X, y = WINE
+    selector = quick(GaussianNB()).fit(X, y)
+    assert list(selector.get_feature_names_out()) == [f"x{i}" for i in selector.get_support(indices=True)]
+    back = selector.inverse_transform(selector.transform(X))
+    np.testing.assert_array_equal(back[:, selector.support_], X[:, selector.support_])
+
+
+def test_grid_search_over_the_selector():
+    X, y = WINE
+    pipeline = make_pipeline(MinMaxScaler(), quick(KNeighborsClassifier(), max_evaluations=60), GaussianNB())
+    grid = GridSearchCV(
+        pipeline,
+        {"swarmselector__algorithm": ["2d-upso", "bpso"], "swarmselector__estimator__n_neighbors": [1, 5]},
+        cv=3,
+    ).fit(X, y)
+    assert grid.best_score_ > 0.9
+    assert set(grid.cv_results_["param_swarmselector__algorithm"]) == {"2d-upso", "bpso"}
+
+
+@pytest.mark.parametrize(("wanted", "expected"), [(1, 1), (5, 5), (13, 13), (0.5, 6), (0.01, 1)])
+@pytest.mark.parametrize("algorithm", ["2d-upso", "cbpso", "sffs", "aco"])
+def test_number_of_features(algorithm, wanted, expected):
+    X, y = WINE
+    selector = quick(GaussianNB(), algorithm=algorithm, n_features_to_select=wanted, max_evaluations=250).fit(X, y)
+    assert selector.n_features_ == expected
+
+
+def test_regressors_and_scorings():
+    X, y = load_diabetes(return_X_y=True)
+    selector = quick(LinearRegression(), cv=KFold(5)).fit(X, y)
+    score = cross_val_score(LinearRegression(), X[:, selector.support_], y, cv=KFold(5)).mean()
+    assert selector.best_score_ == pytest.approx(score)
+    assert selector.evaluator_ == "GenericEvaluator"
+    loss = quick(LinearRegression(), cv=5, scoring="neg_mean_absolute_error").fit(X, y)
+    expected = cross_val_score(
+        LinearRegression(), X[:, loss.support_], y, cv=5, scoring="neg_mean_absolute_error"
+    ).mean()
+    assert loss.best_score_ == pytest.approx(expected)
+    X, y = WINE
+    f1 = quick(GaussianNB(), scoring="f1_macro", max_evaluations=40).fit(X, y)
+    assert f1.evaluator_ == "GenericEvaluator"
+    assert quick(GaussianNB(), scoring="accuracy", max_evaluations=40).fit(X, y).evaluator_ == "GaussianNBEvaluator"
+
+
+def test_labels_of_text_groups_and_splitters():
+    X, y = WINE
+    words = np.array(["red", "rose", "white"])[y]
+    assert quick(GaussianNB()).fit(X, words).best_score_ > 0.9
+    groups = np.arange(len(y)) % 6
+    selector = quick(GaussianNB(), cv=GroupKFold(3)).fit(X, y, groups=groups)
+    expected = cross_val_score(GaussianNB(), X[:, selector.support_], y, cv=GroupKFold(3), groups=groups).mean()
+    assert selector.best_score_ == pytest.approx(expected)
+    pairs = list(StratifiedKFold(4).split(X, y))
+    assert quick(GaussianNB(), cv=pairs).fit(X, y).best_score_ > 0.9
+
+
+def test_too_many_folds_for_small_classes_warn():
+    X, y = WINE
+    few = np.concatenate([np.flatnonzero(y == label)[:4] for label in range(3)])
+    with pytest.warns(UserWarning, match="cv=10 folds are too many for classes of at most 4 events: 4 folds"):
+        quick(KNeighborsClassifier(3), max_evaluations=30).fit(X[few], y[few])
+
+
+def test_progress_is_silent_unless_wanted(capsys):
+    X, y = WINE
+    quick(GaussianNB(), max_evaluations=60).fit(X, y)
+    assert capsys.readouterr() == ("", "")
+    quick(GaussianNB(), max_evaluations=60, verbose=1).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "60/60" in err
+
+
+def test_callback_and_classes_as_algorithms():
+    X, y = WINE
+    selector = quick(
+        GaussianNB(), algorithm=UPSO2D, algorithm_params={"swarm_size": 20}, callback=lambda progress: True
+    ).fit(X, y)
+    assert selector.history_[0].n_evaluations == 20
+
+
+def test_plot_history(tmp_path):
+    from pqswarm.report import save_figure
+
+    X, y = WINE
+    figure = quick(GaussianNB(), n_runs=3).fit(X, y).plot_history()
+    assert len(figure.axes[0].lines) == 3
+    assert save_figure(figure, tmp_path / "history.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": "upso"}, "unknown algorithm 'upso'"),
+        ({"n_runs": 0}, "n_runs must be a whole number of at least 1"),
+        ({"n_features_to_select": 14}, "n_features_to_select must be a whole number from 1 to 13"),
+        ({"n_features_to_select": True}, "n_features_to_select must be"),
+        ({"n_features_to_select": 1.0}, "n_features_to_select must be"),
+        ({"n_features_to_select": 3, "algorithm_params": {"size": 3}}, "not both"),
+        ({"algorithm_params": [1]}, "algorithm_params must be a mapping"),
+        ({"algorithm_params": {"swarm": 3}}, "unknown parameter of UPSO2DParameters 'swarm'"),
+        ({"random_state": -1}, "random_state must be a non-negative integer"),
+        ({"random_state": "x"}, "random_state must be a non-negative integer"),
+        ({"estimator": "knn"}, "estimator must be a scikit-learn classifier or regressor"),
+        ({"max_evaluations": 2.5}, "max_evaluations must be a whole number"),
+        ({"cv": ShuffleSplit(3, random_state=0)}, "make[s]* a partition|trains? fold|does not train|never tests"),
+    ],
+)
+def test_mistakes_are_named(options, message):
+    X, y = WINE
+    with pytest.raises(PqswarmError, match=message):
+        quick(**options).fit(X, y)
+
+
+def test_default_refuses_a_regression():
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        quick().fit(X, y + 0.5)
+
+
+def test_an_error_of_the_estimator_is_an_error():
+    class Broken(GaussianNB):
+        def predict(self, X):
+            raise RuntimeError("broken")
+
+    X, y = WINE
+    with pytest.raises(RuntimeError, match="broken"):
+        quick(Broken()).fit(X, y)
