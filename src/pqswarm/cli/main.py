@@ -6,10 +6,14 @@ from typing import Annotated
 import typer
 
 from pqswarm import __version__
+from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.features import features
 from pqswarm.cli.options import Stopped
+from pqswarm.cli.plan import app as plan
 from pqswarm.cli.plot import plot
+from pqswarm.cli.report import report
+from pqswarm.cli.study import study
 from pqswarm.errors import PqswarmError
 
 __all__ = ["app", "main"]
@@ -20,10 +24,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Find the few signal features that identify a power-quality event.",
-    epilog="Try: pqswarm plot sag --out sag.png",
+    epilog="Try: pqswarm study quick",
 )
-for _command in (dataset, features, plot):
+for _command in (study, report, compare, dataset, features, plot):
     app.command()(_command)
+app.add_typer(plan, name="plan")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,115 @@
+"""``pqswarm study``: run a study, or go on with one."""
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pqswarm.cli.options import Stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pqswarm.study import StudyProgress
+
+__all__ = ["study"]
+
+_PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
+
+
+def study(
+    plan: Annotated[str, typer.Argument(help="quick, paper, smoke, or the path of a plan in TOML.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the study; by default study-NAME.", show_default=False)
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")] = -1,
+    device: Annotated[str, typer.Option(help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False)
+    ] = None,
+) -> None:
+    """Run a study: search, test, compare, and write a report.
+
+    It can be stopped, or killed, at any moment: the same command goes on with it.
+
+    Example: pqswarm study quick
+    """
+    from pqswarm.report import write_report
+    from pqswarm.study import load_plan, run_study
+
+    chosen = load_plan(plan)
+    folder = Path(f"study-{Path(plan).stem}") if out is None else out
+    start = time.monotonic()
+    try:
+        with _display() as show:
+            run_study(chosen, folder, jobs=jobs, device=device, cluster=cluster, progress=show)
+        written = write_report(folder, "html")
+    except KeyboardInterrupt:
+        again = f"pqswarm study {plan} --out {folder}"
+        raise Stopped(f"stopped; what was found is kept. Go on with: {again}") from None
+    typer.echo(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
+
+
+class _display:  # noqa: N801 (used like a function)
+    """Shows progress: a bar on a terminal, a line now and then elsewhere."""
+
+    def __enter__(self) -> "Callable[[StudyProgress], None]":
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        self._bar = None
+        self._last = (-_PLAIN_EVERY, "")
+        if console.is_terminal:
+            columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
+            self._bar = Progress(*columns, TimeElapsedColumn(), console=console)
+            self._task = self._bar.add_task("", total=None, text="")
+            self._bar.start()
+        return self._show
+
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _show(self, progress: "StudyProgress") -> None:
+        text = _in_words(progress)
+        if self._bar is not None:
+            self._bar.update(
+                self._task,
+                description=progress.stage,
+                completed=progress.evaluations_done,
+                total=progress.evaluations_total,
+                text=text,
+            )
+            return
+        now = time.monotonic()
+        if now - self._last[0] >= _PLAIN_EVERY or progress.stage.partition(":")[0] != self._last[1].partition(":")[0]:
+            print(f"{progress.stage}: {text}", file=sys.stderr, flush=True)  # noqa: T201
+            self._last = (now, progress.stage)
+
+
+def _in_words(progress: "StudyProgress") -> str:
+    parts = [f"{progress.runs_done} of {progress.runs_total} runs"]
+    if progress.rate > 0 and progress.evaluations_done < progress.evaluations_total:
+        parts += [f"{progress.rate:,.0f} evaluations/s", f"{_clock(progress.seconds_left)} left"]
+    parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
+    return ", ".join(parts)
+
+
+def _clock(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> _clock(75), _clock(7300)
+    ('1 min 15 s', '2 h 2 min')
+    """
+    if seconds == float("inf"):
+        return "unknown time"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

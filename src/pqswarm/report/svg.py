@@ -1,0 +1,107 @@
+"""Figures as text inside a page, that many can share and that reads on light and on dark."""
+
+import io
+import re
+from html import escape
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from pqswarm.errors import PqswarmError
+from pqswarm.report.style import INK, STYLE
+
+__all__ = ["inline_svg"]
+
+_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_VIEW_BOX = re.compile(r'viewBox="([^"]*)"')
+_DROPPED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+_NO_TURN = re.compile(r' transform="rotate\(-?0 [^"]*"')
+_PLACE = re.compile(r' (d|x|y|width|height|transform)="([^"]*)"')
+_LINES = re.compile(r' d="((?:[ML] [^ "]+ [^ "]+ ?|z ?)+)"')
+_FRACTION = re.compile(r"-?\d+\.\d{3,}")
+_FAMILY = re.compile(r"(font(?:-family)?: ?[^;\"]*?)'[^;\"]*")
+_REFERENCE = re.compile(r'( id="|url\(#|href="#)')
+
+
+def inline_svg(figure: Figure, title: str, prefix: str) -> str:
+    """Return a figure as an ``<svg>`` element to stand inside an HTML page.
+
+    It has no size of its own and fills what holds it. Text is text, in the reader's sans-serif fonts. What is
+    drawn in :data:`pqswarm.report.style.INK` takes the colour of the text around it (``currentColor``), and
+    the background is the page's.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        What to write; it is not changed.
+    title : str
+        Says what the figure shows to who cannot see it.
+    prefix : str
+        Put before all ids; different for each figure of a page. A letter, then letters, digits, ``_``, ``-``.
+
+    Returns
+    -------
+    str
+        The same figure gives the same text.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> inline_svg(Figure(figsize=(2, 1)), "nothing", "first-")[:65]
+    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w'
+    """
+    if not _PREFIX.fullmatch(prefix):
+        raise PqswarmError(f"prefix {prefix!r} cannot begin an id: a letter, then letters, digits, '_' or '-'.")
+    stream = io.StringIO()
+    with mpl.rc_context({**STYLE, "svg.fonttype": "none"}):
+        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
+    text = stream.getvalue()
+    view_box = _VIEW_BOX.search(text)
+    if view_box is None:  # pragma: no cover
+        raise AssertionError("matplotlib wrote an SVG file without a viewBox")
+    body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
+    return _opening(title, view_box[1]) + _tidied(body, prefix) + "</svg>\n"
+
+
+def _opening(title: str, view_box: str) -> str:
+    # matplotlib's rule for line ends, *{...}, would hold for the whole page: here it is inherited from the root.
+    words = escape(" ".join(title.split()))
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="{view_box}" role="img" aria-label="{words}" font-family="sans-serif" '
+        f'stroke-linejoin="round" stroke-linecap="butt">\n<title>{words}</title>\n'
+    )
+
+
+def _tidied(body: str, prefix: str) -> str:
+    # Tag by tag, so that the words between them stay as they are.
+    body = _TAG.sub(lambda tag: _tidied_tag(tag[0], prefix), _DROPPED.sub("", body))
+    return re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
+
+
+def _tidied_tag(tag: str, prefix: str) -> str:
+    tag = _NO_TURN.sub("", tag)
+    tag = _PLACE.sub(lambda found: f' {found[1]}="{_rounded(found[2])}"', tag)
+    tag = _LINES.sub(lambda found: f' d="{_in_steps(found[1])}"', tag)
+    tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
+    return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
+
+
+def _rounded(numbers: str) -> str:
+    """Two decimals: a hundredth of a point cannot be seen, and the text is half as long."""
+    return _FRACTION.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), " ".join(numbers.split()))
+
+
+def _in_steps(path: str) -> str:
+    """Write level and upright lines with one number: a step function is then half as long."""
+    parts, x, y = [], "", ""
+    for command, *place in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
+        if command == "L" and place[1] == y:
+            parts.append(f"H {place[0]}")
+        elif command == "L" and place[0] == x:
+            parts.append(f"V {place[1]}")
+        else:
+            parts.append(" ".join([command, *place]).strip())
+        x, y = place if command != "z" else ("", "")
+    return " ".join(parts)

@@ -1,0 +1,160 @@
+"""After Friedman's test: which algorithms differ from the best one, and how surely."""
+
+from dataclasses import dataclass
+from math import erfc, sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import FloatArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.statistics._checks import checked_alpha, frozen
+from pqswarm.statistics.ranks import FriedmanResult
+
+__all__ = ["PosthocResult", "hommel", "posthoc"]
+
+
+@dataclass(frozen=True, eq=False)
+class PosthocResult:
+    """Comparisons of each other algorithm with one, the control.
+
+    Attributes
+    ----------
+    control : str
+        Name of the algorithm that the others are compared with.
+    names : tuple of str
+        Names of the others.
+    differences : ndarray of shape (n_others,)
+        Mean rank less that of the control; positive where the control is better.
+    z : ndarray of shape (n_others,)
+        Test statistic, the size of the difference in standard errors.
+    p_values : ndarray of shape (n_others,)
+        Two-sided p-values, each as if it were the only comparison.
+    p_hommel : ndarray of shape (n_others,)
+        p-values adjusted for their number by Hommel's procedure: below `alpha`, the difference is significant.
+    alpha_over_i : ndarray of shape (n_others,)
+        The column that the paper calls "APV". It holds no p-values but limits for the unadjusted ones: `alpha` / i,
+        where i = 1 for the greatest p-value, 2 for the next, and so on; equals share the greatest i among them.
+    alpha : float
+        Level of significance.
+    """
+
+    control: str
+    names: tuple[str, ...]
+    differences: FloatArray
+    z: FloatArray
+    p_values: FloatArray
+    p_hommel: FloatArray
+    alpha_over_i: FloatArray
+    alpha: float
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per comparison; `significant` is said of the adjusted p-value."""
+        columns = [
+            self.names,
+            self.differences.tolist(),
+            self.z.tolist(),
+            self.p_values.tolist(),
+            self.p_hommel.tolist(),
+            (self.p_hommel <= self.alpha).tolist(),
+            self.alpha_over_i.tolist(),
+        ]
+        keys = ("algorithm", "rank_difference", "z", "p_value", "p_hommel", "significant", "alpha_over_i")
+        return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def hommel(p_values: npt.ArrayLike) -> FloatArray:
+    """Adjust p-values for their number by Hommel's procedure.
+
+    The adjusted value of a hypothesis is the greatest Simes p-value, min over r of (m p_(r) / r), of all sets of m
+    hypotheses that contain it. Of each size m only one set matters: the hypothesis and the m - 1 greatest others.
+
+    Parameters
+    ----------
+    p_values : array_like of shape (n,)
+        Unadjusted p-values.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Adjusted p-values, in the same order.
+
+    References
+    ----------
+    .. [1] G. Hommel, "A stagewise rejective multiple test procedure based on a modified Bonferroni test",
+       Biometrika 75 (1988) 383-386, doi:10.1093/biomet/75.2.383
+
+    Examples
+    --------
+    >>> hommel([0.01, 0.02, 0.03, 0.5]).round(4).tolist()
+    [0.04, 0.045, 0.06, 0.5]
+    """
+    try:
+        p = np.array(p_values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PqswarmError("p_values must be a list of numbers.") from None
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise PqswarmError("p_values must be a list of numbers from 0 to 1.")
+    order = np.argsort(p)
+    ascending = p[order]
+    worst = ascending.copy()
+    for size in range(2, p.size + 1):
+        # For those that are themselves among the others this is no set of hypotheses, but then the one without a
+        # size-th member, which came before, has at least as great a p-value.
+        of_others = (size * ascending[p.size - size + 1 :] / np.arange(2, size + 1)).min()
+        worst = np.maximum(worst, np.minimum(size * ascending, of_others))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(worst, 1.0)
+    return adjusted
+
+
+def posthoc(result: FriedmanResult, control: str | None = None, *, alpha: float = 0.05) -> PosthocResult:
+    r"""Compare each algorithm with the best one, or with a control of your choice.
+
+    With N blocks, k algorithms and mean ranks :math:`R_i`, :math:`z_i = |R_0 - R_i| / \sqrt{k (k + 1) / (6 N)}` is
+    about normal.
+
+    Parameters
+    ----------
+    result : FriedmanResult
+        Ranks.
+    control : str, optional
+        Name of the algorithm to compare the others with; the one with the least mean rank if none is given.
+    alpha : float
+        Level of significance.
+
+    Returns
+    -------
+    PosthocResult
+        One comparison per other algorithm.
+
+    Examples
+    --------
+    >>> from pqswarm.statistics import friedman_from_ranks
+    >>> ranks = friedman_from_ranks([92.5, 95.5, 52], n_blocks=40, names=["BPSO", "catfish", "2D-UPSO"])
+    >>> comparison = posthoc(ranks)
+    >>> comparison.control, comparison.z.round(2).tolist()
+    ('2D-UPSO', [4.53, 4.86])
+    """
+    alpha = checked_alpha(alpha)
+    name = result.best if control is None else control
+    if name not in result.names:
+        raise unknown_name("algorithm", name, result.names)
+    k = len(result.names)
+    chosen = result.names.index(name)
+    others = [index for index in range(k) if index != chosen]
+    differences = (result.rank_sums[others] - result.rank_sums[chosen]) / result.n_blocks
+    z = np.abs(differences) / sqrt(k * (k + 1) / (6 * result.n_blocks))
+    p = np.array([erfc(value / sqrt(2)) for value in z.tolist()])
+    place = (z[:, np.newaxis] >= z).sum(axis=1)  # by z: p may be 0 for several
+    return PosthocResult(
+        control=name,
+        names=tuple(result.names[index] for index in others),
+        differences=frozen(differences),
+        z=frozen(z),
+        p_values=frozen(p),
+        p_hommel=frozen(hommel(p)),
+        alpha_over_i=frozen(alpha / place),
+        alpha=alpha,
+    )

@@ -1,0 +1,217 @@
+"""Friedman's test: whether some algorithms rank better than others over many runs or data sets."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.statistics._checks import checked_alpha, checked_count, checked_names, checked_table, frozen
+
+__all__ = ["FriedmanResult", "critical_difference", "friedman", "friedman_from_ranks"]
+
+
+@dataclass(frozen=True, eq=False)
+class FriedmanResult:
+    """Ranks of the algorithms and Friedman's test of their difference.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Names of the algorithms.
+    rank_sums : ndarray of shape (n_algorithms,)
+        Sum of each algorithm's ranks; rank 1 is the best of a block, equals share the mean of their ranks.
+    n_blocks : int
+        Number of blocks: runs or data sets.
+    chi2, p_value : float
+        The statistic by the plain formula, as in the paper, and its p-value.
+    chi2_corrected, p_value_corrected : float or None
+        The statistic corrected for ties and its p-value; None if only sums of ranks are known. If all values of
+        every block are equal there is nothing to correct, and they are 0 and 1.
+    """
+
+    names: tuple[str, ...]
+    rank_sums: FloatArray
+    n_blocks: int
+    chi2: float
+    p_value: float
+    chi2_corrected: float | None = None
+    p_value_corrected: float | None = None
+
+    @property
+    def mean_ranks(self) -> FloatArray:
+        """Mean rank of each algorithm."""
+        return self.rank_sums / self.n_blocks
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """One less than the number of algorithms."""
+        return len(self.names) - 1
+
+    @property
+    def best(self) -> str:
+        """Name of the algorithm with the least mean rank; of equals the first."""
+        return self.names[int(self.rank_sums.argmin())]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per algorithm: its name, mean rank and sum of ranks."""
+        ranks = zip(self.names, self.mean_ranks.tolist(), self.rank_sums.tolist(), strict=True)
+        return [{"algorithm": name, "mean_rank": mean, "rank_sum": total} for name, mean, total in ranks]
+
+    def tests(self) -> list[dict[str, Any]]:
+        """Return one row per form of the test: plain, and corrected for ties."""
+        forms = [("plain", self.chi2, self.p_value)]
+        if self.chi2_corrected is not None and self.p_value_corrected is not None:
+            forms.append(("corrected for ties", self.chi2_corrected, self.p_value_corrected))
+        df = self.degrees_of_freedom
+        return [{"form": form, "chi2": chi2, "degrees_of_freedom": df, "p_value": p} for form, chi2, p in forms]
+
+
+def friedman(
+    values: npt.ArrayLike, *, names: Iterable[str] | None = None, lower_is_better: bool = True
+) -> FriedmanResult:
+    r"""Rank the algorithms in each block and test whether their mean ranks differ.
+
+    With N blocks, k algorithms and mean ranks :math:`R_j`,
+    :math:`\chi^2 = \frac{12 N}{k (k + 1)} \left(\sum_j R_j^2 - \frac{k (k + 1)^2}{4}\right)` has about k - 1
+    degrees of freedom. This is the statistic of the paper. Where values are equal it is a little too small; the
+    corrected one, which stands beside it, is that of `scipy.stats.friedmanchisquare`.
+
+    Parameters
+    ----------
+    values : array_like of shape (n_blocks, n_algorithms)
+        One row per run or data set, one column per algorithm. Of a data frame the names of the columns are taken.
+    names : iterable of str, optional
+        Names of the algorithms.
+    lower_is_better : bool
+        Whether rank 1 goes to the least value, as for errors, or to the greatest, as for accuracies.
+
+    Returns
+    -------
+    FriedmanResult
+        Ranks, statistics and p-values.
+
+    References
+    ----------
+    .. [1] J. Derrac, S. Garcia, D. Molina, F. Herrera, "A practical tutorial on the use of nonparametric
+       statistical tests", Swarm and Evolutionary Computation 1 (2011) 3-18, doi:10.1016/j.swevo.2011.02.002
+
+    Examples
+    --------
+    >>> errors = [[0.10, 0.20, 0.30], [0.10, 0.30, 0.20], [0.20, 0.25, 0.40], [0.10, 0.10, 0.30]]
+    >>> result = friedman(errors, names=["2D-UPSO", "BPSO", "GA"])
+    >>> result.mean_ranks.tolist()
+    [1.125, 2.125, 2.75]
+    >>> round(result.chi2, 3), round(result.chi2_corrected, 3), round(result.p_value, 3)
+    (5.375, 5.733, 0.068)
+    """
+    from scipy.stats import rankdata
+
+    array, checked = checked_table(values, names)
+    ranks = rankdata(array if lower_is_better else -array, axis=1)
+    n_blocks, k = ranks.shape
+    sums = ranks.sum(axis=0)
+    between = float(np.square(sums - n_blocks * (k + 1) / 2).sum())
+    within = float(np.square(ranks - (k + 1) / 2).sum())  # without ties n_blocks k (k + 1) (k - 1) / 12
+    corrected = (k - 1) * between / within if within else 0.0
+    plain = 12 * between / (n_blocks * k * (k + 1))
+    return FriedmanResult(
+        names=checked,
+        rank_sums=frozen(sums),
+        n_blocks=n_blocks,
+        chi2=plain,
+        p_value=_upper_tail(plain, k - 1),
+        chi2_corrected=corrected,
+        p_value_corrected=_upper_tail(corrected, k - 1),
+    )
+
+
+def friedman_from_ranks(
+    rank_sums: npt.ArrayLike, n_blocks: int, *, names: Iterable[str] | None = None
+) -> FriedmanResult:
+    """Make Friedman's test of published ranks.
+
+    Parameters
+    ----------
+    rank_sums : array_like of shape (n_algorithms,)
+        Sums of ranks. Mean ranks, times `n_blocks`, will do if they have at least two decimals.
+    n_blocks : int
+        Number of blocks.
+    names : iterable of str, optional
+        Names of the algorithms.
+
+    Returns
+    -------
+    FriedmanResult
+        As of :func:`friedman`, but without the correction for ties, which sums do not tell.
+
+    Examples
+    --------
+    The error of 40 runs with k-NN in the paper:
+
+    >>> result = friedman_from_ranks([234, 206, 92.5, 95.5, 160, 52], n_blocks=40)
+    >>> round(result.chi2, 2), f"{result.p_value:.1e}"
+    (182.66, '1.4e-37')
+    """
+    n_blocks = checked_count("n_blocks", n_blocks)
+    try:
+        sums = np.array(rank_sums, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise PqswarmError(f"rank_sums must be numbers, one per algorithm, not {rank_sums!r}.") from None
+    if sums.ndim != 1 or sums.size < 2 or not np.isfinite(sums).all():
+        raise PqswarmError("rank_sums must be at least two finite numbers, one per algorithm.")
+    k = sums.size
+    rounding = 0.005 * n_blocks  # of a mean rank with two decimals
+    expected = n_blocks * k * (k + 1) / 2
+    if abs(sums.sum() - expected) > k * rounding * (1 + 1e-9):
+        raise PqswarmError(
+            f"rank_sums of {k} algorithms over {n_blocks} blocks must add up to {expected:g}, not {sums.sum():g}: "
+            f"multiply mean ranks by n_blocks, and give them at least two decimals."
+        )
+    if sums.min() < n_blocks - rounding or sums.max() > n_blocks * k + rounding:
+        raise PqswarmError(f"rank_sums over {n_blocks} blocks must lie between {n_blocks} and {n_blocks * k}.")
+    chi2 = 12 * float(np.square(sums - n_blocks * (k + 1) / 2).sum()) / (n_blocks * k * (k + 1))
+    return FriedmanResult(checked_names(names, k), frozen(sums), n_blocks, chi2, _upper_tail(chi2, k - 1))
+
+
+def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -> float:
+    """Return the difference of two mean ranks from which on it is significant, by Nemenyi's test.
+
+    Parameters
+    ----------
+    n_treatments : int
+        Number of algorithms, each compared with each other.
+    n_blocks : int
+        Number of blocks.
+    alpha : float
+        Level of significance.
+
+    Returns
+    -------
+    float
+        Difference of mean ranks.
+
+    References
+    ----------
+    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of Machine
+       Learning Research 7 (2006) 1-30
+
+    Examples
+    --------
+    >>> round(critical_difference(6, 40), 3)
+    1.192
+    """
+    from scipy.stats import studentized_range
+
+    k, n = checked_count("n_treatments", n_treatments), checked_count("n_blocks", n_blocks)
+    quantile = float(studentized_range.isf(checked_alpha(alpha), k, np.inf))
+    return quantile * float(np.sqrt(k * (k + 1) / (12 * n)))
+
+
+def _upper_tail(chi2: float, df: int) -> float:
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, chi2))

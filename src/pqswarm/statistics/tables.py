@@ -1,0 +1,120 @@
+"""Rows of results as text, CSV, Markdown or LaTeX."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pqswarm.errors import unknown_name
+
+__all__ = ["TABLE_STYLES", "table"]
+
+TABLE_STYLES = ("text", "csv", "md", "latex")
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+} | {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+def table(
+    rows: Iterable[Mapping[str, Any]],
+    style: str = "text",
+    *,
+    headings: Mapping[str, str] | None = None,
+    digits: int = 5,
+) -> str:
+    r"""Write rows as a table.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Rows with the same keys, such as :meth:`FriedmanResult.rows` returns.
+    style : {"text", "csv", "md", "latex"}
+        ``latex`` is a ``tabular`` that needs the package booktabs. ``csv`` has the keys for headings and all digits.
+    headings : mapping of str to str, optional
+        Heading of a column, where it shall not be its key; not in CSV.
+    digits : int
+        Significant digits; not in CSV.
+
+    Returns
+    -------
+    str
+        The table, without an end of line after it.
+
+    Examples
+    --------
+    >>> print(table([{"name": "GA", "rank": 5.85}, {"name": "2D-UPSO", "rank": 1.3}]))
+    name     rank
+    GA       5.85
+    2D-UPSO   1.3
+    """
+    if style not in TABLE_STYLES:
+        raise unknown_name("style of a table", style, TABLE_STYLES)
+    given = [dict(row) for row in rows]
+    keys = list(given[0]) if given else []
+    if style == "csv":
+        return _csv(keys, given)
+    names = [(headings or {}).get(key, key) for key in keys]
+    cells = [names, *([_cell(row[key], digits) for key in keys] for row in given)]
+    numeric = [
+        all(isinstance(row[key], int | float) and not isinstance(row[key], bool) for row in given) for key in keys
+    ]
+    return {"text": _text, "md": _markdown, "latex": _latex}[style](cells, numeric)
+
+
+def _cell(value: Any, digits: int) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.{digits}g}"
+    return "" if value is None else str(value)
+
+
+def _csv(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(keys)
+    writer.writerows([row[key] for key in keys] for row in rows)
+    return file.getvalue().removesuffix("\n")
+
+
+def _padded(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[list[str]]:
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        ]
+        for line in cells
+    ]
+
+
+def _text(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+    return "\n".join("  ".join(line).rstrip() for line in _padded(cells, numeric))
+
+
+def _markdown(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+    escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in line] for line in cells]
+    head, *body = [f"| {' | '.join(line)} |" for line in _padded(escaped, numeric)]
+    return "\n".join([head, f"|{'|'.join('---:' if right else '---' for right in numeric)}|", *body])
+
+
+def _latex(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
+    escaped = [["".join(_LATEX.get(character, character) for character in cell) for cell in line] for line in cells]
+    head, *body = [" & ".join(line).rstrip() + r" \\" for line in _padded(escaped, numeric)]
+    columns = "".join("r" if right else "l" for right in numeric)
+    lines = [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        head,
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines)

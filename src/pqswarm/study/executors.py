@@ -1,0 +1,118 @@
+"""Where slices of work are done: in this process, in others on this machine, or on a Dask cluster."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from inspect import signature
+from typing import Any
+
+from pqswarm.errors import PqswarmError
+from pqswarm.study.worker import begin_worker
+
+__all__ = ["Workplace", "workplace"]
+
+
+class _Here(Executor):
+    """An executor that does the work at once, in this process."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Do the work now."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 (it is raised again where the result is taken)
+            future.set_exception(error)
+        return future
+
+
+class Workplace:
+    """An executor, how many slices it does at once, and how to mend it when a worker has died.
+
+    Attributes
+    ----------
+    slots : int
+        Slices that are in work at the same time.
+    slice_seconds : float
+        How long one should last [s].
+    """
+
+    def __init__(self, make: Callable[[], Executor], slots: int, slice_seconds: float) -> None:
+        self._make = make
+        self._executor = make()
+        self.slots = slots
+        self.slice_seconds = slice_seconds
+
+    def submit(self, fn: Callable[..., Any], *args: Any) -> "Future[Any]":
+        """Begin a slice."""
+        return self._executor.submit(fn, *args)
+
+    def mend(self) -> None:
+        """Begin anew after the death of a worker."""
+        self._executor.shutdown(wait=False)
+        self._executor = self._make()
+
+    def close(self, kill: bool = False) -> None:
+        """End the workers; with `kill` also those in the midst of a slice."""
+        if kill and "kill_workers" in signature(self._executor.shutdown).parameters:
+            self._executor.shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
+        else:
+            self._executor.shutdown(wait=not kill)
+
+
+@contextmanager
+def workplace(jobs: int, cluster: str | None = None) -> Iterator[Workplace]:
+    """Open a place to work.
+
+    Parameters
+    ----------
+    jobs : int
+        Processes on this machine; 1 works in this one.
+    cluster : str or None
+        Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``; then `jobs` is of no importance.
+
+    Yields
+    ------
+    Workplace
+        Closed in the end.
+    """
+    if cluster is not None:
+        with _dask(cluster) as place:
+            yield place
+        return
+    place = Workplace(_Here if jobs == 1 else lambda: _processes(jobs), jobs, 2.0 if jobs == 1 else 5.0)
+    try:
+        yield place
+    except BaseException:
+        place.close(kill=True)
+        raise
+    place.close()
+
+
+def _processes(jobs: int) -> Executor:
+    """Processes by joblib, which survives what plain multiprocessing does not."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    made: Executor = ProcessPoolExecutor(max_workers=jobs, initializer=begin_worker, timeout=None)
+    return made
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Workplace]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise PqswarmError("a Dask cluster needs the package distributed: pip install 'pqswarm[dask]'.") from None
+    try:
+        client: Any = Client(address, timeout="20s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise PqswarmError(
+            f"there is no Dask scheduler at {address!r}: {error}. Start one with 'dask scheduler'."
+        ) from None
+    with client:
+        threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
+        if not threads:
+            raise PqswarmError(
+                f"the Dask cluster at {address} has no workers: start some with 'dask worker {address}'."
+            )
+        # A slice goes to another worker when its own dies.
+        yield Workplace(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0)

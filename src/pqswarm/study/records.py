@@ -1,0 +1,170 @@
+"""What a study keeps: finished runs, and runs on their way."""
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from zipfile import BadZipFile
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.errors import FileFormatError
+from pqswarm.search import Run
+
+__all__ = ["Checkpoint", "RunKey", "RunRecord", "packed_state", "unpacked_state"]
+
+
+@dataclass(frozen=True, order=True)
+class RunKey:
+    """Which run: of which classifier and algorithm, and its number."""
+
+    classifier: str
+    algorithm: str
+    run: int
+
+
+@dataclass(frozen=True, eq=False)
+class RunRecord:
+    """A finished run; it is never modified.
+
+    Attributes
+    ----------
+    key : RunKey
+        Which run.
+    seed : int
+        Its seed.
+    error : float
+        Least error that it found.
+    mask : ndarray of bool, shape (n_features,)
+        The subset with that error.
+    n_evaluations : int
+        Subsets evaluated.
+    improvements : ndarray of shape (n, 3)
+        Each better subset: evaluations before it, its error, its size.
+    seconds : float
+        Time that it took, shared evenly among runs in lockstep.
+    """
+
+    key: RunKey
+    seed: int
+    error: float
+    mask: BoolArray
+    n_evaluations: int
+    improvements: FloatArray
+    seconds: float
+
+    @classmethod
+    def of(cls, key: RunKey, seed: int, run: Run, seconds: float) -> "RunRecord":
+        """Make the record of a run that is done."""
+        result = run.result()
+        return cls(key, seed, result.error, result.mask, result.n_evaluations, run.state()["improvements"], seconds)
+
+    @property
+    def size(self) -> int:
+        """Features of the subset."""
+        return int(self.mask.sum())
+
+    @property
+    def selected(self) -> IntArray:
+        """Indices of the selected features."""
+        return np.flatnonzero(self.mask)
+
+    def error_after(self, evaluations: IntArray) -> FloatArray:
+        """Return the least error after so many evaluations each; infinity before the first.
+
+        Parameters
+        ----------
+        evaluations : ndarray of int
+            Numbers of evaluations.
+
+        Returns
+        -------
+        ndarray of float
+            Errors.
+        """
+        last = np.searchsorted(self.improvements[:, 0], evaluations, side="left") - 1
+        return np.asarray(np.where(last >= 0, self.improvements[np.maximum(last, 0), 1], np.inf))
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A run on its way.
+
+    Attributes
+    ----------
+    key : RunKey
+        Which run.
+    n_evaluations : int
+        Subsets evaluated so far.
+    best_error : float
+        Least error so far.
+    state : mapping of str to ndarray
+        See :meth:`pqswarm.search.Run.state`.
+    seconds : float
+        Time so far.
+    """
+
+    key: RunKey
+    n_evaluations: int
+    best_error: float
+    state: Mapping[str, AnyArray]
+    seconds: float
+
+
+def packed_state(state: Mapping[str, AnyArray]) -> bytes:
+    """Return the state of a run as bytes, without pickle.
+
+    Parameters
+    ----------
+    state : mapping of str to ndarray
+        Plain arrays.
+
+    Returns
+    -------
+    bytes
+        An npz file.
+
+    Examples
+    --------
+    >>> unpacked_state(packed_state({"a": np.arange(3)}))["a"].tolist()
+    [0, 1, 2]
+    """
+    file = io.BytesIO()
+    np.savez(file, **state)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def unpacked_state(data: bytes) -> dict[str, AnyArray]:
+    """Return the state of a run from its bytes.
+
+    Parameters
+    ----------
+    data : bytes
+        What :func:`packed_state` returned.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Plain arrays.
+    """
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
+        raise FileFormatError(f"a checkpoint is damaged: {error}.") from None
+
+
+def mask_text(mask: BoolArray) -> str:
+    """Return a mask as zeros and ones."""
+    return "".join("1" if bit else "0" for bit in mask)
+
+
+def text_mask(text: str) -> BoolArray:
+    """Return the mask that was written as zeros and ones."""
+    return np.array([letter == "1" for letter in text], dtype=np.bool_)
+
+
+def improvements_text(improvements: FloatArray) -> str:
+    """Return improvements as JSON, exact to the last bit."""
+    return json.dumps(improvements.tolist())

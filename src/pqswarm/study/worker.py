@@ -1,0 +1,129 @@
+"""What a worker does: take some runs a few seconds further, in lockstep, and hand them back."""
+
+import os
+import signal
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pqswarm._typing import AnyArray
+from pqswarm.evaluation import Memo
+from pqswarm.search import ALGORITHMS, Run, step
+from pqswarm.study.problem import Problem
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord
+
+__all__ = ["Group", "Outcome", "advance", "begin_worker"]
+
+_KEPT = 2  # evaluators that a worker keeps: one for each classifier
+_MEMORY = 400_000  # subsets that each of them remembers
+_evaluators: OrderedDict[str, Memo] = OrderedDict()  # of this process
+_evaluators_lock = threading.Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Runs of one algorithm on one problem that step together.
+
+    Attributes
+    ----------
+    problem : Problem
+        What they search.
+    algorithm : str
+        Name in :data:`pqswarm.search.ALGORITHMS`.
+    parameters : mapping
+        Its parameters.
+    max_evaluations : int
+        Budget of each run.
+    keys, seeds : tuple
+        Which runs, and their seeds.
+    states : tuple of mapping or None
+        Where each run is; None has not begun.
+    seconds : tuple of float
+        Time that each has taken so far.
+    """
+
+    problem: Problem
+    algorithm: str
+    parameters: Mapping[str, Any]
+    max_evaluations: int
+    keys: tuple[RunKey, ...]
+    seeds: tuple[int, ...]
+    states: tuple[Mapping[str, AnyArray] | None, ...]
+    seconds: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Where the runs of a group are after a slice of time: finished, or on their way."""
+
+    finished: tuple[RunRecord, ...]
+    running: tuple[Checkpoint, ...]
+    evaluations: int
+
+
+def begin_worker() -> None:
+    """Leave Ctrl-C to the process that hands out the work, and end when it has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
+    """Take the runs of a group further until they are done or the time is over.
+
+    Parameters
+    ----------
+    group : Group
+        The runs, and where they are.
+    limit : float
+        Time to spend [s]; the batch in work is finished.
+    n_jobs : int
+        Threads.
+
+    Returns
+    -------
+    Outcome
+        Where they are now.
+    """
+    start = time.monotonic()
+    evaluator = _evaluator(group.problem, n_jobs)
+    search = ALGORITHMS[group.algorithm]
+    runs = []
+    for seed, state in zip(group.seeds, group.states, strict=True):
+        run = Run(search(evaluator.n_features, seed, dict(group.parameters)), group.max_evaluations)
+        if state is not None:
+            run.restore(state)
+        runs.append(run)
+    before = sum(run.n_evaluations for run in runs)
+    while not all(run.done for run in runs):
+        step(runs, evaluator)
+        if time.monotonic() - start >= limit:
+            break
+    spent = (time.monotonic() - start) / len(runs)
+    finished, running = [], []
+    for key, seed, seconds, run in zip(group.keys, group.seeds, group.seconds, runs, strict=True):
+        if run.done:
+            finished.append(RunRecord.of(key, seed, run, seconds + spent))
+        else:
+            running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), seconds + spent))
+    return Outcome(tuple(finished), tuple(running), sum(run.n_evaluations for run in runs) - before)
+
+
+def _evaluator(problem: Problem, n_jobs: int) -> Memo:
+    """The evaluator of a problem, kept from one slice to the next."""
+    with _evaluators_lock:
+        if problem.key not in _evaluators:
+            _evaluators[problem.key] = Memo(problem.evaluator(n_jobs), _MEMORY)
+            while len(_evaluators) > _KEPT:
+                _evaluators.popitem(last=False)
+        _evaluators.move_to_end(problem.key)
+        return _evaluators[problem.key]

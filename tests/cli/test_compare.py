@@ -1,0 +1,157 @@
+"""``pqswarm compare``, as a person uses it."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from tests.statistics import paper
+from typer.testing import CliRunner
+
+from pqswarm.cli.compare import complete_format
+from pqswarm.cli.main import app
+
+FORMATS = ("text", "csv", "md", "latex", "json")
+
+
+def pqswarm(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "pqswarm", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+def invoke(*arguments):
+    result = CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture
+def accuracies(tmp_path):
+    path = tmp_path / "accuracies.csv"
+    lines = [",".join(("SNR", *paper.NAMES))]
+    levels = ("inf", 50, 45, 40, 35, 30, 25, 20)
+    lines += [",".join(map(str, (level, *row))) for level, row in zip(levels, paper.ACCURACIES["k-NN"], strict=True)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_text(accuracies):
+    run = pqswarm("compare", accuracies, "--higher-is-better", "--contrast")
+    assert run.returncode == 0
+    assert not run.stderr
+    lines = [line.split() for line in run.stdout.splitlines()]
+    assert run.stdout.startswith("Mean ranks of 6 algorithms over 8 rows; higher results are better\n")
+    assert ["2D-UPSO", "1", "8"] in lines
+    assert "Post hoc: each algorithm against 2D-UPSO" in run.stdout
+    assert "p (Hommel) is the adjusted p-value" in run.stdout
+    assert "alpha/i is not a p-value" in run.stdout
+    assert "positive: the row's algorithm is better" in run.stdout
+    assert ["ACO", "0.66583", "0", "-0.4125", "-0.13917", "0.11417", "-2.0933"] in lines
+    assert "Contrast" not in invoke(accuracies)
+    assert "positive: the row's algorithm is worse" in invoke(accuracies, "--contrast")
+
+
+def test_json_against_oracles(accuracies):
+    content = json.loads(invoke(accuracies, "--higher-is-better", "--format", "json", "--contrast"))
+    values = np.array(paper.ACCURACIES["k-NN"])
+    plain, corrected = content["friedman"]
+    assert corrected["chi2"] == pytest.approx(stats.friedmanchisquare(*values.T).statistic)
+    assert plain["chi2"] < corrected["chi2"]
+    assert content["n_blocks"] == 8
+    assert not content["lower_is_better"]
+    ranks = {row["algorithm"]: row["mean_rank"] for row in content["ranks"]}
+    assert list(ranks.values()) == sorted(ranks.values())
+    expected = stats.rankdata(-values, axis=1).mean(axis=0)
+    assert [ranks[name] for name in paper.NAMES] == pytest.approx(expected.tolist())
+    adjusted = multipletests([row["p_value"] for row in content["posthoc"]], method="hommel")[1]
+    assert [row["p_hommel"] for row in content["posthoc"]] == pytest.approx(adjusted.tolist())
+    assert content["control"] == "2D-UPSO"
+    assert paper.agrees(content["contrast"][0]["vs 2D-UPSO"], "-2.759")
+
+
+def test_direction_and_control(accuracies):
+    low = json.loads(invoke(accuracies, "-f", "json"))
+    assert low["lower_is_better"]
+    assert low["ranks"][0]["algorithm"] == low["control"] == "GA"
+    chosen = json.loads(invoke(accuracies, "-f", "json", "--control", "BPSO"))
+    assert chosen["control"] == "BPSO"
+    assert {row["algorithm"] for row in chosen["posthoc"]} == set(paper.NAMES) - {"BPSO"}
+    signs = {row["algorithm"]: row["rank_difference"] > 0 for row in chosen["posthoc"]}
+    assert signs["2D-UPSO"]
+    assert not signs["GA"]
+    assert "contrast" not in chosen
+
+
+@pytest.mark.parametrize("style", FORMATS)
+def test_formats_and_out(style, accuracies, tmp_path):
+    printed = invoke(accuracies, "--format", style, "--contrast")
+    out = tmp_path / "new" / "table"
+    assert invoke(accuracies, "--format", style, "--contrast", "--out", out) == f"wrote {out}\n"
+    assert out.read_text() == printed
+    assert printed.count("chBPSO") >= 4
+    mark = {"text": "df ", "csv": "# Friedman", "md": "|---|", "latex": r"\toprule", "json": '"friedman"'}[style]
+    assert mark in printed
+    again = pqswarm("compare", accuracies, "--out", out)
+    assert again.returncode == 2
+    assert again.stderr == f"pqswarm: {out} exists: give --overwrite to replace it, or another name.\n"
+    invoke(accuracies, "--format", style, "--out", out, "--overwrite")
+    assert len(out.read_text()) < len(printed)
+
+
+def test_it_says_when_there_is_no_difference(tmp_path):
+    path = tmp_path / "even.csv"
+    path.write_text("a,b,c\n1,2,3\n2,3,1\n3,1,2\n")
+    assert "The Friedman test found no difference (p = 1)" in invoke(path)
+    path.write_text("a,b,c\n1,2,3\n1,2,3\n1,2,3\n1,2,3\n")
+    assert "found no difference" not in invoke(path)
+
+
+def test_names_of_many_scripts_and_signs(tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("2D_UPSO & co,粒子群,[bold]x\n1,2,3\n1,2,3\n", encoding="utf-8")
+    assert r"2D\_UPSO \& co" in invoke(path, "-f", "latex")
+    text = invoke(path)
+    assert "粒子群" in text
+    assert "[bold]x" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (None, (), "there is no file results.csv."),
+        ("", (), "results.csv is empty"),
+        ("GA,ACO\n1,2\n3,x\n", (), "results.csv, line 3, column 'ACO': 'x' is not a number."),
+        ("GA,ACO\n1,2\n3\n", (), "results.csv, line 3: 1 cell, but the first line has 2."),
+        ("GA,GA\n1,2\n3,4\n", (), "the name 'GA' is there more than once"),
+        ("GA,ACO\n1,2\n3,nan\n", (), "'nan' is not a finite number"),
+        ("GA,ACO\n1,2\n", (), "has 1 row of results"),
+        ("GA\n1\n2\n", (), "has 1 column of results"),
+        ("GA,ACO\n1,2\n3,4\n", ("--control", "BPSO"), "unknown algorithm 'BPSO'"),
+        ("GA,ACO\n1,2\n3,4\n", ("--format", "latx"), "unknown format 'latx': did you mean 'latex'?"),
+        ("GA,ACO\n1,2\n3,4\n", ("--out", "."), ". is a folder"),
+        ("GA,ACO\n1,2\n3,4\n", ("--out", "results.csv", "--overwrite"), "results.csv holds the results"),
+        ("GA,ACO\n1e308,-1e308\n1e308,-1e308\n", ("--contrast",), "too large"),
+    ],
+)
+def test_mistakes_get_one_line_and_no_traceback(content, arguments, message, tmp_path):
+    if content is not None:
+        (tmp_path / "results.csv").write_text(content)
+    run = pqswarm("compare", "results.csv", *arguments, cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr.startswith("pqswarm: ")
+    assert run.stderr.count("\n") == 1
+    assert message in run.stderr
+    assert not run.stdout
+    if content is not None:
+        assert (tmp_path / "results.csv").read_text() == content
+
+
+def test_help():
+    assert re.search(r"Example: pqswarm compare \w+", invoke("--help"))
+    assert complete_format("j") == ["json"]
+    assert tuple(complete_format("")) == FORMATS

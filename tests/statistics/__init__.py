@@ -1,0 +1,1 @@
+"""Tests of the statistics."""  # noqa: A005 (it is tests.statistics)

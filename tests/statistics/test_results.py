@@ -1,0 +1,119 @@
+"""CSV files of results, as programs and people write them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.statistics import read_results, results
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(content):
+        path = tmp_path / "results.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return read_results(path)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("content", "labels"),
+    [
+        ("GA,ACO\n1,2\n3,4.5\n", ()),
+        ("GA , ACO\r\n 1, 2\r\n3 ,4.5", ()),
+        ("\ufeffGA,ACO\n1,2\n\n3,4.5\n,\n\n", ()),
+        ("GA;ACO\n1;2\n3;4.5\n", ()),
+        ("GA;ACO\n1,0;2\n3;4,5\n", ()),
+        ("GA\tACO\n1\t2\n3\t4.5\n", ()),
+        ('"GA","ACO"\n"1","2"\n"3","4.5"\n', ()),
+        ("GA,ACO\n1e0,+2\n3,.45e1\n", ()),
+        ("noise,GA,ACO\ninf dB,1,2\n50 dB,3,4.5\n", ("inf dB", "50 dB")),
+        (",GA,ACO\n0,1,2\n1,3,4.5\n", ("0", "1")),
+        ("Run,GA,ACO\n7,1,2\n8,3,4.5\n", ("7", "8")),
+        ("data_set;GA;ACO\n1;1,0;2\n2;3;4,5\n", ("1", "2")),
+        ("SNR,GA,ACO\ninf,1,2\n50,3,4.5\n", ("inf", "50")),
+    ],
+)
+def test_forms(content, labels, read):
+    result = read(content)
+    assert result.names == ("GA", "ACO")
+    assert result.values.tolist() == [[1, 2], [3, 4.5]]
+    assert result.labels == labels
+    assert len(result) == 2
+
+
+@pytest.mark.parametrize("index", [True, False])
+def test_what_pandas_writes(index, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).random((4, 3)), columns=["a", "b;c", "d, e"])
+    frame.to_csv(tmp_path / "results.csv", index=index)
+    result = read_results(str(tmp_path / "results.csv"))
+    assert result.names == ("a", "b;c", "d, e")
+    assert (result.values == frame.to_numpy()).all()
+    assert result.labels == (("0", "1", "2", "3") if index else ())
+
+
+def test_a_comma_in_a_name_does_not_hide_the_semicolons(read):
+    assert read("GA, tuned;ACO\n1;2\n3;4\n").names == ("GA, tuned", "ACO")
+
+
+def test_a_decimal_comma_is_only_read_between_semicolons(read):
+    with pytest.raises(PqswarmError, match="'1,5' is not a number"):
+        read('GA,ACO\n"1,5",2\n3,4\n')
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty: its first line must name the algorithms"),
+        ("\n \n,,\n", "is empty"),
+        ("GA,ACO\n1,2\n3,abc\n", "line 3, column 'ACO': 'abc' is not a number"),
+        ("GA,ACO\n1,2\nx,4\n", "line 3, column 'GA': 'x' is not a number"),
+        ("GA,ACO\n\n1,\n3,4\n", "line 3, column 'ACO': the cell is empty"),
+        ("GA,ACO\n1,nan\n3,4\n", "line 2, column 'ACO': 'nan' is not a finite number"),
+        ("GA,ACO\n1,2\n-inf,4\n", "line 3, column 'GA': '-inf' is not a finite number"),
+        ("GA,ACO\n1,1e999\n3,4\n", "'1e999' is not a finite number"),
+        ("GA,ACO\n1,1_0\n3,4\n", "'1_0' is not a number"),
+        ("GA,ACO\n1,2,3\n3,4\n", "line 2: 3 cells, but the first line has 2"),
+        ("GA,ACO\n1,2\n3\n", "line 3: 1 cell, but the first line has 2"),
+        ("GA,ACO, GA\n1,2,3\n3,4,5\n", "the name 'GA' is there more than once"),
+        ("GA,,ACO\n1,2,3\n3,4,5\n", "column 2 of the results has no name"),
+        ("GA,ACO,\n1,2,\n3,4,\n", "column 3 of the results has no name"),
+        ("GA\n1\n2\n", "has 1 column of results: at least two are needed"),
+        ("run,GA\n1,1\n2,2\n", "has 1 column of results"),
+        ("noise,GA\na,1\nb,2\n", "has 1 column of results"),
+        ("run\n1\n2\n", "has 0 columns of results"),
+        ("GA,ACO\n", "has 0 rows of results: at least two are needed"),
+        ("GA,ACO\n1,2\n", "has 1 row of results"),
+        ("0.1,0.2\n0.3,0.4\n0.5,0.6\n", "the first line must name the algorithms, not '0.1'"),
+        ("GA,A\x1b[31mCO\n1,2\n3,4\n", r"'A\\x1b\[31mCO' in the first line has characters without a shape"),
+        ('GA,ACO\n1,2\n3,"4\n', "after line 2: unexpected end of data"),
+        ('GA,ACO\n1,2\n3,"4"5\n', "after line 2: "),
+        (f"{'G' * 200_000},ACO\n1,2\n3,4\n", "field larger than field limit"),
+        (b"GA,\xc4CO\n1,2\n3,4\n", "is not a text file in UTF-8"),
+        ("GA,ACO\n1,2\n3,4\n".encode("utf-16"), "is not a text file in UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is not a text file in UTF-8"),
+        (b"PK\x03\x04\x14\0\x06", "is not a text file in UTF-8"),
+    ],
+)
+def test_hostile_files(content, message, read):
+    with pytest.raises(PqswarmError, match=message) as error:
+        read(content)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_no_such_file_and_no_file(tmp_path):
+    with pytest.raises(PqswarmError, match=r"there is no file .*none.csv"):
+        read_results(tmp_path / "none.csv")
+    with pytest.raises(PqswarmError, match="is a folder: give a CSV file"):
+        read_results(tmp_path)
+    with pytest.raises(PqswarmError, match="cannot read"):
+        read_results(tmp_path / ("x" * 300))
+
+
+def test_too_large(monkeypatch, read):
+    monkeypatch.setattr(results, "_SIZE_LIMIT", 10)
+    with pytest.raises(PqswarmError, match="is larger than"):
+        read("GA,ACO\n1,2\n3,4\n")
