@@ -8,7 +8,15 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -247,6 +255,39 @@ def test_default_refuses_a_regression():
     X, y = load_diabetes(return_X_y=True)
     with pytest.raises(ValueError, match="Unknown label type"):
         quick().fit(X, y + 0.5)
+
+
+def test_randomness_of_the_estimator_is_fixed_too():
+    X, y = WINE
+    before = np.random.get_state()[1].tolist()  # noqa: NPY002
+    tree = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=2))
+    one, two = (quick(tree, max_evaluations=40, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.history_[0].errors, two.history_[0].errors)
+    assert np.random.get_state()[1].tolist() == before  # noqa: NPY002
+    assert tree.get_params()["decisiontreeclassifier__random_state"] is None
+
+
+def test_scorings_that_cannot_be_used():
+    X, y = load_diabetes(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(PqswarmError, match="scoring 'R2' gives nan on fold"):
+            quick(LinearRegression(), cv=LeaveOneOut()).fit(X[:40], y[:40])
+    with pytest.raises(PqswarmError, match="scoring must be one score"):
+        quick(GaussianNB(), scoring=["accuracy", "f1_macro"]).fit(*WINE)
+
+
+def test_equal_distances_go_to_the_lower_index():
+    """On whole numbers the score is that of the documented rule, though not scikit-learn's."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(0, 2, 60)
+    selector = quick(KNeighborsClassifier(3, metric="manhattan"), cv=3).fit(X, y)
+    chosen, right = X[:, selector.support_], []
+    for train, test in StratifiedKFold(3).split(X, y):
+        distance = np.abs(chosen[test][:, None] - chosen[train][None]).sum(axis=2)
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, :3]
+        right.append(np.mean((y[train][nearest].mean(axis=1) > 0.5) == y[test]))
+    assert selector.best_score_ == pytest.approx(np.mean(right))
 
 
 def test_an_error_of_the_estimator_is_an_error():

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import check_cv
 from sklearn.naive_bayes import GaussianNB
@@ -49,6 +49,9 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     kernel naive Bayes it comes from an exact evaluator that is tens to hundreds of times faster than fitting and
     predicting; any other estimator, also a regressor, is fitted as usual.
 
+    The k-nearest-neighbour evaluator takes the lower event index where distances are equal. scikit-learn takes any
+    of them, so on data with many equal distances (whole numbers, say) its own score of the same subset can differ.
+
     Parameters
     ----------
     estimator : object or None
@@ -70,7 +73,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     n_jobs : int or None
         Threads; None or -1 uses all cores. Results do not depend on it.
     random_state : int, RandomState or None
-        The same int gives the same selection; None gives another one each time.
+        The same int gives the same selection; None gives another one each time. An estimator whose own
+        random_state is None is given one that follows from it.
     algorithm_params : mapping or None
         Parameters of the algorithm, such as ``{"swarm_size": 50}``.
     callback : callable or None
@@ -162,8 +166,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         X, y = validate_data(self, X, y, dtype=np.float64)
         if not _is_whole(self.n_runs) or self.n_runs < 1:
             raise PqswarmError(f"n_runs must be a whole number of at least 1, not {self.n_runs!r}.")
-        evaluator = self._evaluator(X, y, groups)
         seed = _seed(self.random_state)
+        evaluator = self._evaluator(X, y, groups, seed)
         results = self._search(
             Memo(evaluator),
             [derived_seed(seed, (run,)) for run in range(self.n_runs)],
@@ -214,9 +218,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise PqswarmError("give n_features_to_select or the size in algorithm_params, not both.")
         return given | {"size": int(wanted) if whole else max(1, int(wanted * n_features))}
 
-    def _evaluator(self, X: Any, y: Any, groups: Any) -> Evaluator:
+    def _evaluator(self, X: Any, y: Any, groups: Any, seed: int) -> Evaluator:
         """The fast evaluator of the estimator if there is one, else the generic one."""
         estimator = _default_estimator() if self.estimator is None else self.estimator
+        estimator = _seeded(estimator, seed)
         known = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
         classifies = known and is_classifier(estimator)
         if classifies:
@@ -267,6 +272,18 @@ def _folds(cv: Any, X: AnyArray, y: AnyArray, groups: Any, classifies: bool) -> 
 def _default_estimator() -> Any:
     """The classifier of the paper."""
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """The estimator, its own random numbers fixed too, unless they were: else a subset had not one error but many."""
+    if not hasattr(estimator, "get_params"):
+        return estimator
+    names = [name for name in sorted(estimator.get_params()) if name.rpartition("__")[2] == "random_state"]
+    loose = [name for name in names if estimator.get_params()[name] is None]
+    if not loose:
+        return estimator
+    seeds = {name: derived_seed(seed, (2**31, number)) % 2**31 for number, name in enumerate(loose)}
+    return clone(estimator).set_params(**seeds)
 
 
 def _seed(random_state: Any) -> int:

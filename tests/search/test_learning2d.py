@@ -151,6 +151,84 @@ def test_exemplars_of_clpso_are_others_and_kept_while_a_particle_improves():
     assert kept < 40 * 30
 
 
+def told(search, errors):
+    masks = search.ask()
+    search.tell(masks, errors)
+    return masks
+
+
+def test_2d_clpso_learns_from_its_exemplars_by_the_formula():
+    """One step by hand: V = w V + c r L(exemplar's best) + 0 in the first iteration."""
+    rng = np.random.default_rng(0)
+    search = ALGORITHMS["2d-clpso"](9, 5, {"acceleration": 3.0, "inertia": 0.5, "swarm_size": 6, "tournament_size": 3})
+    twin = stream(5, ())
+    errors = rng.random(6)
+    masks = told(search, errors)
+    x = twin.random((6, 9)) < 0.5
+    assert x.any(axis=1).all()
+    np.testing.assert_array_equal(masks, x)
+    velocity = twin.random((6, 2, 9))
+    steps = 1 + (twin.random((6, 3)) * 5).astype(int)
+    exemplars = [min(((i + s) % 6 for s in row), key=lambda k: errors[k]) for i, row in enumerate(steps)]
+    r = twin.random((6, 2, 9))
+    learnt = np.stack([learning_set(x[e], x[i]) for i, e in enumerate(exemplars)])
+    search.ask()
+    np.testing.assert_array_equal(search.exemplars, exemplars)
+    np.testing.assert_allclose(search.velocities, 0.5 * velocity + 3.0 * r * learnt)
+
+
+def test_random_weights_by_particle_are_one_pair_for_each():
+    search = UPSO2D(9, 5, {"randomness": "particle", "cognitive": 0.0, "unification": 1.0})
+    errors = np.random.default_rng(1).random(30)
+    before = search.velocities.copy()
+    masks = told(search, errors)
+    search.ask()
+    learnt = learning_set(masks[errors.argmin()], masks)
+    pull = (search.velocities - before)[learnt > 0]
+    particle = np.nonzero(learnt)[0]
+    for i in np.unique(particle):
+        np.testing.assert_allclose(pull[particle == i], pull[particle == i][0])
+    assert np.unique(pull.round(12)).size > 20
+
+
+def test_negative_likelihoods_are_clipped_at_zero():
+    search = UPSO2D(4, 0, {"clip_negative": True, "cognitive": 0.0, "social": 0.0})
+    told(search, np.full(30, 0.5))
+    search.velocities[:, 0] = [-5.0, 1.0, -2.0, 0.5]
+    sizes = search.ask().sum(axis=1)
+    assert set(sizes) <= {2, 4}
+    plain = UPSO2D(4, 0, {"cognitive": 0.0, "social": 0.0})
+    told(plain, np.full(30, 0.5))
+    plain.velocities[:, 0] = [-5.0, 1.0, -2.0, 0.5]
+    assert set(plain.ask().sum(axis=1)) == {2}  # no wheel: the likeliest
+
+
+def test_neighbours_of_2d_lpso():
+    errors = np.linspace(0.1, 0.9, 30)[np.random.default_rng(2).permutation(30)]
+    for neighbours in (1, 4):
+        search = ALGORITHMS["2d-lpso"](9, 3, {"neighbours": neighbours, "cognitive": 0.0})
+        before = search.velocities.copy()
+        masks = told(search, errors)
+        search.ask()
+        for i in range(30):
+            around = [(i + k) % 30 for k in range(-neighbours, neighbours + 1)]
+            best = min(around, key=lambda k: errors[k])
+            changed = search.velocities[i] != before[i]
+            np.testing.assert_array_equal(changed, learning_set(masks[best], masks[i]) > 0)
+
+
+def test_a_wanted_size_keeps_what_was_chosen():
+    search = ALGORITHMS["bpso"](20, 0, {"size": 5})
+    rng = np.random.default_rng(0)
+    masks = rng.random((400, 20)) < 0.3
+    sized = search._sized(masks)
+    assert (sized.sum(axis=1) == 5).all()
+    for before, after in zip(masks, sized, strict=True):
+        assert (after <= before).all() if before.sum() >= 5 else (before <= after).all()
+    everything = search._sized(np.ones((4000, 20), bool)).mean(axis=0)
+    assert np.abs(everything - 0.25).max() < 0.04
+
+
 def test_options_change_the_search():
     table = problem("wine, 8 features, 3-NN")
 

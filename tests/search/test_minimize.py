@@ -13,6 +13,8 @@ from pqswarm.evaluation import Folds, KernelNBEvaluator, Memo
 from pqswarm.search import (
     ALGORITHMS,
     BPSO,
+    GPSO2D,
+    LPSO2D,
     UPSO2D,
     ProgressBar,
     Run,
@@ -26,13 +28,15 @@ from tests.evaluation.data import dataset
 from tests.search.problems import PROBLEMS, problem
 
 EASY = PROBLEMS[:3]
+# On the last two, with one optimum among 4095 subsets, 2D-UPSO stays behind: docs/searches.md tells why.
+BOUNDS = (95, 95, 95, 90, 60)
 
 
-@pytest.mark.parametrize("name", EASY)
-def test_2d_upso_finds_the_optimum_of_small_problems(name):
+@pytest.mark.parametrize(("name", "least"), list(zip(PROBLEMS, BOUNDS, strict=True)))
+def test_2d_upso_finds_the_optimum_of_small_problems(name, least):
     table = problem(name)
     found = sum(result.error == table.optimum for result in minimize_many("2d-upso", table, range(100), 2000))
-    assert found >= 95
+    assert found >= least
 
 
 def test_registry_holds_the_ten_algorithms():
@@ -123,6 +127,30 @@ def test_failing_evaluators_are_errors_not_scores():
         minimize("bpso", Failing(), 60)
 
 
+def test_minus_infinity_is_no_score_at_any_time():
+    for budget in (10, 30):
+        with pytest.raises(PqswarmError, match="minus infinity"):
+            Run(BPSO(20, 0), budget).tell(np.full(budget, -np.inf))
+
+
+def test_losses_above_one_are_searched_as_well_as_rates():
+    """What counts is the order of the errors, not their unit."""
+
+    class Problem:
+        n_features = 20
+
+        def __init__(self, unit):
+            self.unit = unit
+
+        def errors(self, masks):
+            return self.unit * (0.1 + 0.02 * (masks ^ (np.arange(20) % 3 == 0)).sum(axis=1))
+
+    for name, options in (("aco", {}), ("ga", {"fitness": "windowed", "elites": 2, "mutation": "chromosome"})):
+        rates = [minimize(name, Problem(1.0), 2000, seed, parameters=options).error for seed in range(5)]
+        losses = [minimize(name, Problem(5000.0), 2000, seed, parameters=options).error / 5000 for seed in range(5)]
+        assert np.mean(losses) <= np.mean(rates) + 0.03, name
+
+
 def test_empty_subset_never_wins():
     class Hopeless:
         """Everything is worse than nothing, as for a regression without signal."""
@@ -159,7 +187,7 @@ def test_callback_sees_progress_and_can_stop():
 
     def callback(progress):
         seen.append((progress.n_evaluations, progress.max_evaluations, progress.error, int(progress.mask.sum())))
-        return progress.n_evaluations >= 90
+        return np.bool_(progress.n_evaluations >= 90)  # what comparisons of arrays give
 
     result = minimize("bpso", table, 1000, callback=callback)
     assert [row[0] for row in seen] == [30, 60, 90]
@@ -188,8 +216,12 @@ def test_states_of_others_are_refused():
     state = run.state()
     with pytest.raises(PqswarmError, match="state is not of 2d-upso"):
         Run(UPSO2D(8, 0), 100).restore(state)
-    with pytest.raises(PqswarmError, match="shape"):
+    with pytest.raises(PqswarmError, match="of other parameters"):
         Run(BPSO(8, 0, {"swarm_size": 12}), 100).restore(state)
+    with pytest.raises(PqswarmError, match="of another search"):
+        LPSO2D(8, 0).restore(GPSO2D(8, 0).state() | {"identity": UPSO2D(8, 0).state()["identity"]})
+    with pytest.raises(PqswarmError, match="shape"):
+        Run(BPSO(9, 0), 100).restore(state | {"best": np.zeros(9, bool)})
     broken = state | {"search.velocities": state["search.velocities"].astype(np.float32)}
     with pytest.raises(PqswarmError, match="velocities of the state has shape"):
         run.restore(broken)
@@ -230,6 +262,8 @@ PLUGIN = """
 from pqswarm.search import BPSO
 class Mine(BPSO):
     name, title = "mine", "Mine"
+class Other(BPSO):
+    name, title = "other", "Other"
 """
 
 
@@ -239,6 +273,7 @@ class Mine(BPSO):
         ("plugin:Mine", "Mine mine"),
         ("plugin:nothing", "algorithm 'mine' cannot be loaded from plugin:nothing"),
         ("plugin:__name__", "must be a class derived from pqswarm.search.Search"),
+        ("plugin:Other", "calls itself 'other': the names must agree"),
     ],
 )
 def test_other_packages_register_by_entry_point(tmp_path, target, expected):
@@ -250,7 +285,7 @@ def test_other_packages_register_by_entry_point(tmp_path, target, expected):
     program = """if True:
         from pqswarm.search import ALGORITHMS
         assert list(ALGORITHMS).count("bpso") == 1 and ALGORITHMS["bpso"].title == "BPSO"
-        assert "mine" in list(ALGORITHMS) and len(ALGORITHMS) >= 11
+        assert "mine" in ALGORITHMS and "nobody" not in ALGORITHMS and len(ALGORITHMS) >= 11
         try:
             print(ALGORITHMS["mine"].title, ALGORITHMS["mine"].name)
         except ValueError as error:

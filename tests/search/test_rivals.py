@@ -89,9 +89,11 @@ class TestGA:
         assert roulette(weights, np.array([1.0])).tolist() == [2]
 
     def test_fitness(self):
-        errors = np.array([0.1, 0.4, 2.0, np.inf])
-        np.testing.assert_allclose(fitness(errors), [0.9, 0.6, 0.0, 0.0])
-        np.testing.assert_allclose(fitness(errors, "windowed"), [1.9, 1.6, 0.0, 0.0])
+        errors = np.array([0.1, 0.4, 0.8])
+        np.testing.assert_allclose(fitness(errors), [0.9, 0.6, 0.2])
+        np.testing.assert_allclose(fitness(errors, "windowed"), [0.7, 0.4, 0.0])
+        losses = np.array([100.0, 300.0, 400.0, np.inf])
+        np.testing.assert_allclose(fitness(losses), [0.75, 0.25, 0.0, 0.0])
         assert fitness(np.full(3, np.inf), "windowed").tolist() == [0, 0, 0]
 
     def test_elites_survive(self):
@@ -142,6 +144,22 @@ class TestACO:
         left = sum((1 - errors[ant]) * np.stack([masks[ant], ~masks[ant]]) for ant in best)
         np.testing.assert_allclose(search.pheromone, np.clip(0.8 + left / 5, 0.3, 1.5))
 
+    def test_the_global_best_is_remembered(self):
+        search = ACO(10, 0, {"depositors": "global-best"})
+        first = search.ask()
+        search.tell(first, np.r_[0.1, np.full(49, 0.9)])
+        before = search.pheromone.copy()
+        second = search.ask()
+        search.tell(second, np.full(50, 0.5))  # its own best is worse
+        left = 0.9 * np.stack([first[0], ~first[0]])
+        np.testing.assert_allclose(search.pheromone, np.clip(0.8 * before + left / 5, 0.3, 1.5))
+
+    def test_the_iterations_best_alone_leaves_pheromone(self):
+        search = ACO(10, 0, {"depositors": "iteration-best"})
+        masks = search.ask()
+        search.tell(masks, np.r_[np.full(49, 0.9), 0.2])
+        np.testing.assert_allclose(search.pheromone, 0.8 + 0.8 / 5 * np.stack([masks[49], ~masks[49]]))
+
     def test_ants_follow_the_pheromone(self):
         search = ACO(4, 0)
         search.pheromone = np.array([[1.5, 0.3, 1.0, 0.3], [0.3, 1.5, 1.0, 0.3]])
@@ -179,6 +197,14 @@ class TestBPSO:
         leader = masks.mean(axis=1).argmin()
         assert not search.velocities[leader].any()  # it is its own best and that of all
         assert np.abs(search.velocities).max() <= 2
+
+    def test_each_element_has_random_numbers_of_its_own(self):
+        search = BPSO(40, 0)
+        masks = search.ask()
+        search.tell(masks, masks.mean(axis=1))
+        search.ask()
+        pull = search.velocities[(search.velocities != 0)]
+        assert np.unique(np.abs(pull)).size == pull.size
 
     def test_bits_follow_the_velocities(self):
         search = BPSO(2, 0, {"cognitive": 0.0, "social": 0.0})
@@ -223,7 +249,7 @@ class TestCatfish:
 
     def test_both_extremes_come_and_velocity_and_memory_stay(self):
         search = CatfishBPSO(60, 1)
-        full = empty = 0
+        full = empty = mixed = 0
         for _ in range(400):
             masks = search.ask()
             errors = np.random.default_rng(3).permutation(30) / 30  # the same each time: it stagnates
@@ -233,11 +259,13 @@ class TestCatfish:
             search.tell(masks, errors)
             if fires:
                 moved = search.ask()
+                mixed += int(moved[worst].all(axis=1).any() and not moved[worst].any(axis=1).all())
                 full += int(moved.all(axis=1).sum())
                 empty += int((~moved.any(axis=1)).sum())
                 np.testing.assert_array_equal(search.pbest[worst], pbest)
                 np.testing.assert_array_equal(search.velocities[worst], velocities)
         assert full + empty == 3 * (399 // 3)
+        assert mixed > 20  # each catfish has a coin of its own
         assert binomtest(full, full + empty, 0.5).pvalue > 1e-4
 
 
@@ -320,8 +348,11 @@ class TestSFFS:
         assert (np.diff(sizes) < 0).any()
 
     def test_too_small_a_budget_is_an_error_that_says_so(self):
-        with pytest.raises(ValueError, match="no subset of 5 features in 20 evaluations: raise max_evaluations"):
-            minimize("sffs", problem("wine, 8 features, 3-NN"), 20, parameters={"size": 5})
+        with pytest.raises(ValueError, match="sffs needs at least 30 evaluations to reach 5 features: raise max_eval"):
+            minimize("sffs", problem("wine, 8 features, 3-NN"), 29, parameters={"size": 5})
+        stopped = {"parameters": {"size": 5}, "callback": lambda progress: True}
+        with pytest.raises(ValueError, match="no subset of 5 features in 8 evaluations: let it go on"):
+            minimize("sffs", problem("wine, 8 features, 3-NN"), 1000, **stopped)
 
     def test_without_a_size_all_sizes_are_tried(self):
         table = problem("wine, 8 features, 3-NN")

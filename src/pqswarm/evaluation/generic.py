@@ -26,7 +26,8 @@ class GenericEvaluator(Evaluator):
         A scikit-learn classifier or regressor; it is cloned, never fitted itself.
     scoring : str, callable or None
         None counts misclassified events, or takes 1 - R2 of a regressor. The error of a score is 1 - score
-        (accuracy, F1, ...); that of a negated loss is the loss.
+        (accuracy, F1, ...); that of a negated loss is the loss. With a scoring, and for regressors, the error of
+        the empty subset is infinite.
 
     Examples
     --------
@@ -64,6 +65,8 @@ class GenericEvaluator(Evaluator):
         self.estimator = estimator
         self.target = self.classes[self.labels] if self._classifies else target.astype(np.float64)
         self.scoring = scoring
+        if isinstance(scoring, list | tuple | set | dict):
+            raise PqswarmError(f"scoring must be one score, not several: {scoring!r}.")
         self._scorer = check_scoring(estimator, scoring) if scoring is not None or not self._classifies else None
         numbers = range(folds.n_folds) if scaling == "fold" else [0]
         self._views = [self.fold_data(fold) for fold in numbers]
@@ -79,12 +82,18 @@ class GenericEvaluator(Evaluator):
             return super().errors(masks)
         checked = self.checked_masks(masks)
         scorer = self._scorer
-        loss = self.is_loss
-        errors = np.full(len(checked), np.inf if loss else 1.0)
+        errors = np.full(len(checked), np.inf)  # of an empty subset: a score of 0 may be better than others
 
         def work(row: int) -> None:
             scores = [scorer(model, X, self.target[test]) for model, X, test in self._fitted(checked[row])]
-            errors[row] = -np.mean(scores) if loss else 1.0 - np.mean(scores)
+            if not np.isfinite(scores).all():
+                fold = int(np.argmin(np.isfinite(scores)))
+                raise PqswarmError(
+                    f"scoring {self.scoring or 'R2'!r} gives {scores[fold]} on fold {fold} of "
+                    f"{self.folds.sizes[fold]} events, with features {np.flatnonzero(checked[row]).tolist()}: use "
+                    f"other folds or another scoring."
+                )
+            errors[row] = -np.mean(scores) if self.is_loss else 1.0 - np.mean(scores)
 
         self._in_threads(work, np.flatnonzero(checked.any(axis=1)).tolist())
         return errors

@@ -6,7 +6,7 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import Search
+from pqswarm.search.base import Search, as_rates
 from pqswarm.search.parameters import SearchParameters, option, parameters
 
 __all__ = ["ACO", "ACOParameters", "deposit", "take_probability"]
@@ -55,7 +55,7 @@ def deposit(
     paths : ndarray of bool, shape (k, n)
         Subsets of the ants that leave pheromone.
     errors : ndarray of shape (k,)
-        Their errors J; who has an error above 1 leaves nothing.
+        Their errors J, at most 1.
     factor, evaporation, low, high : float
         :math:`a, \rho, \tau_{min}, \tau_{max}`.
 
@@ -72,7 +72,7 @@ def deposit(
     [[1.0, 0.8], [0.8, 1.0]]
     """
     used = np.stack([paths, ~paths])
-    left = np.maximum(1.0 - errors, 0.0)[:, np.newaxis]
+    left = (1.0 - errors)[:, np.newaxis]
     total = (1.0 - evaporation) * pheromone + (used * left).sum(axis=1) / factor
     return np.asarray(np.clip(total, low, high))
 
@@ -127,6 +127,7 @@ class ACO(Search):
     Parameters: ClassVar[type[SearchParameters]] = ACOParameters
     parameters: ACOParameters
     may_ask_empty = True
+    equivariant = True
     state_fields: ClassVar[tuple[str, ...]] = ("pheromone", "best", "best_error")
 
     def _start(self) -> None:
@@ -144,10 +145,10 @@ class ACO(Search):
         order = np.argsort(errors, kind="stable")
         if errors[order[0]] < self.best_error:
             self.best, self.best_error = masks[order[0]].copy(), np.array(errors[order[0]])
-        count = max(1, round(p.best_share * len(errors))) if p.depositors == "best-share" else 1
-        paths, path_errors = masks[order[:count]], errors[order[:count]]
         if p.depositors == "global-best":
-            paths, path_errors = self.best[np.newaxis], self.best_error[np.newaxis]
+            masks, errors, order = np.vstack([self.best, masks]), np.append(self.best_error, errors), np.array([0])
+        count = max(1, round(p.best_share * len(errors))) if p.depositors == "best-share" else 1
+        paths, path_errors = masks[order[:count]], as_rates(errors)[order[:count]]
         self.pheromone = deposit(
             self.pheromone,
             paths,

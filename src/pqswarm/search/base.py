@@ -1,7 +1,9 @@
 """What all searches share: ask and tell, a generator of their own, a state that can be saved."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +14,7 @@ from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.parameters import SearchParameters
 
-__all__ = ["Search"]
+__all__ = ["Search", "as_rates"]
 
 _WORD = 2**64 - 1
 
@@ -41,7 +43,8 @@ class Search(ABC):
     may_ask_empty : bool
         Whether it can propose the empty subset.
     equivariant : bool
-        Whether the numbering of the features is of no importance to it.
+        Whether the numbering of the features is of no importance to it. Such a search draws by
+        ``self.rng.random`` alone, features along the last axis.
 
     Examples
     --------
@@ -59,7 +62,7 @@ class Search(ABC):
     title: ClassVar[str]
     Parameters: ClassVar[type[SearchParameters]] = SearchParameters
     may_ask_empty: ClassVar[bool]
-    equivariant: ClassVar[bool] = True
+    equivariant: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
 
@@ -95,6 +98,11 @@ class Search(ABC):
     def done(self) -> bool:
         """Whether the algorithm has come to its own end; most never do."""
         return False
+
+    @property
+    def least_evaluations(self) -> int:
+        """Evaluations without which nothing can be found."""
+        return 1
 
     def ask(self) -> BoolArray:
         """Return the subsets to evaluate next; until they are told, always the same ones.
@@ -137,7 +145,8 @@ class Search(ABC):
             Copies, also of the state of the random generator. See :meth:`restore`.
         """
         arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
-        return arrays | {"pending": self._pending.copy(), "generator": _packed(self.rng)}
+        identity = np.array(json.dumps([self.name, asdict(self.parameters)], sort_keys=True))
+        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _packed(self.rng)}
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Go on from a state that a search with the same features and parameters was in.
@@ -150,8 +159,15 @@ class Search(ABC):
         expected = self.state()
         if set(state) != set(expected):
             raise PqswarmError(f"the state is not of {self.name}: it should hold {', '.join(sorted(expected))}.")
+        if str(state["identity"]) != str(expected["identity"]):
+            raise PqswarmError(
+                f"the state is of another search or of other parameters: {state['identity']}, "
+                f"not {expected['identity']}."
+            )
         for field, present in expected.items():
             given = np.asarray(state[field])
+            if field == "identity":
+                continue
             same = given.shape[1:] == present.shape[1:] if field == "pending" else given.shape == present.shape
             if given.dtype != present.dtype or not same:
                 raise PqswarmError(
@@ -180,6 +196,29 @@ class Search(ABC):
         sized = np.zeros_like(masks)
         np.put_along_axis(sized, keep, True, axis=1)
         return sized
+
+
+def as_rates(errors: FloatArray) -> FloatArray:
+    """Return errors so that none is above 1: error rates as they are, larger losses as shares of the largest.
+
+    Parameters
+    ----------
+    errors : ndarray
+        Errors; infinite ones become 1.
+
+    Returns
+    -------
+    ndarray
+        Numbers of at most 1.
+
+    Examples
+    --------
+    >>> as_rates(np.array([0.25, 1.0])).tolist(), as_rates(np.array([100.0, 400.0, np.inf])).tolist()
+    ([0.25, 1.0], [0.25, 1.0, 1.0])
+    """
+    finite = errors[np.isfinite(errors)]
+    largest = max(1.0, float(finite.max())) if finite.size else 1.0
+    return np.minimum(errors / largest, 1.0)
 
 
 def _packed(rng: np.random.Generator) -> AnyArray:

@@ -62,6 +62,9 @@ class _Renamed:
         self._rng, self._order = rng, order
         self.bit_generator = rng.bit_generator
 
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"an equivariant search draws by rng.random alone, not by rng.{name}")
+
     def random(self, size: Any = None) -> Any:
         drawn = np.asarray(self._rng.random(size))
         if not drawn.ndim or drawn.shape[-1] != self._order.size:
@@ -205,6 +208,31 @@ def _reborn(run: Run, search: _Class) -> Run:
     return other
 
 
+def check_extension(search: _Class) -> None:
+    """A run that ended goes on with a larger budget as if that had been its budget from the beginning."""
+    problem = _Scenery()
+    long = Run(search(problem.n_features, 6), 200)
+    while not long.done:
+        long.tell(problem.errors(long.ask()))
+    run = Run(search(problem.n_features, 6), 71)
+    while not run.done:
+        run.tell(problem.errors(run.ask()))
+    more = Run(search(problem.n_features, 6), 200)
+    more.restore(run.state())
+    while not more.done:
+        more.tell(problem.errors(more.ask()))
+    _require(_same(more.state(), long.state()), "a run with a larger budget later is not the same run")
+
+
+def check_identity(search: _Class) -> None:
+    """The state of a search with other parameters is refused."""
+    try:
+        search(8, 0, {"size": 2}).restore(search(8, 0).state())
+    except PqswarmError:
+        return
+    raise AssertionError("a state of other parameters was taken")
+
+
 def check_copies(search: _Class) -> None:
     """What is handed out, or was handed in, can be overwritten without harm; no two memories share their bytes."""
     problem = _Scenery()
@@ -243,6 +271,8 @@ def check_size(search: _Class) -> None:
         asked = np.concatenate(problem.asked)
         right = asked[asked.sum(axis=1) == size]
         _require(result.size == size, f"{result.size} features instead of {size}")
+        ends = search(12, 0, {"size": size}).least_evaluations > 1  # a sequential search comes by other sizes
+        _require(ends or len(right) == len(asked), "subsets of another size than the wanted one are asked for")
         _require(result.error == _Scenery().errors(right).min(), "not the best of the wanted size")
     try:
         search(5, 0, {"size": 6})
@@ -255,7 +285,7 @@ def check_renaming(search: _Class) -> None:
     """Under another numbering of the features, with the same draws for each, the same features are found."""
     if not search.equivariant:
         return
-    n = 12
+    n = 17  # unlikely to be the size of a population: an axis of this length is one of features
     order = np.random.Generator(np.random.PCG64(1)).permutation(n)
     plain, renamed = _Scenery(n), _Scenery(n, order)
     one, other = search(n, 4), _renamed_twin(search, n, order)
@@ -294,6 +324,8 @@ CHECKS: tuple[Callable[[_Class], None], ...] = (
     check_same_seed,
     check_best,
     check_resume,
+    check_extension,
+    check_identity,
     check_copies,
     check_lockstep,
     check_size,

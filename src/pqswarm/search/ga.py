@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
-from pqswarm.search.base import Search
+from pqswarm.search.base import Search, as_rates
 from pqswarm.search.parameters import SearchParameters, option, parameters
 
 __all__ = ["GA", "GAParameters", "crossover", "fitness", "roulette"]
@@ -19,7 +19,8 @@ def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
     errors : ndarray of shape (N,)
         Errors.
     kind : {"accuracy", "windowed"}
-        1 - error, or how much better than the worst of the population.
+        1 - error (of losses above 1: what is missing to the largest, as a share of it), or how much better than
+        the worst of the population.
 
     Returns
     -------
@@ -32,9 +33,8 @@ def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
     >>> fitness(np.array([0.25, 0.5]), "windowed").tolist()
     [0.25, 0.0]
     """
-    finite = np.where(np.isfinite(errors), errors, np.nan)
-    top = 1.0 if kind == "accuracy" or np.isnan(finite).all() else np.nanmax(finite)
-    return np.nan_to_num(np.maximum(top - finite, 0.0), nan=0.0)
+    rates = as_rates(errors)
+    return np.asarray((1.0 if kind == "accuracy" else rates.max()) - rates)
 
 
 def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
@@ -140,7 +140,6 @@ class GA(Search):
     Parameters: ClassVar[type[SearchParameters]] = GAParameters
     parameters: GAParameters
     may_ask_empty = True
-    equivariant = False  # a cut separates features by their numbers
     state_fields: ClassVar[tuple[str, ...]] = ("generation", "population", "errors")
 
     def _start(self) -> None:

@@ -148,7 +148,7 @@ class SearchParameters:
             An instance of this class.
         """
         given = {} if given is None else given
-        if isinstance(given, cls) and type(given) is cls:
+        if type(given) is cls:
             return given
         if not isinstance(given, Mapping):
             raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")

@@ -65,7 +65,12 @@ class Registry(Mapping[str, type[Search]]):
             raise PqswarmError(
                 f"algorithm {name!r}, {point.value}, must be a class derived from pqswarm.search.Search."
             )
+        if found.name != name:
+            raise PqswarmError(f"algorithm {name!r}, {point.value}, calls itself {found.name!r}: the names must agree.")
         return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys([*(search.name for search in _OURS), *self._classes, *self._offered]))
@@ -96,6 +101,6 @@ def search_class(algorithm: object) -> type[Search]:
     """
     if isinstance(algorithm, type) and issubclass(algorithm, Search):
         return algorithm
-    if not isinstance(algorithm, str) or algorithm not in list(ALGORITHMS):
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise unknown_name("algorithm", algorithm, ALGORITHMS)
     return ALGORITHMS[algorithm]

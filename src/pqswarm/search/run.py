@@ -79,11 +79,17 @@ class Run:
         whole = isinstance(max_evaluations, int | np.integer) and not isinstance(max_evaluations, bool)
         if not whole or max_evaluations < 1:
             raise PqswarmError(f"max_evaluations must be a whole number of at least 1, not {max_evaluations!r}.")
+        if max_evaluations < search.least_evaluations:
+            raise PqswarmError(
+                f"{search.name} needs at least {search.least_evaluations} evaluations to reach {search.size} features: "
+                f"raise max_evaluations, now {max_evaluations}."
+            )
         self.search = search
         self.max_evaluations = int(max_evaluations)
         self.n_evaluations = 0
         self.best: BoolArray = np.zeros(search.n_features, dtype=np.bool_)
         self.best_error = np.inf
+        self._told: FloatArray = np.empty(0)  # errors of the first subsets of a batch that the budget cut short
         # Each better subset: after which evaluation, its error, its size.
         self._improvements: list[tuple[int, float, int]] = []
 
@@ -102,7 +108,11 @@ class Run:
         """
         if self.done:
             raise PqswarmError("the run is done: look at `done` before asking again.")
-        return self.search.ask()[: self.max_evaluations - self.n_evaluations]
+        return self._cut(self.search.ask())
+
+    def _cut(self, asked: BoolArray) -> BoolArray:
+        """What is left of a batch, as far as the budget goes."""
+        return asked[self._told.size :][: self.max_evaluations - self.n_evaluations]
 
     def tell(self, errors: npt.ArrayLike) -> None:
         """Take the errors of the subsets that :meth:`ask` returned.
@@ -113,12 +123,17 @@ class Run:
             Errors; lower is better.
         """
         asked = self.search.ask()
-        masks = asked[: self.max_evaluations - self.n_evaluations]
+        masks = self._cut(asked)
         values = np.asarray(errors, dtype=np.float64)
-        if values.shape != (len(masks),) or np.isnan(values).any():
-            raise PqswarmError(f"errors must be {len(masks)} numbers, none of them NaN: a failure is no score.")
-        if len(masks) == len(asked):  # of a batch that the budget cut short nothing more can be learnt
-            self.search.tell(asked, values)
+        if values.shape != (len(masks),) or np.isnan(values).any() or (values == -np.inf).any():
+            raise PqswarmError(
+                f"errors must be {len(masks)} numbers, none of them NaN or minus infinity: a failure is no score."
+            )
+        told = np.concatenate([self._told, values])
+        if told.size == len(asked):
+            self.search.tell(asked, told)
+            told = told[:0]
+        self._told = told
         self._remember(masks, values)
         self.n_evaluations += len(masks)
 
@@ -141,8 +156,7 @@ class Run:
         if not self._improvements:
             size = "" if self.search.size is None else f" of {self.search.size} features"
             raise PqswarmError(
-                f"{self.search.name} has evaluated no subset{size} in {self.n_evaluations} evaluations: raise "
-                f"max_evaluations, now {self.max_evaluations}."
+                f"{self.search.name} has evaluated no subset{size} in {self.n_evaluations} evaluations: let it go on."
             )
         starts = np.array([start for start, _, _ in self._improvements])
         lengths = np.diff(starts, append=self.n_evaluations)
@@ -167,15 +181,12 @@ class Run:
             Copies; those of the search have names that begin with ``search.``.
         """
         improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
+        own = {"n_evaluations": np.array(self.n_evaluations), "best": self.best.copy(), "told": self._told.copy()}
         inner = {f"search.{name}": array for name, array in self.search.state().items()}
-        return {
-            "n_evaluations": np.array(self.n_evaluations),
-            "best": self.best.copy(),
-            "improvements": improvements,
-        } | inner
+        return own | {"improvements": improvements} | inner
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
-        """Go on from a state of a run of the same search.
+        """Go on from a state of a run of the same search; its budget may have been another.
 
         Parameters
         ----------
@@ -183,11 +194,18 @@ class Run:
             What :meth:`state` returned.
         """
         own = {name: np.asarray(array) for name, array in state.items() if not name.startswith("search.")}
-        shapes = {"n_evaluations": (), "best": self.best.shape, "improvements": (len(own.get("improvements", ())), 3)}
+        lengths = {name: len(own[name]) if name in own and own[name].ndim else 0 for name in ("improvements", "told")}
+        shapes = {
+            "n_evaluations": (),
+            "best": self.best.shape,
+            "told": (lengths["told"],),
+            "improvements": (lengths["improvements"], 3),
+        }
         if {name: array.shape for name, array in own.items()} != shapes:
             raise PqswarmError("the state is not that of a run of this search.")
         self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
         self.n_evaluations = int(own["n_evaluations"])
+        self._told = own["told"].astype(np.float64)
         self.best = own["best"].astype(np.bool_)
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf

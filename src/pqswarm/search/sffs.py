@@ -36,6 +36,7 @@ class SFFS(Search):
     Parameters: ClassVar[type[SearchParameters]] = SFFSParameters
     parameters: SFFSParameters
     may_ask_empty = False
+    equivariant = True
     state_fields: ClassVar[tuple[str, ...]] = ("current", "records", "removing")
 
     def _start(self) -> None:
@@ -48,6 +49,11 @@ class SFFS(Search):
         """Whether the wanted size is reached."""
         wanted = self.n_features if self.size is None else self.size + self.parameters.overshoot
         return not self.removing and int(self.current.sum()) >= min(wanted, self.n_features)
+
+    @property
+    def least_evaluations(self) -> int:
+        """Evaluations until the wanted size is reached, if nothing is ever removed."""
+        return 1 if self.size is None else sum(self.n_features - size for size in range(self.size))
 
     def _next(self) -> BoolArray:
         changes = np.flatnonzero(self.current == bool(self.removing))

@@ -25,6 +25,7 @@ class Swarm(Search):
     """
 
     Parameters: ClassVar[type[SearchParameters]] = SwarmParameters
+    equivariant = True
     parameters: SwarmParameters
     state_fields: ClassVar[tuple[str, ...]] = (
         "iteration",

@@ -176,7 +176,7 @@ class AlgorithmPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.algorithm not in list(ALGORITHMS):
+        if self.algorithm not in ALGORITHMS:
             raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
         ALGORITHMS[self.algorithm].Parameters.of(self.parameters)
         return self
