@@ -46,6 +46,7 @@ def html_report(study: StudySummary) -> str:
     return loader.get_template("report.html.jinja").render(
         title=study.title,
         description=description(study),
+        reference=study.reference,
         sections=[_section(study, found, number) for number, found in enumerate(study.classifiers)],
         gallery=_gallery(study),
         event_count=14 * study.plan.dataset.events_per_class,

@@ -78,7 +78,7 @@ class Table:
 
     def html(self) -> str:
         """Return the table as HTML."""
-        head = "".join(f'<th scope="col">{escape(self.heading(column))}</th>' for column in self.columns)
+        head = "".join(self._html_heading(column) for column in self.columns)
         body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in self.rows)
         note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
         return (
@@ -87,11 +87,16 @@ class Table:
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
         )
 
+    def _html_heading(self, column: str) -> str:
+        numeric = any(_is_number(row[column]) for row in self.rows)
+        kind = ' class="number"' if numeric else ""
+        return f'<th scope="col"{kind}>{escape(self.heading(column))}</th>'
+
     def _html_row(self, row: Mapping[str, Any]) -> str:
         cells = []
         for number, column in enumerate(self.columns):
             kinds = [
-                "number" if _is_number(row[column]) else "",
+                "number" if _is_number(row[column]) or row[column] is None else "",
                 "best" if self.is_best(row, column) else "",
                 "bad" if self.is_bad(row, column) else "",
             ]

@@ -34,6 +34,7 @@ __all__ = ["StudyProgress", "best_of", "run_study"]
 
 _LOCKSTEP = 10  # runs that step together, at most
 _UNLIMITED = 10**8  # SFFS ends by itself
+_FIRST_SLICE = 0.5  # seconds; each slice of a group is twice as long as the one before, up to what the place wants
 _DEATHS = 5  # of workers, without any result in between, after which something is wrong
 
 ALL_FEATURES = "all features"
@@ -310,7 +311,8 @@ class _Study:
         while waiting or at_work:
             while waiting and len(at_work) < place.slots:
                 group = waiting.pop()
-                at_work[place.submit(advance, group, place.slice_seconds)] = group
+                limit = min(place.slice_seconds, _FIRST_SLICE * 2**group.slices)
+                at_work[place.submit(advance, group, limit)] = group
             done, _ = wait(at_work, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
                 group = at_work.pop(future)
@@ -446,6 +448,7 @@ def _continued(group: Group, outcome: Outcome) -> Group:
         seeds=tuple(seeds[checkpoint.key] for checkpoint in outcome.running),
         states=tuple(checkpoint.state for checkpoint in outcome.running),
         seconds=tuple(checkpoint.seconds for checkpoint in outcome.running),
+        slices=group.slices + 1,
     )
 
 

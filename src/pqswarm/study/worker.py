@@ -43,6 +43,8 @@ class Group:
         Where each run is; None has not begun.
     seconds : tuple of float
         Time that each has taken so far.
+    slices : int
+        Slices of time that the group has had.
     """
 
     problem: Problem
@@ -53,6 +55,7 @@ class Group:
     seeds: tuple[int, ...]
     states: tuple[Mapping[str, AnyArray] | None, ...]
     seconds: tuple[float, ...]
+    slices: int = 0
 
 
 @dataclass(frozen=True, eq=False)
