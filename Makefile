@@ -13,12 +13,8 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
 
-study: $(VENV)/.installed ## make the data set of the paper and pictures of its events and features, in ./study
-	$(BIN)/pqswarm dataset --out $(OUT)/dataset.npz --overwrite
-	$(BIN)/pqswarm features $(OUT)/dataset.npz --out $(OUT)/features.png
-	$(BIN)/pqswarm plot all --out $(OUT)/events.png
-	$(BIN)/pqswarm plot sag_with_transient --out $(OUT)/sag_with_transient.png
-	@echo "look at $(OUT)/events.png, $(OUT)/features.png and $(OUT)/sag_with_transient.png"
+study: $(VENV)/.installed ## run the paper in small, under three minutes on two cores, and write ./study/report.html
+	$(BIN)/pqswarm study quick --out $(OUT)
 
 test: lint ## check style, types and layers, then run all tests
 	$(BIN)/python -m pytest
@@ -30,7 +26,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-dev ## run the benchmarks, each beside the plain way of doing the same
-	for file in benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+	for file in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do $(BIN)/python $$file || exit 1; done
 
 clean: ## remove everything that can be made again
 	rm -rf $(VENV) $(OUT) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -20,6 +20,8 @@ PACKAGES = [
     "pqswarm.features",
     "pqswarm.report",
     "pqswarm.search",
+    "pqswarm.statistics",
+    "pqswarm.study",
 ]
 HEAVY = ("numba", "scipy", "matplotlib", "sklearn", "joblib", "rich")
 
@@ -36,6 +38,8 @@ def test_import_is_light():
     assert loaded_by("import pqswarm.datasets", HEAVY) == "[]"
     assert loaded_by("import pqswarm.evaluation", HEAVY) == "[]"
     assert loaded_by("import pqswarm.search", HEAVY) == "[]"
+    assert loaded_by("import pqswarm.statistics", HEAVY) == "[]"
+    assert loaded_by("import pqswarm.study", HEAVY) == "[]"
 
 
 def test_subpackages_appear_on_first_use():

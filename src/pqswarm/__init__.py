@@ -2,7 +2,7 @@
 
 The sub-packages follow the flow of the data::
 
-    events -> features -> datasets -> evaluation -> search -> report -> cli (the command ``pqswarm``)
+    events -> features -> datasets -> evaluation -> search -> study -> statistics -> report -> cli (the command ``pqswarm``)
 
 They are imported on first use, so that ``import pqswarm`` stays fast.
 """
@@ -27,6 +27,8 @@ __all__ = [
     "features",
     "report",
     "search",
+    "statistics",
+    "study",
 ]
 
 _CLASSES = {"KernelNB": "pqswarm.evaluation.kernel_nb", "SwarmSelector": "pqswarm.selector"}

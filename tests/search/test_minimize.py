@@ -315,3 +315,10 @@ def test_folds_of_another_seed_give_another_problem():
     X, y, _ = dataset("wine")
     one, two = (KernelNBEvaluator(X, y, Folds.stratified(y, seed=seed), width=0.05) for seed in (0, 1))
     assert minimize("bpso", one, 200).errors.tolist() != minimize("bpso", two, 200).errors.tolist()
+
+
+def test_page_of_parameters_is_up_to_date():
+    """Else: python -m tests.search.parameter_tables."""
+    from tests.search.parameter_tables import PAGE, page
+
+    assert PAGE.read_text() == page()

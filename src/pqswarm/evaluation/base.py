@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pqswarm._threads import effective_jobs
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation.cuda import check_device
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["Evaluator", "Scaling", "scaled"]
@@ -37,6 +38,8 @@ class Evaluator(ABC):
     n_jobs : int or None
         Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
         on it.
+    device : {"cpu", "cuda"}
+        Where to compute: on the processor, or on an NVIDIA card through CuPy. Results do not depend on it.
 
     Attributes
     ----------
@@ -54,7 +57,9 @@ class Evaluator(ABC):
         *,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
+        check_device(device)
         if scaling not in _SCALINGS:
             raise unknown_name("scaling", scaling, _SCALINGS)
         self.data = checked_features(X)
@@ -68,6 +73,7 @@ class Evaluator(ABC):
         self.folds = folds
         self.scaling = scaling
         self.n_jobs = n_jobs
+        self.device = device
         effective_jobs(n_jobs)
         self.n_features = self.data.shape[1]
 
@@ -92,12 +98,16 @@ class Evaluator(ABC):
         counts = np.tile(self.folds.sizes, (len(checked), 1))
         some = checked.any(axis=1)
         if some.any():
-            from pqswarm.evaluation._count_kernels import count_errors
-
-            found = np.empty((int(some.sum()), self.folds.n_folds), dtype=np.int64)
-            count_errors(self._predict(checked[some]), self.labels, self.folds.test_fold, found)
-            counts[some] = found
+            counts[some] = self._counts(checked[some])
         return counts
+
+    def _counts(self, masks: BoolArray) -> IntArray:
+        """Misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
+        from pqswarm.evaluation._count_kernels import count_errors
+
+        found = np.empty((len(masks), self.folds.n_folds), dtype=np.int64)
+        count_errors(self._predict(masks), self.labels, self.folds.test_fold, found)
+        return found
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
         """Return the error of each subset: the mean over the folds of the fold's error rate.

@@ -1,5 +1,8 @@
 """The exact error of k-nearest-neighbour classifiers."""
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
@@ -8,7 +11,10 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["METRICS", "KNNEvaluator"]
+if TYPE_CHECKING:
+    from pqswarm.evaluation._knn_cuda import KNNOnCuda
+
+__all__ = ["METRICS", "KNNEvaluator", "View"]
 
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
@@ -24,7 +30,7 @@ class KNNEvaluator(Evaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs
+    X, y, folds, scaling, n_jobs, device
         See :class:`Evaluator`.
     n_neighbors : int
         Neighbours that vote, 1 to 15.
@@ -53,8 +59,9 @@ class KNNEvaluator(Evaluator):
         *,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
         if metric not in METRICS:
             raise unknown_name("metric", metric, METRICS)
         if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer) or not 1 <= n_neighbors <= 15:
@@ -64,18 +71,24 @@ class KNNEvaluator(Evaluator):
             raise PqswarmError(f"a fold is trained on {smallest} events, fewer than the n_neighbors of {n_neighbors}.")
         self.n_neighbors = int(n_neighbors)
         self.metric = metric
-        self._metric = METRICS.index(metric)
+        self.metric_number = METRICS.index(metric)
         # One view of the data if all folds share it, else one for each fold.
         numbers = range(folds.n_folds) if scaling == "fold" else [-1]
-        self._views = [_View(self.fold_data(fold), fold) for fold in numbers]
-        self._pivots = self._far_apart()
-        self._guesses = self._near_in_full_space(min(max(_GUESSES, 2 * self.n_neighbors), smallest))
+        self.views = [View(self.fold_data(fold), fold) for fold in numbers]
+        self._smallest = smallest
 
-    def _far_apart(self) -> IntArray:
+    @cached_property
+    def _cuda(self) -> "KNNOnCuda":
+        from pqswarm.evaluation._knn_cuda import KNNOnCuda
+
+        return KNNOnCuda(self)
+
+    @cached_property
+    def pivots(self) -> IntArray:
         """Choose pivots, each as far from the earlier ones as can be."""
         from pqswarm.evaluation._knn_kernels import N_PIVOTS
 
-        data = self._views[0].data
+        data = self.views[0].data
         pivots = [int(np.abs(data - data.mean(axis=0)).sum(axis=1).argmax())]
         nearest = np.full(len(data), np.inf)
         while len(pivots) < N_PIVOTS:
@@ -83,7 +96,10 @@ class KNNEvaluator(Evaluator):
             pivots.append(int(nearest.argmax()))
         return np.array(pivots, dtype=np.int64)
 
-    def _near_in_full_space(self, count: int) -> IntArray:
+    @cached_property
+    def _guesses(self) -> IntArray:
+        """Events near each event in the space of all features."""
+        count = min(max(_GUESSES, 2 * self.n_neighbors), self._smallest)
         guesses = np.empty((len(self.data), count), dtype=np.int64)
         nobody = np.empty((len(self.data), 0), dtype=np.int64)
         self._run(np.arange(self.n_features), nobody, count, np.empty(len(self.data), np.int64), guesses)
@@ -92,29 +108,36 @@ class KNNEvaluator(Evaluator):
     def _run(self, selected: IntArray, guesses: IntArray, k: int, predicted: IntArray, neighbours: IntArray) -> None:
         from pqswarm.evaluation._knn_kernels import predict
 
-        for view in self._views:
+        for view in self.views:
             predict(
                 view.data,
                 view.columns,
                 view.exponents,
                 selected,
-                self._pivots,
+                self.pivots,
                 guesses,
                 self.folds.test_fold,
                 view.fold,
                 self.labels,
                 k,
-                self._metric,
+                self.metric_number,
                 predicted,
                 neighbours,
             )
 
+    def _counts(self, masks: BoolArray) -> IntArray:
+        return self._cuda.counts(masks)[0] if self.device == "cuda" else super()._counts(masks)
+
     def _predict(self, masks: BoolArray) -> IntArray:
+        if self.device == "cuda":
+            labels = self._cuda.counts(masks, predicted=True)[1]
+            return np.asarray(labels)
         predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        guesses, _ = self._guesses, self.pivots  # made here, before threads ask for them
         nothing = np.empty((0, 0), dtype=np.int64)
 
         def work(row: int) -> None:
-            self._run(np.flatnonzero(masks[row]), self._guesses, self.n_neighbors, predicted[row], nothing)
+            self._run(np.flatnonzero(masks[row]), guesses, self.n_neighbors, predicted[row], nothing)
 
         self._in_threads(work, list(range(len(masks))))
         return predicted
@@ -139,7 +162,7 @@ class KNNEvaluator(Evaluator):
         return found
 
 
-class _View:
+class View:
     """The data as the kernel wants them."""
 
     def __init__(self, data: FloatArray, fold: int) -> None:

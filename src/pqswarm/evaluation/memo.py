@@ -1,6 +1,7 @@
 """Remember the errors of subsets that were asked for before."""
 
 from collections import OrderedDict
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
@@ -61,6 +62,7 @@ class Memo:
         self.n_evaluations = 0
         self.n_hits = 0
         self._errors: OrderedDict[bytes, float] = OrderedDict()
+        self._lock = Lock()  # several runs may share the memory
 
     def __len__(self) -> int:
         return len(self._errors)
@@ -69,18 +71,20 @@ class Memo:
         """Return the error of each subset; see :meth:`Evaluator.errors`."""
         checked = self.evaluator.checked_masks(masks)
         keys = [row.tobytes() for row in np.packbits(checked, axis=1)]
-        known = {key: self._errors[key] for key in set(keys) if key in self._errors}
+        with self._lock:
+            known = {key: self._errors[key] for key in set(keys) if key in self._errors}
         first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in known}
         rows = sorted(first.values())
         if rows:
             known.update(zip((keys[row] for row in rows), self.evaluator.errors(checked[rows]).tolist(), strict=True))
-        self.n_evaluations += len(keys)
-        self.n_hits += len(keys) - len(rows)
-        for key in keys:
-            self._errors[key] = known[key]
-            self._errors.move_to_end(key)
-        while len(self._errors) > self.max_entries:
-            self._errors.popitem(last=False)
+        with self._lock:
+            self.n_evaluations += len(keys)
+            self.n_hits += len(keys) - len(rows)
+            for key in keys:
+                self._errors[key] = known[key]
+                self._errors.move_to_end(key)
+            while len(self._errors) > self.max_entries:
+                self._errors.popitem(last=False)
         return np.array([known[key] for key in keys], dtype=np.float64)
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:

@@ -1,8 +1,8 @@
 """The exact error of naive Bayes classifiers, with kernel densities or with normal ones."""
 
-from functools import cache
+from functools import cache, cached_property
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
+
+if TYPE_CHECKING:
+    from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda, KernelNBOnCuda
 
 __all__ = ["GaussianNBEvaluator", "KernelNBEvaluator", "checked_width", "class_blocks"]
 
@@ -64,7 +67,7 @@ class KernelNBEvaluator(Evaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs
+    X, y, folds, scaling, n_jobs, device
         See :class:`Evaluator`.
     width : float
         :math:`\sigma`, in units of the scaled features.
@@ -88,14 +91,23 @@ class KernelNBEvaluator(Evaluator):
         *,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
         self.width = checked_width(width)
-        self._table = self._terms()
-        priors = _log_priors(self)
-        self._priors = priors[folds.test_fold]
-        self._highest = max(0.0, float(self._table.max()))
-        self._table32 = np.concatenate([np.maximum(self._table, -1e30), self._priors[np.newaxis]]).astype(np.float32)
+        self.table = self._terms()
+        self.priors = _log_priors(self)[folds.test_fold]
+        self.highest = max(0.0, float(self.table.max()))
+        self.table32 = np.concatenate([np.maximum(self.table, -1e30), self.priors[np.newaxis]]).astype(np.float32)
+
+    @cached_property
+    def _cuda(self) -> "KernelNBOnCuda":
+        from pqswarm.evaluation._nb_cuda import KernelNBOnCuda
+
+        return KernelNBOnCuda(self)
+
+    def _counts(self, masks: BoolArray) -> IntArray:
+        return self._cuda.counts(masks)[0] if self.device == "cuda" else super()._counts(masks)
 
     def _terms(self) -> FloatArray:
         """Log-likelihood of every event under every class and feature, learnt from the other folds."""
@@ -130,12 +142,12 @@ class KernelNBEvaluator(Evaluator):
         weights = np.ones((len(masks), self.n_features + 1), dtype=np.float32)
         weights[:, :-1] = masks
         sizes = masks.sum(axis=1) + 1
-        flat = self._table32.reshape(len(self._table32), -1)
+        flat = self.table32.reshape(len(self.table32), -1)
 
         def work(block: tuple[int, int]) -> None:
             rows, events = slice(block[0], block[0] + _MASKS), slice(block[1], block[1] + _EVENTS)
             scores = weights[rows] @ flat[:, n_classes * events.start : n_classes * events.stop]
-            decide(scores, sizes[rows], self._highest, n_classes, winners[rows, events], doubtful[rows, events])
+            decide(scores, sizes[rows], self.highest, n_classes, winners[rows, events], doubtful[rows, events])
 
         blocks = [(row, event) for row in range(0, len(masks), _MASKS) for event in range(0, n, _EVENTS)]
         with _BLAS_LOCK, _blas().limit(limits=1, user_api="blas"):
@@ -145,10 +157,12 @@ class KernelNBEvaluator(Evaluator):
     def _predict(self, masks: BoolArray) -> IntArray:
         from pqswarm.evaluation._nb_kernels import decide_exactly
 
+        if self.device == "cuda":
+            return np.asarray(self._cuda.counts(masks, predicted=True)[1])
         winners, doubtful = self._likely_winners(masks)
         for row in np.flatnonzero(doubtful.any(axis=1)):
             events = np.flatnonzero(doubtful[row])
-            decide_exactly(self._table, self._priors, np.flatnonzero(masks[row]), events, winners[row])
+            decide_exactly(self.table, self.priors, np.flatnonzero(masks[row]), events, winners[row])
         return winners
 
 
@@ -157,7 +171,7 @@ class GaussianNBEvaluator(Evaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs
+    X, y, folds, scaling, n_jobs, device
         See :class:`Evaluator`.
     var_smoothing : float
         As in GaussianNB: the share of the largest variance of the selected features that is added to all.
@@ -181,21 +195,28 @@ class GaussianNBEvaluator(Evaluator):
         *,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
         if not isinstance(var_smoothing, int | float | np.integer | np.floating) or not 0 <= var_smoothing <= 1e6:
             raise PqswarmError(f"var_smoothing must be a number from 0 to 1e6, not {var_smoothing!r}.")
         self.var_smoothing = float(var_smoothing)
         numbers = range(folds.n_folds)
         self._views = [self.fold_data(fold) for fold in (numbers if scaling == "fold" else [0])]
         self._by_fold = np.argsort(folds.test_fold, kind="stable")
-        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)])
+        self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
         seen = np.empty_like(self.data)  # each event as its own fold scales it
         for fold, (_, test) in enumerate(folds.split()):
             seen[test] = self._view(fold)[test]
-        self._columns = np.ascontiguousarray(seen[self._by_fold].T)
-        self._log_priors = _log_priors(self)
-        self._moments = self._moments_of(slice(None))
+        self.columns = np.ascontiguousarray(seen[self._by_fold].T)
+        self.log_priors = _log_priors(self)
+        self.moments = self._moments_of(slice(None))
+
+    @cached_property
+    def _cuda(self) -> "GaussianNBOnCuda":
+        from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
+
+        return GaussianNBOnCuda(self)
 
     def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means and variances of each fold's training events, (folds, features, classes), and without classes."""
@@ -214,19 +235,37 @@ class GaussianNBEvaluator(Evaluator):
     def _alone(self, feature: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """The column and moments of a single feature: NumPy rounds sums over one column in another way."""
         column = slice(feature, feature + 1)
-        return self._columns[column], *self._moments_of(column)
+        return self.columns[column], *self._moments_of(column)
 
     def _view(self, fold: int) -> FloatArray:
         return self._views[fold if len(self._views) > 1 else 0]
 
     def _predict(self, masks: BoolArray) -> IntArray:
+        if self.device == "cpu":
+            return self._predict_here(masks)
+        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+        # Single features, and subsets without any variance, have rules of their own.
+        spread = np.where(masks[:, np.newaxis], self.moments[2][np.newaxis], 0.0).max(axis=2)
+        plain = (masks.sum(axis=1) > 1) & (self.var_smoothing * spread > 0).all(axis=1)
+        if not plain.all():
+            predicted[~plain] = self._predict_here(masks[~plain])
+        if plain.any():
+            winners, doubtful = self._cuda.winners(masks[plain])
+            for row, own, doubt in zip(np.flatnonzero(plain), winners, doubtful, strict=True):
+                predicted[row, self._by_fold] = own
+                if doubt.any():
+                    self._decide_as_scikit_learn(masks[row], self._by_fold[doubt], predicted[row])
+        return predicted
+
+    def _predict_here(self, masks: BoolArray) -> IntArray:
+        """Predict on the processor."""
         from pqswarm.evaluation._nb_kernels import gaussian_winners
 
         predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
 
         def work(row: int) -> None:
             mask = masks[row]
-            columns, selected, (means, variances, spread) = self._columns, np.flatnonzero(mask), self._moments
+            columns, selected, (means, variances, spread) = self.columns, np.flatnonzero(mask), self.moments
             if selected.size == 1:
                 columns, means, variances, spread = self._alone(int(selected[0]))
                 selected = np.zeros(1, dtype=np.int64)
@@ -237,12 +276,12 @@ class GaussianNBEvaluator(Evaluator):
             if (smoothing > 0).all():
                 gaussian_winners(
                     columns,
-                    self._starts,
+                    self.starts,
                     selected,
                     means,
                     variances,
                     smoothing,
-                    self._log_priors,
+                    self.log_priors,
                     winners,
                     doubtful,
                 )

@@ -2,6 +2,8 @@
 
 import base64
 import io
+import json
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
@@ -10,17 +12,18 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.evaluation import GridSearch
-from pqswarm.events import EVENT_CLASSES, generate
-from pqswarm.features import FUNCTIONS, band_names
-from pqswarm.report.answers import answer, description
+from pqswarm.events import EVENT_CLASSES, Event, generate
+from pqswarm.features import FUNCTIONS, band_edges, band_names
+from pqswarm.report.answers import answer, classifier_words, description, how, settings_words
 from pqswarm.report.event_figures import plot_gallery, title
 from pqswarm.report.outcome_figures import plot_confusion, plot_feature_map, plot_ranks
 from pqswarm.report.published import INCONSISTENCIES
 from pqswarm.report.study_figures import plot_convergence, plot_error_against_size, plot_robustness
 from pqswarm.report.study_tables import classifier_tables
-from pqswarm.report.style import STYLE
+from pqswarm.report.style import INK, STYLE
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.svg import inline_svg
+from pqswarm.report.tables import Table
 from pqswarm.statistics import critical_difference
 from pqswarm.study.runner import ONE_STANDARD_ERROR
 
@@ -43,85 +46,95 @@ def html_report(study: StudySummary) -> str:
     from jinja2 import Environment, PackageLoader
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    preset, seed = study.plan.dataset.preset, study.plan.dataset.seed
+    events = [generate(name, seed, preset=preset) for name in EVENT_CLASSES]
+    loader.filters["bound"] = _bound
     return loader.get_template("report.html.jinja").render(
         title=study.title,
         description=description(study),
         reference=study.reference,
-        sections=[_section(study, found, number) for number, found in enumerate(study.classifiers)],
-        gallery=_gallery(study),
-        event_count=14 * study.plan.dataset.events_per_class,
+        sections=[_section(study, found, number, events) for number, found in enumerate(study.classifiers)],
+        gallery=_gallery(events),
         inconsistencies=INCONSISTENCIES,
-        how=_how(study),
+        how=how(study),
         plan=_plan_text(study),
         footer=f"Made by pqswarm {study.version}.",
     )
 
 
-def _section(study: StudySummary, found: ClassifierSummary, number: int) -> dict[str, Any]:
+def _section(study: StudySummary, found: ClassifierSummary, number: int, events: Sequence[Event]) -> dict[str, Any]:
     """What the page shows of one classifier."""
     tables = classifier_tables(found)
     best = found.best(found.reference)
     prefix = f"c{number}"
+    noise = found.noise is not None
     parts = [
         _part(
             "Which algorithm finds the better subsets?",
             [],
             [_convergence(study, found, prefix), _scatter(study, found, prefix)],
-            [tables["performance"]],
+            tables,
+            ("performance",),
         ),
         _part(
             "Is the difference more than chance?",
             [],
             _rank_drawings(found, prefix),
-            [tables[key] for key in ("friedman", "posthoc-error", "posthoc-size") if key in tables],
+            tables,
+            ("friedman", "posthoc-error", "posthoc-size"),
         ),
-        _part("Against sequential floating search", [], [], [tables[key] for key in ("sffs",) if key in tables]),
+        _part("Does a plain sequential search do as well?", [], [], tables, ("sffs",)),
         _part(
             "Which features matter?",
             [_selected(found)],
-            [_feature_map(found, prefix)],
-            [tables["features"], tables["stability"]],
+            [_feature_map(found, prefix, {event.sampling_rate for event in events})],
+            tables,
+            ("features", "stability"),
         ),
         _part(
             "Do the subsets stand noise?",
             [],
-            [] if found.noise is None else [_robustness(found, prefix)],
-            [tables[k] for k in ("robust", "noise", "noise-paper", "contrast", "contrast-paper") if k in tables],
+            [_robustness(found, prefix)] if noise else [],
+            tables,
+            ("robust", "noise", "noise-paper", "contrast", "contrast-paper"),
         ),
-        _part(
-            "What does the error on new events come to?",
-            [],
-            [] if found.noise is None else [_confusion(found, prefix)],
-            [tables[key] for key in ("fresh",) if key in tables],
-        ),
-        _part("Hyperparameters", [], [] if found.grid is None else [_grid(found, prefix)], []),
+        _part("Which events are taken for others?", [], [_confusion(found, prefix)] if noise else [], tables, ()),
+        _part("What can be expected of new events?", [], [], tables, ("fresh",)),
+        _part("How were the hyperparameters chosen?", [], [_grid(found, prefix)] if found.grid else [], tables, ()),
     ]
     return {
         "id": f"classifier-{number}",
         "name": found.name,
-        "classifier": _classifier(found),
+        "classifier": classifier_words(found),
         "answer": answer(found),
         "numbers": [
             {"label": "features", "value": f"{best.size} of {best.mask.size}"},
-            {"label": "error", "value": f"{100 * best.error:.2f} %"},
-            {"label": "all features", "value": f"{100 * found.all_features:.2f} %"},
             {"label": "robust to noise", "value": _robust(found)},
+            {"label": "its errors", "value": f"{100 * best.error:.2f} %"},
+            {"label": "errors of all features", "value": f"{100 * found.all_features:.2f} %"},
         ],
         "parts": [part for part in parts if part["drawings"] or part["tables"]],
     }
 
 
 def _robust(found: ClassifierSummary) -> str:
-    if found.noise is None:
+    if found.noise is None or all(level == inf for level in found.noise.levels):
         return "not tested"
     return "yes" if found.noise.robust(found.reference) else "no"
 
 
-def _part(heading: str, words: list[str], drawings: list[dict[str, Any]], tables: list[Any]) -> dict[str, Any]:
+def _part(
+    heading: str, words: list[str], drawings: list[dict[str, Any]], tables: dict[str, Table], keys: tuple[str, ...]
+) -> dict[str, Any]:
     from markupsafe import Markup
 
-    shown = [Markup(table.html()) for table in tables]  # noqa: S704 (its cells are escaped)
+    shown = [Markup(tables[key].html()) for key in keys if key in tables]  # noqa: S704 (its cells are escaped)
     return {"heading": heading, "words": words, "drawings": drawings, "tables": shown}
+
+
+def _bound(text: str) -> str:
+    """Keep a number and its unit on one line."""
+    return text.replace(" %", "\u00a0%").replace(" dB", "\u00a0dB")
 
 
 def _drawing(figure: Figure, caption: str, words: str, prefix: str) -> dict[str, Any]:
@@ -130,20 +143,14 @@ def _drawing(figure: Figure, caption: str, words: str, prefix: str) -> dict[str,
     return {"caption": caption, "picture": Markup(inline_svg(figure, caption, prefix)), "words": words}  # noqa: S704
 
 
-def _classifier(found: ClassifierSummary) -> str:
-    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in found.hyperparameters.items())
-    kind = "k-nearest neighbours" if found.kind == "k-nn" else "naive Bayes with kernel densities"
-    return f"{kind}, {settings}; the error of all features is {found.all_features:.4f}."
-
-
 def _convergence(study: StudySummary, found: ClassifierSummary, prefix: str) -> dict[str, Any]:
     at = np.arange(1, study.plan.max_evaluations + 1)
     curves = {name: np.array([record.error_after(at) for record in runs]) for name, runs in found.runs.items()}
+    spread = "A line is the median of the runs, 8 of 10 lie in its band. " if found.n_runs > 1 else ""
     return _drawing(
         plot_convergence(curves),
         "Least error so far against evaluations",
-        "A line is the median over the runs, its band holds the middle 80 % of them. Lower is better; a line that "
-        "falls early finds good subsets soon.",
+        f"An evaluation is one subset tried. {spread}Lower is better; a line that falls early finds good subsets soon.",
         f"{prefix}-convergence",
     )
 
@@ -170,7 +177,11 @@ def _rank_drawings(found: ClassifierSummary, prefix: str) -> list[dict[str, Any]
             _drawing(
                 plot_ranks(dict(zip(test.names, test.mean_ranks.tolist(), strict=True)), difference),
                 f"Average ranks by {what}",
-                "1 is best. Algorithms joined by a bar do not differ more than chance allows (Nemenyi, 5 %).",
+                "1 is best. Algorithms that a bar joins differ by less than the critical difference: by no more than "
+                "chance allows, when each is compared with each (Nemenyi's test, 5 %). The tables below compare with "
+                "the best alone, and so can tell apart what a bar joins."
+                if key == "error"
+                else "1 is best: the fewest features. Bars as above.",
                 f"{prefix}-ranks-{key}",
             )
         )
@@ -180,7 +191,11 @@ def _rank_drawings(found: ClassifierSummary, prefix: str) -> list[dict[str, Any]
 def _selected(found: ClassifierSummary) -> str:
     best, smaller = found.best(found.reference), found.smaller_mask
     text = f"The best subset of {found.reference} has {best.size} features."
-    if smaller is not None and found.smaller is not None:
+    if smaller is None or found.smaller is None:
+        return text
+    if smaller.sum() >= best.size:
+        text += f" No smaller one was found within one standard error ({found.smaller['standard_error']:.4f}) of it."
+    else:
         text += (
             f" Within one standard error ({found.smaller['standard_error']:.4f}) of its {best.error:.4f} lies a subset "
             f"of {int(smaller.sum())} features with an error of {found.smaller['error']:.4f}: these events can hardly "
@@ -189,13 +204,19 @@ def _selected(found: ClassifierSummary) -> str:
     return text
 
 
-def _feature_map(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
-    bands, share = band_names(8), found.frequency(found.reference)
+def _feature_map(found: ClassifierSummary, prefix: str, rates: set[float]) -> dict[str, Any]:
+    share = found.frequency(found.reference)
+    level = share.size // len(FUNCTIONS) - 1
+    bands = band_names(level)
+    ranges = ""
+    if len(rates) == 1:
+        (low, high), *_, (_, least) = band_edges(rates.pop(), level)
+        ranges = f" D1 holds {low / 1000:g} to {high / 1000:g} kHz, {bands[-1]} what is below {least:.0f} Hz."
     return _drawing(
         plot_feature_map(share.reshape(len(bands), len(FUNCTIONS)), bands, FUNCTIONS),
         f"In how many of its runs {found.reference} chose each feature [%]",
-        "Rows are wavelet bands, from the highest frequencies (D1) to the lowest (A8); columns are the functions of a "
-        "band.",
+        f"Rows are the bands of the wavelet transform, from the highest frequencies (D1) to the lowest ({bands[-1]}); "
+        f"columns are what is computed from the coefficients of a band. Empty: never chosen.{ranges}",
         f"{prefix}-map",
     )
 
@@ -206,7 +227,8 @@ def _robustness(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
     return _drawing(
         plot_robustness(found.noise.levels, accuracy, found.noise.all_features),
         "Accuracy of the best subsets against noise",
-        "Above: accuracy. Below: gain over all features; what falls below zero does worse than all features.",
+        "Above: accuracy, the share of events that are taken for what they are. Below: gain over all features; what "
+        "falls below zero does worse than all features.",
         f"{prefix}-noise",
     )
 
@@ -217,7 +239,8 @@ def _confusion(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
     return _drawing(
         plot_confusion(found.noise.before, found.noise.after, names),
         f"Who is taken for whom: all features, and the best subset of {found.reference}",
-        "Rows are true classes, columns what was said. Off the diagonal are the errors.",
+        "Rows are the true classes, columns what the classifier took them for, without noise. The diagonal counts what "
+        "was right, the red cells the errors.",
         f"{prefix}-confusion",
     )
 
@@ -228,37 +251,30 @@ def _grid(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
     grid = GridSearch(tuple(found.grid["names"]), points, np.array(found.grid["accuracies"]))
     with mpl.rc_context(STYLE):
         figure = grid.plot()
-    best = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in grid.best.items())
+    figure.set_size_inches(7.5, 4.2)
+    for line in figure.axes[0].lines:
+        if line.get_markeredgecolor() == "black":  # the ring around the best, which must show on a dark page
+            line.set_markeredgecolor(INK)
+    theirs = {"n_neighbors": 3, "metric": "manhattan"} if found.kind == "k-nn" else {"width": 0.004}
+    used, same = settings_words(found.hyperparameters), found.hyperparameters == theirs
     return _drawing(
         figure,
         "Accuracy of all features for other hyperparameters",
-        f"The best of the grid is {best}. The paper chose three neighbours by Manhattan distance, and a width of "
-        f"0.004.",
+        f"Ringed is the best, {settings_words(grid.best)}. This study used {used}, "
+        + ("as the paper did." if same else f"the paper {settings_words(theirs)}."),
         f"{prefix}-grid",
     )
 
 
-def _gallery(study: StudySummary) -> Any:
+def _gallery(events: Sequence[Event]) -> Any:
     from markupsafe import Markup
 
-    preset, seed = study.plan.dataset.preset, study.plan.dataset.seed
-    figure = plot_gallery([generate(name, seed, preset=preset) for name in EVENT_CLASSES])
+    figure = plot_gallery(events)
     file = io.BytesIO()
     with mpl.rc_context(STYLE):
         figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
     data = base64.b64encode(file.getvalue()).decode()
     return Markup(f'<img alt="Waveforms of the 14 event classes" src="data:image/png;base64,{data}">')  # noqa: S704
-
-
-def _how(study: StudySummary) -> str:
-    machine = study.machine
-    return (
-        f"pqswarm {study.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
-        f"{machine['python']}). All searches together took {study.seconds / 60:.1f} minutes of one core. Seeds: "
-        f"{study.plan.dataset.seed} (events), {study.plan.folds.seed} and {study.plan.folds.stage_two_seed} (folds), "
-        f"{study.plan.seed} (searches), {study.plan.fresh.seed} (fresh events). The same plan gives the same numbers, "
-        f"whatever the number of workers and interruptions."
-    )
 
 
 def _plan_text(study: StudySummary) -> str:
@@ -280,8 +296,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return f'"{escaped}"'
+        return json.dumps(value, ensure_ascii=False)  # a string of JSON is one of TOML
     if isinstance(value, tuple):
         return f"[{', '.join(_toml(entry) for entry in value)}]"
     if isinstance(value, dict):

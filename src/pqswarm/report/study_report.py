@@ -1,6 +1,7 @@
 """Write the report of a study: HTML, Markdown, LaTeX or CSV."""
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -71,14 +72,26 @@ def _text(study: StudySummary, form: str) -> str:
         from pqswarm.report.page import html_report
 
         return html_report(study)
-    from pqswarm.report.answers import answer, description
-
     if form == "latex":
-        return "\n\n".join(["% needs \\usepackage{booktabs}", *(table.latex() for table in _tables(study))]) + "\n"
-    parts = [f"# {study.title}", description(study)]
+        needs = "% needs \\usepackage{booktabs,graphicx}"
+        return "\n\n".join([needs, *(table.latex() for table in _tables(study))]) + "\n"
+    return _markdown(study)
+
+
+def _markdown(study: StudySummary) -> str:
+    from pqswarm.report.answers import answer, classifier_words, description, how
+    from pqswarm.report.published import INCONSISTENCIES
+    from pqswarm.report.study_tables import classifier_tables
+
+    title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(study.title.split()))
+    parts = [f"# {title}", description(study)]
     for found in study.classifiers:
-        parts += [f"## {found.name}", *(f"- {sentence}" for sentence in answer(found))]
-    return "\n\n".join([*parts, *(table.markdown() for table in _tables(study))]) + "\n"
+        answers = "\n".join(f"- {sentence}" for sentence in answer(found))
+        parts += [f"## {found.name}", f"The classifier: {classifier_words(found)}.", answers]
+        parts += [table.markdown() for table in classifier_tables(found).values()]
+    parts += ["## What does not fit together in the paper, or is left open"]
+    parts += ["\n".join(f"- {text}" for text in INCONSISTENCIES), "## How it was run", how(study)]
+    return "\n\n".join(parts) + "\n"
 
 
 def _tables(study: StudySummary) -> list[Table]:
@@ -97,10 +110,11 @@ def _runs(study: StudySummary) -> Table:
             "seed": str(record.seed),
             "error": record.error,
             "size": record.size,
+            "evaluations": record.n_evaluations,
             "features": " ".join(str(i) for i in record.selected),
         }
         for found in study.classifiers
-        for title, records in found.runs.items()
+        for title, records in [*found.runs.items(), *((title, [record]) for title, record in found.sffs.items())]
         for record in records
     ]
     return Table("runs", "All runs", rows)

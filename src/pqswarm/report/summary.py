@@ -74,8 +74,8 @@ class ClassifierSummary:
 
     Attributes
     ----------
-    name, kind : str
-        Its name in the study, and its kind.
+    name, slug, kind : str
+        Its name in the study; the same for files and links, no two alike; and its kind.
     hyperparameters : dict
         Those that were used.
     grid : dict or None
@@ -94,9 +94,12 @@ class ClassifierSummary:
         Errors on fresh events, by title.
     smaller : dict or None
         The one-standard-error choice: mask, error, standard_error.
+    reference : str
+        Title of the reference algorithm.
     """
 
     name: str
+    slug: str
     kind: str
     hyperparameters: dict[str, Any]
     grid: dict[str, Any] | None
@@ -109,6 +112,11 @@ class ClassifierSummary:
     fresh: dict[str, float]
     smaller: dict[str, Any] | None
     reference: str
+
+    @property
+    def n_features(self) -> int:
+        """Features to choose from."""
+        return int(self.best(self.reference).mask.size)
 
     @property
     def n_runs(self) -> int:
@@ -238,6 +246,7 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     sizes = np.array([[float(record.size) for record in group] for group in runs.values()]).T
     return ClassifierSummary(
         name=name,
+        slug=_slugs([c.name for c in plan.classifiers])[name],
         kind=plan.classifier(name).kind,
         hyperparameters=store.fact(f"hyperparameters/{name}"),
         grid=store.fact(f"grid/{name}"),
@@ -251,6 +260,22 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
         smaller=store.fact(f"one-se/{name}"),
         reference=plan.algorithm(plan.reference).title,
     )
+
+
+def _slugs(names: list[str]) -> dict[str, str]:
+    """Names without spaces and capitals, and yet all different.
+
+    Examples
+    --------
+    >>> _slugs(["k-NN", "k NN", "K-nn 2"])
+    {'k-NN': 'k-nn', 'k NN': 'k-nn-2', 'K-nn 2': 'k-nn-2-2'}
+    """
+    slugs: dict[str, str] = {}
+    for name in names:
+        plain = name.replace(" ", "-").lower()
+        tries = (f"{plain}-{i}" if i > 1 else plain for i in range(1, len(names) + 2))
+        slugs[name] = next(slug for slug in tries if slug not in slugs.values())
+    return slugs
 
 
 def _compared(values: FloatArray, titles: list[str]) -> Comparison | None:

@@ -1,5 +1,6 @@
 """A table of a report: rows of plain values, and how to show them in HTML, Markdown, LaTeX or CSV."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -8,7 +9,21 @@ from typing import Any
 
 from pqswarm.statistics import table as plain_table
 
-__all__ = ["Table"]
+__all__ = ["PAPER", "SOURCE", "STUDY", "Table"]
+
+SOURCE = "source"
+"""The column that says where a row comes from, where a table has rows of both."""
+
+STUDY, PAPER = "this study", "paper"
+"""What stands in it."""
+
+_WIDE = 8  # columns, more than which do not fit across a printed page at full size
+_TALL = 20  # rows, more than which scroll
+_LONG = 12  # characters, more than which a heading is broken
+_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
+_TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+_BEST, _BAD, _END = "\ue000", "\ue001", "\ue002"  # private characters that hold the place of LaTeX commands
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +43,11 @@ class Table:
     formats : mapping of str to str
         Format of the numbers of a column, such as ``.4f``.
     lowest, highest : tuple of str
-        Columns whose least or greatest value is shown in bold.
+        Columns whose least or greatest value is shown in bold; rows of different sources are not compared.
     signed : tuple of str
         Columns whose negative values are marked.
+    across : tuple of str
+        Columns that compete within each row: the greatest value is shown in bold.
     note : str
         What else must be known.
     """
@@ -43,12 +60,18 @@ class Table:
     lowest: tuple[str, ...] = ()
     highest: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
+    across: tuple[str, ...] = ()
     note: str = ""
 
     @property
     def columns(self) -> list[str]:
-        """Keys of the columns."""
-        return list(self.rows[0]) if self.rows else []
+        """Keys of the columns in which there is something to see."""
+        empty = (None, STUDY)
+        return [key for key in (self.rows[0] if self.rows else ()) if any(row[key] not in empty for row in self.rows)]
+
+    def is_numeric(self, column: str) -> bool:
+        """Whether a column holds numbers."""
+        return any(_is_number(row[column]) for row in self.rows)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column."""
@@ -66,10 +89,13 @@ class Table:
         return str(value)
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
-        """Whether a cell holds the best value of its column."""
+        """Whether a cell holds the best value of its column, or of its row."""
+        if column in self.across and _is_number(row[column]):
+            return bool(row[column] == max(row[other] for other in self.across if _is_number(row[other])))
         if column not in (*self.lowest, *self.highest) or not _is_number(row[column]):
             return False
-        values = [other[column] for other in self.rows if _is_number(other[column])]
+        rivals = [other for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
+        values = [other[column] for other in rivals if _is_number(other[column])]
         return bool(row[column] == (min(values) if column in self.lowest else max(values)))
 
     def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
@@ -79,24 +105,26 @@ class Table:
     def html(self) -> str:
         """Return the table as HTML."""
         head = "".join(self._html_heading(column) for column in self.columns)
-        body = "".join(f"<tr>{self._html_row(row)}</tr>" for row in self.rows)
+        body = "".join(self._html_row(row) for row in self.rows)
         note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
+        kind = "scroll tall" if len(self.rows) > _TALL else "scroll"
         return (
             f'<figure class="table" id="table-{escape(self.name)}"><figcaption>{escape(self.caption)}</figcaption>'
-            f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(self.caption)}"><table>'
+            f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}"><table>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
         )
 
     def _html_heading(self, column: str) -> str:
-        numeric = any(_is_number(row[column]) for row in self.rows)
-        kind = ' class="number"' if numeric else ""
-        return f'<th scope="col"{kind}>{escape(self.heading(column))}</th>'
+        text = self.heading(column)
+        kinds = ["number"] * self.is_numeric(column) + ["long"] * (len(text) > _LONG)
+        kind = f' class="{" ".join(kinds)}"' if kinds else ""
+        return f'<th scope="col"{kind}>{escape(text)}</th>'
 
     def _html_row(self, row: Mapping[str, Any]) -> str:
         cells = []
         for number, column in enumerate(self.columns):
             kinds = [
-                "number" if _is_number(row[column]) or row[column] is None else "",
+                "number" if self.is_numeric(column) else "",
                 "best" if self.is_best(row, column) else "",
                 "bad" if self.is_bad(row, column) else "",
             ]
@@ -104,48 +132,72 @@ class Table:
             shown = f' class="{kind}"' if kind else ""
             text = escape(self.text(row, column))
             cells.append(f'<th scope="row">{text}</th>' if number == 0 else f"<td{shown}>{text}</td>")
-        return "".join(cells)
+        opening = '<tr class="paper">' if row.get(SOURCE) == PAPER else "<tr>"
+        return f"{opening}{''.join(cells)}</tr>"
 
     def markdown(self) -> str:
-        """Return the table as Markdown, with its caption and note."""
-        parts = [f"**{self.caption}**", "", plain_table(self._shown("**"), "md", headings=self.headings)]
+        """Return the table as Markdown, with its caption and note; the best in bold, what is marked in italics."""
+        shown = plain_table(self._shown("**", "*", None), "md", headings=self.headings)
+        head, _, *body = shown.splitlines()
+        rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.columns)}|"
+        parts = [f"**{self.caption}**", "", head, rule, *body]
         return "\n".join([*parts, "", self.note] if self.note else parts)
 
     def latex(self) -> str:
-        """Return the table as LaTeX, which needs the package booktabs."""
-        shown = plain_table(self._shown(""), "latex", headings=self.headings)
-        caption = plain_latex(self.caption)
-        return "\n".join(
-            [
-                r"\begin{table}",
-                r"\centering",
-                rf"\caption{{{caption}}}",
-                rf"\label{{tab:{self.name}}}",
-                shown,
-                r"\end{table}",
-            ]
-        )
+        """Return the table as LaTeX, which needs the packages booktabs and graphicx; what is marked is underlined."""
+        shown = plain_table(self._shown(_BEST, _BAD, _END), "latex", headings=self.headings)
+        columns = "".join("r" if self.is_numeric(column) else "l" for column in self.columns)
+        head, _, body = shown.partition("\n")
+        tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset(body)])
+        wide = len(columns) > _WIDE
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{plain_latex(self.caption)}}}",
+            rf"\label{{tab:{self.name}}}",
+            rf"\resizebox{{\linewidth}}{{!}}{{{tabular}}}" if wide else tabular,
+            *([rf"\par\smallskip{{\footnotesize {plain_latex(self.note)}\par}}"] if self.note else []),
+            r"\end{table}",
+        ]
+        return "\n".join(lines)
 
     def csv(self) -> str:
         """Return the table as CSV, with all digits."""
         return plain_table(self.rows, "csv") + "\n"
 
-    def _shown(self, mark: str) -> list[dict[str, Any]]:
-        """The rows as text, the best in `mark`."""
+    def _shown(self, best: str, bad: str, end: str | None) -> list[dict[str, Any]]:
+        """The rows as text, with marks before and after what is bad or else best."""
         shown = []
         for row in self.rows:
             cells = {}
             for column in self.columns:
-                around = mark if self.is_best(row, column) else ""
-                cells[column] = f"{around}{self.text(row, column)}{around}"
+                mark = bad if self.is_bad(row, column) else best if self.is_best(row, column) else ""
+                after = "" if not mark else mark if end is None else end
+                cells[column] = f"{mark}{self.text(row, column)}{after}"
             shown.append(cells)
         return shown
 
 
 def plain_latex(text: str) -> str:
-    """Return text with the characters that LaTeX would misunderstand escaped."""
+    r"""Return text with the characters that LaTeX would misunderstand escaped.
+
+    Examples
+    --------
+    >>> print(plain_latex("Ξ [%] of a_b"))
+    $\Xi$ [\%] of a\_b
+    """
     lines = plain_table([{text: ""}], "latex").splitlines()
-    return lines[2].removesuffix(r" \\").rstrip()
+    return _typeset(lines[2].removesuffix(r" \\").rstrip())
+
+
+def _typeset(latex: str) -> str:
+    """Letters that LaTeX's fonts lack as mathematics, and marks as commands."""
+    latex = _MINUS.sub("$-$", latex)
+    for character, command in _MATHEMATICS.items():
+        latex = latex.replace(character, f"${command}$")
+    for character, command in _TYPOGRAPHY.items():
+        latex = latex.replace(character, command)
+    return latex.replace(_BEST, r"\textbf{").replace(_BAD, r"\underline{").replace(_END, "}")
 
 
 def _is_number(value: Any) -> bool:

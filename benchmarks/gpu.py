@@ -1,0 +1,100 @@
+"""Evaluators on an NVIDIA card against the processor's: the same counts, and how long each takes.
+
+    python benchmarks/gpu.py [--masks 10000]
+
+Needs CuPy and a card. Times are of whole batches, transfers included.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+from pqswarm.datasets import make_dataset
+from pqswarm.evaluation import METRICS, Folds, GaussianNBEvaluator, KernelNBEvaluator, KNNEvaluator
+
+
+def random_masks(count, n_features, seed, size=None):
+    rng = np.random.default_rng(seed)
+    sizes = np.full(count, size) if size else rng.integers(1, n_features + 1, count)
+    return np.argsort(rng.random((count, n_features)), axis=1) < sizes[:, None]
+
+
+def compare(title, make, masks):
+    cpu, gpu = make("cpu"), make("cuda")
+    gpu.error_counts(masks[:8])
+    start = time.perf_counter()
+    ours = gpu.error_counts(masks)
+    middle = time.perf_counter()
+    theirs = cpu.error_counts(masks)
+    end = time.perf_counter()
+    wrong = int((ours != theirs).any(axis=1).sum())
+    labels = all((cpu.predictions(mask) == gpu.predictions(mask)).all() for mask in masks[:20])
+    print(
+        f"  {title:44} {len(masks):6} masks, {wrong} differ, predictions {'equal' if labels else 'DIFFER'}; "
+        f"a mask takes {1e6 * (middle - start) / len(masks):.2f} us on the card, "
+        f"{1e6 * (end - middle) / len(masks):.1f} us on the processor",
+        flush=True,
+    )
+    return wrong == 0 and labels
+
+
+def timings(title, make, batch):
+    evaluator = make("cuda")
+    for size in (10, 20, 50, 99):
+        masks = random_masks(batch, 99, size, size)
+        evaluator.error_counts(masks)
+        best = np.inf
+        for _ in range(5):
+            start = time.perf_counter()
+            evaluator.error_counts(masks)
+            best = min(best, time.perf_counter() - start)
+        print(f"  {title}, {size} features, batch of {batch}: {1e6 * best / batch:.2f} us an evaluation", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--masks", type=int, default=10_000)
+    count = parser.parse_args().masks
+    data = make_dataset(250, snr=float("inf"), seed=0)
+    X, y = data.X(), data.y
+    folds = Folds.stratified(y)
+    tied = np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0))  # whole numbers 0 to 4: full of ties and duplicates
+    print("Counts")
+    good = compare("3-NN, Manhattan", lambda d: KNNEvaluator(X, y, folds, device=d), random_masks(count, 99, 0))
+    few = max(50, count // 20)
+    for metric in METRICS:
+        for k in (1, 7, 15):
+            good &= compare(
+                f"{k}-NN, {metric}",
+                lambda d, k=k, m=metric: KNNEvaluator(X, y, folds, k, m, device=d),
+                random_masks(few, 99, k),
+            )
+    good &= compare(
+        "3-NN, ties everywhere", lambda d: KNNEvaluator(tied, y, folds, device=d), random_masks(count // 10, 99, 1)
+    )
+    for scaling in ("fold", "none"):
+        good &= compare(
+            f"3-NN, scaling {scaling}",
+            lambda d, s=scaling: KNNEvaluator(X, y, folds, scaling=s, device=d),
+            random_masks(few, 99, 2),
+        )
+    good &= compare("kernel NB", lambda d: KernelNBEvaluator(X, y, folds, device=d), random_masks(count, 99, 3))
+    good &= compare(
+        "kernel NB, ties everywhere",
+        lambda d: KernelNBEvaluator(tied, y, folds, 0.05, device=d),
+        random_masks(count // 10, 99, 4),
+    )
+    good &= compare("Gaussian NB", lambda d: GaussianNBEvaluator(X, y, folds, device=d), random_masks(count, 99, 5))
+    print("all equal" if good else "NOT ALL EQUAL")
+    print("Times")
+    for batch in (300, 1200):
+        timings("3-NN", lambda d: KNNEvaluator(X, y, folds, device=d), batch)
+    timings("kernel NB", lambda d: KernelNBEvaluator(X, y, folds, device=d), 1200)
+    timings("Gaussian NB", lambda d: GaussianNBEvaluator(X, y, folds, device=d), 1200)
+    if not good:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

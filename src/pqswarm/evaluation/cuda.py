@@ -1,0 +1,128 @@
+"""Evaluators on an NVIDIA card: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
+
+import os
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm.errors import PqswarmError, unknown_name
+
+__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "packed_masks", "source"]
+
+DEVICES: tuple[str, ...] = ("cpu", "cuda")
+"""Where evaluators can compute."""
+
+MEMORY = 1 << 30
+"""Bytes of the card's memory that a batch may take at a time, besides the data; larger batches are cut."""
+
+
+def check_device(device: object) -> None:
+    """Raise an error that says what is missing if evaluators cannot compute there.
+
+    Parameters
+    ----------
+    device : str
+        One of :data:`DEVICES`.
+
+    Examples
+    --------
+    >>> check_device("cpu")
+    """
+    if not isinstance(device, str) or device not in DEVICES:
+        raise unknown_name("device", device, DEVICES)
+    if device == "cuda":
+        cupy()
+
+
+def cupy() -> Any:
+    """Return CuPy, or raise an error that says what to install or use."""
+    try:
+        import cupy as found
+    except ImportError:
+        raise PqswarmError(
+            "device 'cuda' needs CuPy: pip install 'pqswarm[gpu]' (or the cupy package of your CUDA version), or use "
+            "device 'cpu'."
+        ) from None
+    try:
+        cards = found.cuda.runtime.getDeviceCount()
+    except found.cuda.runtime.CUDARuntimeError as error:
+        raise PqswarmError(f"device 'cuda' needs an NVIDIA card and its driver ({error}): use device 'cpu'.") from None
+    if not cards:
+        raise PqswarmError("device 'cuda' needs an NVIDIA card, and there is none: use device 'cpu'.")
+    if os.environ.get("CUPY_TF32", "0") != "0":
+        raise PqswarmError("CUPY_TF32 makes matrix products too coarse for exact counts: unset it.")
+    return found
+
+
+def chunks(count: int, bytes_each: int, memory: int = MEMORY) -> Iterator[slice]:
+    """Cut a batch into pieces that fit into the memory, as few and as even as can be.
+
+    Parameters
+    ----------
+    count : int
+        Subsets in the batch.
+    bytes_each : int
+        Memory that each needs.
+    memory : int
+        Bytes at hand.
+
+    Yields
+    ------
+    slice
+        Which subsets.
+
+    Examples
+    --------
+    >>> [(part.start, part.stop) for part in chunks(10, 100, memory=450)]
+    [(0, 3), (3, 7), (7, 10)]
+    """
+    most = max(1, memory // max(1, bytes_each))
+    pieces = -(-count // most)
+    edges = [round(piece * count / pieces) for piece in range(pieces + 1)] if count else [0]
+    for start, stop in pairwise(edges):
+        yield slice(start, stop)
+
+
+def source(name: str) -> str:
+    """Return the text of a file of kernels beside this one."""
+    return (files("pqswarm.evaluation") / name).read_text(encoding="utf-8")
+
+
+def packed_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros.
+
+    Parameters
+    ----------
+    masks : ndarray of bool, shape (m, n_features)
+        Subsets, none of them empty.
+    weights : ndarray of shape (m, n_features)
+        Something for each feature.
+
+    Returns
+    -------
+    selected : ndarray of int32, shape (m, widest)
+        Features.
+    values : ndarray of shape (m, widest)
+        Their weights.
+    sizes : ndarray of int32, shape (m,)
+        Their number.
+
+    Examples
+    --------
+    >>> masks = np.array([[True, False, True], [False, True, False]])
+    >>> selected, values, sizes = packed_masks(masks, np.array([[1.0, 2.0, 3.0]] * 2))
+    >>> selected.tolist(), values.tolist(), sizes.tolist()
+    ([[0, 2], [1, 0]], [[1.0, 3.0], [2.0, 0.0]], [2, 1])
+    """
+    rows, features = np.nonzero(masks)
+    sizes = np.bincount(rows, minlength=len(masks))
+    places = np.arange(rows.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    selected = np.zeros((len(masks), max(1, int(sizes.max(initial=0)))), dtype=np.int32)
+    values = np.zeros(selected.shape)
+    selected[rows, places] = features
+    values[rows, places] = weights[rows, features]
+    return selected, values, sizes.astype(np.int32)

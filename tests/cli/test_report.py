@@ -1,0 +1,120 @@
+"""``pqswarm report``, as a person uses it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from pqswarm.cli.main import app
+from pqswarm.report import write_report
+from pqswarm.study import Store, run_study
+from pqswarm.study.plan import read_plan
+
+PLAN = """
+title = "A tiny study"
+runs = 2
+max_evaluations = 20
+dataset = { events_per_class = 10, snr = [inf, 20] }
+fresh = { events_per_class = 2 }
+folds = { number = 2 }
+classifiers = [{ name = "NB", kind = "kernel-nb", width = 0.01, grid_search = false }]
+algorithms = [{ algorithm = "2d-upso" }, { algorithm = "ga" }, { algorithm = "sffs", parameters = { size = 2 } }]
+"""
+FILES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
+
+
+def pqswarm(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "pqswarm", "report", *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+
+
+def refused(*arguments):
+    """Run what must fail; return its one line."""
+    result = pqswarm(*arguments)
+    assert result.returncode == 2, result
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study")
+    run_study(read_plan(PLAN), path, jobs=1)
+    return path
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_formats(folder, form):
+    result = CliRunner().invoke(app, ["report", str(folder), "--format", form])
+    assert result.exit_code == 0, result.output
+    written = folder / FILES[form]
+    assert result.output.replace("\n", "").strip() == f"wrote {written.resolve()}"
+    texts = [written] if written.is_file() else list(written.iterdir())
+    assert texts
+    assert all("2D-UPSO" in path.read_text(encoding="utf-8") for path in texts if path.stem != "nb-features")
+
+
+def test_another_process_writes_the_same_bytes(folder, tmp_path):
+    for seed in ("1", "2"):
+        command = [sys.executable, "-m", "pqswarm", "report", folder, "--out", tmp_path / seed]
+        done = subprocess.run(
+            command, env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.startswith("wrote ")
+        assert done.stderr == ""
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_folders_on_the_way_are_made(folder, tmp_path):
+    assert pqswarm(folder, "-f", "md", "-o", tmp_path / "a" / "b" / "notes.md").returncode == 0
+    assert (tmp_path / "a" / "b" / "notes.md").read_text().startswith("# A tiny study\n")
+
+
+def test_a_study_that_is_being_written_can_be_read(folder):
+    with Store(folder, write=True) as store:
+        store.put_fact("note", 1)
+        assert write_report(folder, "md").exists()
+
+
+def test_unknown_format(folder):
+    assert "'pdf'" in refused(folder, "--format", "pdf")
+    assert "latex" in refused(folder, "--format", "latec")
+
+
+def test_folder_without_study(tmp_path):
+    assert "there is no study in" in refused(tmp_path)
+    assert "there is no study in" in refused(tmp_path / "missing")
+    assert not (tmp_path / "missing").exists()
+    (tmp_path / "file").write_text("")
+    refused(tmp_path / "file")
+
+
+def test_damaged_study(tmp_path):
+    (tmp_path / "study.sqlite").write_bytes(b"no database " * 1000)
+    assert "study.sqlite" in refused(tmp_path)
+
+
+def test_a_study_that_has_not_begun(tmp_path):
+    Store(tmp_path, write=True).close()
+    assert "has not begun" in refused(tmp_path)
+
+
+def test_out_that_cannot_be_written(folder, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert "cannot write" in refused(folder, "--format", "md", "--out", tmp_path)  # a folder
+    assert "cannot write" in refused(folder, "--format", "md", "--out", tmp_path / "file" / "report.md")
+    assert "cannot write" in refused(folder, "--format", "csv", "--out", tmp_path / "file")
+    assert "cannot write" in refused(folder, "--format", "md", "--out", "/proc/none/report.md")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_read_only_folder(folder, tmp_path):
+    tmp_path.chmod(0o500)
+    assert "Permission denied" in refused(folder, "--format", "md", "--out", tmp_path / "report.md")
