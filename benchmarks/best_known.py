@@ -2,9 +2,9 @@
 
     python benchmarks/best_known.py --device cuda --out best-known.json
 
-Many long runs of the 2D swarms and of catfish BPSO, and SFFS through all sizes; the best of what they find is polished:
-features are added, removed and exchanged, singly and in pairs, until nothing helps. On an H200 both classifiers take some
-minutes; on processors, many hours (--runs and --evaluations make it smaller).
+Many long runs of the 2D swarms and of catfish BPSO, and SFFS through all sizes; the best of what they find is
+polished: features are added, removed and exchanged, singly and in pairs, until nothing helps. On an H200 both
+classifiers take some minutes; on processors, many hours (--runs and --evaluations make it smaller).
 """
 
 import argparse
@@ -67,7 +67,7 @@ def search(classifier, given, plan, data):
         found[result.mask.tobytes()] = (result.error, result.size, result.mask)
         print(f"  {classifier.name}: SFFS {result.error:.5f} with {result.size} features", flush=True)
     best = None
-    for error, size, mask in sorted(found.values(), key=lambda entry: entry[:2])[: given.polish]:
+    for error, _, mask in sorted(found.values(), key=lambda entry: entry[:2])[: given.polish]:
         mask, error = polished(memo, mask, error)
         if best is None or (error, mask.sum()) < (best[0], best[1].sum()):
             best = (error, mask)

@@ -1,17 +1,20 @@
 """Evaluators on an NVIDIA card against the processor's: the same counts, and how long each takes.
 
     python benchmarks/gpu.py [--masks 10000]
+    python benchmarks/gpu.py --study            # stage I of the paper, all 480 runs
 
 Needs CuPy and a card. Times are of whole batches, transfers included.
 """
 
 import argparse
+import tempfile
 import time
 
 import numpy as np
 
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import METRICS, Folds, GaussianNBEvaluator, KernelNBEvaluator, KNNEvaluator
+from pqswarm.study import plan_text, read_plan, run_study
 
 
 def random_masks(count, n_features, seed, size=None):
@@ -52,10 +55,34 @@ def timings(title, make, batch):
         print(f"  {title}, {size} features, batch of {batch}: {1e6 * best / batch:.2f} us an evaluation", flush=True)
 
 
+def stage_one():
+    """All searches of the paper: 6 algorithms x 2 classifiers x 40 runs x 6000 evaluations."""
+    text = plan_text("paper").replace("grid_search = true", "grid_search = false")
+    text = text.replace("snr = [inf, 50, 45, 40, 35, 30, 25, 20]", "snr = [inf]")
+    text = text[: text.index('[[algorithms]]\nalgorithm = "sffs"')]
+    times, last = {}, {}
+
+    def progress(state):
+        times.setdefault(state.stage == "searching", time.perf_counter())
+        if state.stage == "searching":
+            times["end"] = time.perf_counter()
+            last.update(state.spent, runs=state.runs_done)
+
+    with tempfile.TemporaryDirectory() as folder:
+        run_study(read_plan(text), folder, device="cuda", progress=progress)
+    print(f"stage I: {last['runs']} runs in {times['end'] - times[True]:.1f} s wall clock")
+    print("  of all threads together:", {name: round(last[name], 1) for name in ("evaluation", "search", "store")})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--masks", type=int, default=10_000)
-    count = parser.parse_args().masks
+    parser.add_argument("--study", action="store_true", help="time stage I of the paper instead")
+    given = parser.parse_args()
+    if given.study:
+        stage_one()
+        return
+    count = given.masks
     data = make_dataset(250, snr=float("inf"), seed=0)
     X, y = data.X(), data.y
     folds = Folds.stratified(y)

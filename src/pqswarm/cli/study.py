@@ -1,5 +1,6 @@
 """``pqswarm study``: run a study, or go on with one."""
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -43,17 +44,24 @@ def study(
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     start = time.monotonic()
     try:
-        with _display() as show:
+        display = _display()
+        with display as show:
             run_study(chosen, folder, jobs=jobs, device=device, cluster=cluster, progress=show)
         written = write_report(folder, "html")
     except KeyboardInterrupt:
-        again = f"pqswarm study {plan} --out {folder}"
+        again = shlex.join(["pqswarm", "study", plan, "--out", str(folder)])
         raise Stopped(f"stopped; what was found is kept. Go on with: {again}") from None
+    if any(display.spent.values()):
+        parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in display.spent.items())
+        typer.echo(f"time of all workers together: {parts}", err=True)
     typer.echo(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
 
 
 class _display:  # noqa: N801 (used like a function)
     """Shows progress: a bar on a terminal, a line now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = {}
 
     def __enter__(self) -> "Callable[[StudyProgress], None]":
         from rich.console import Console
@@ -74,6 +82,7 @@ class _display:  # noqa: N801 (used like a function)
             self._bar.stop()
 
     def _show(self, progress: "StudyProgress") -> None:
+        self.spent = progress.spent
         text = _in_words(progress)
         if self._bar is not None:
             self._bar.update(
@@ -109,7 +118,7 @@ def _clock(seconds: float) -> str:
     if seconds == float("inf"):
         return "unknown time"
     minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
+    if minutes >= 60:
+        hours, minutes = divmod(round(seconds / 60), 60)
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

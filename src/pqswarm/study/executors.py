@@ -1,7 +1,10 @@
 """Where slices of work are done: in this process, in others on this machine, or on a Dask cluster."""
 
+import logging
+import os
+import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from inspect import signature
 from typing import Any
@@ -10,6 +13,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.study.worker import begin_worker
 
 __all__ = ["Workplace", "workplace"]
+
+_FEEDERS = 3  # threads that feed a card
 
 
 class _Here(Executor):
@@ -38,21 +43,26 @@ class Workplace:
 
     def __init__(self, make: Callable[[], Executor], slots: int, slice_seconds: float) -> None:
         self._make = make
-        self._executor = make()
+        self._executor: Executor | None = None  # made when there is something to do
         self.slots = slots
         self.slice_seconds = slice_seconds
 
     def submit(self, fn: Callable[..., Any], *args: Any) -> "Future[Any]":
         """Begin a slice."""
+        if self._executor is None:
+            self._executor = self._make()
         return self._executor.submit(fn, *args)
 
     def mend(self) -> None:
         """Begin anew after the death of a worker."""
-        self._executor.shutdown(wait=False)
-        self._executor = self._make()
+        if self._executor is not None:
+            self._executor.shutdown(wait=False)
+        self._executor = None
 
     def close(self, kill: bool = False) -> None:
         """End the workers; with `kill` also those in the midst of a slice."""
+        if self._executor is None:
+            return
         if kill and "kill_workers" in signature(self._executor.shutdown).parameters:
             self._executor.shutdown(wait=True, kill_workers=True)  # type: ignore[call-arg]
         else:
@@ -60,7 +70,7 @@ class Workplace:
 
 
 @contextmanager
-def workplace(jobs: int, cluster: str | None = None) -> Iterator[Workplace]:
+def workplace(jobs: int, cluster: str | None = None, device: str = "cpu") -> Iterator[Workplace]:
     """Open a place to work.
 
     Parameters
@@ -69,6 +79,9 @@ def workplace(jobs: int, cluster: str | None = None) -> Iterator[Workplace]:
         Processes on this machine; 1 works in this one.
     cluster : str or None
         Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``; then `jobs` is of no importance.
+    device : {"cpu", "cuda"}
+        Where subsets are evaluated. A card is fed by threads of this process: while one waits for it, others
+        make the next subsets.
 
     Yields
     ------
@@ -79,7 +92,10 @@ def workplace(jobs: int, cluster: str | None = None) -> Iterator[Workplace]:
         with _dask(cluster) as place:
             yield place
         return
-    place = Workplace(_Here if jobs == 1 else lambda: _processes(jobs), jobs, 2.0 if jobs == 1 else 5.0)
+    if device == "cuda":
+        place = Workplace(lambda: ThreadPoolExecutor(_FEEDERS), _FEEDERS, 5.0)
+    else:
+        place = Workplace(_Here if jobs == 1 else lambda: _processes(jobs), jobs, 2.0 if jobs == 1 else 5.0)
     try:
         yield place
     except BaseException:
@@ -90,9 +106,20 @@ def workplace(jobs: int, cluster: str | None = None) -> Iterator[Workplace]:
 
 def _processes(jobs: int) -> Executor:
     """Processes by joblib, which survives what plain multiprocessing does not."""
+    from multiprocessing import resource_tracker
+
     from joblib.externals.loky import ProcessPoolExecutor
 
-    made: Executor = ProcessPoolExecutor(max_workers=jobs, initializer=begin_worker, timeout=None)
+    made: Executor = ProcessPoolExecutor(
+        max_workers=jobs, initializer=begin_worker, initargs=(os.getpid(),), timeout=None
+    )
+    # Ctrl-C is sent to the workers too. They inherit that it is blocked, and so are deaf to it from the beginning.
+    resource_tracker.ensure_running()  # which would unblock it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        made.submit(int)  # all workers begin with the first task
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return made
 
 
@@ -100,19 +127,40 @@ def _processes(jobs: int) -> Executor:
 def _dask(address: str) -> Iterator[Workplace]:
     try:
         from distributed import Client
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise PqswarmError("a Dask cluster needs the package distributed: pip install 'pqswarm[dask]'.") from None
     try:
-        client: Any = Client(address, timeout="20s")  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise PqswarmError(
             f"there is no Dask scheduler at {address!r}: {error}. Start one with 'dask scheduler'."
         ) from None
-    with client:
+    with _quiet("distributed", "distributed.client"), client:
         threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
         if not threads:
             raise PqswarmError(
                 f"the Dask cluster at {address} has no workers: start some with 'dask worker {address}'."
             )
-        # A slice goes to another worker when its own dies.
-        yield Workplace(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0)
+        try:
+            # A slice goes to another worker when its own dies.
+            yield Workplace(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0)
+        except (CancelledError, CommClosedError):
+            raise PqswarmError(
+                f"the Dask cluster at {address} has gone. What was found is kept: run the same command again when "
+                f"there is a cluster."
+            ) from None
+
+
+@contextmanager
+def _quiet(*names: str) -> Iterator[None]:
+    """Keep loggers from telling of errors that are told otherwise."""
+    loggers = [logging.getLogger(name) for name in names]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -32,9 +32,28 @@ __all__ = [
 PLANS: tuple[str, ...] = ("quick", "paper", "smoke")
 """The plans that come with pqswarm."""
 
+_TAKEN = ("all features", "one standard error")  # names of subsets in tables that no algorithm has found
+
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
 Count = Annotated[int, Field(ge=1, strict=True)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
+
+
+_IN_WORDS = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be a table of keys",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "missing": "is missing",
+    "model_type": "must be a table of keys",
+    "string_pattern_mismatch": "must be 1 to 40 letters, digits, blanks and . _ + -, the first a letter or digit",
+    "string_too_long": "must be at most 200 characters",
+    "string_too_short": "must not be empty",
+    "string_type": "must be text",
+    "too_short": "must hold at least one",
+    "tuple_type": "must be a list",
+}
+"""Kinds of mistakes, by pydantic's names for them, where its own words are not plain."""
 
 
 class _Plan(BaseModel):
@@ -68,7 +87,7 @@ class DatasetPlan(_Plan):
         get_preset(self.preset)
         if math.inf not in self.snr:
             raise ValueError("snr must hold inf, the level at which features are selected")
-        if len(set(self.snr)) != len(self.snr):
+        if len({f"{level:g}" for level in self.snr}) != len(self.snr):
             raise ValueError("snr holds a level twice")
         return self
 
@@ -127,9 +146,9 @@ class ClassifierPlan(_Plan):
     kind: Literal["k-nn", "kernel-nb"]
     n_neighbors: Annotated[int, Field(ge=1, le=15, strict=True)] | None = None
     metric: Literal["manhattan", "euclidean", "chebyshev"] | None = None
-    width: Annotated[float, Field(gt=1e-30, lt=1e30)] | None = None
+    width: Annotated[float, Field(gt=1e-30, lt=1e30, strict=True)] | None = None
     scaling: Literal["once", "fold"] = "once"
-    grid_search: bool = True
+    grid_search: Annotated[bool, Field(strict=True)] = True
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -165,7 +184,7 @@ class AlgorithmPlan(_Plan):
 
     name: Name
     algorithm: str
-    parameters: dict[str, int | float | bool | str] = {}
+    parameters: dict[str, Any] = {}  # checked by the algorithm
 
     @model_validator(mode="before")
     @classmethod
@@ -227,6 +246,15 @@ class StudyPlan(_Plan):
             twice = next((name for name in names if names.count(name) > 1), None)
             if twice is not None:
                 raise ValueError(f"{what} holds the name {twice!r} twice: give one of them another name")
+        for algorithm in self.algorithms:
+            if algorithm.name in _TAKEN:
+                raise ValueError(f"algorithms cannot hold the name {algorithm.name!r}: tables use it otherwise")
+            alike = [other.name for other in self.algorithms if other.title == algorithm.title]
+            if len(alike) > 1:
+                raise ValueError(
+                    f"algorithms holds {alike[0]!r} and {alike[1]!r}, which are both {algorithm.title!r} in tables: "
+                    f"give one of them another name"
+                )
         swarms = [algorithm.name for algorithm in self.algorithms if not algorithm.sequential]
         if self.reference not in swarms:
             raise unknown_name("reference", self.reference, swarms)
@@ -373,6 +401,7 @@ def _explained(error: ValidationError) -> list[str]:
             continue  # a member was refused, and that is said already
         place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).lstrip(".")
         message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
+        message = _IN_WORDS.get(mistake["type"], message)
         if mistake["type"] == "extra_forbidden":
             message = f"there is no such key: {_known_keys(mistake['loc'])}"
         elif mistake["type"] != "value_error" and mistake["type"] != "missing":

@@ -9,28 +9,10 @@ from typing import Any
 import numpy as np
 
 from pqswarm._typing import FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import Evaluator, Folds, KernelNBEvaluator, KNNEvaluator
 from pqswarm.study.plan import ClassifierPlan
 
-__all__ = ["DEVICES", "Problem", "check_device"]
-
-DEVICES: tuple[str, ...] = ("cpu", "cuda")
-"""Where evaluations can be computed."""
-
-
-def check_device(device: str) -> None:
-    """Raise an error if evaluations cannot be computed there.
-
-    Parameters
-    ----------
-    device : str
-        One of :data:`DEVICES`.
-    """
-    if device not in DEVICES:
-        raise unknown_name("device", device, DEVICES)
-    if device == "cuda":
-        raise PqswarmError("this version of pqswarm has no evaluators for CUDA: use --device cpu.")
+__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,13 +57,15 @@ class Problem:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def evaluator(self, n_jobs: int | None = None) -> Evaluator:
+    def evaluator(self, n_jobs: int | None = None, device: str = "cpu") -> Evaluator:
         """Return the evaluator.
 
         Parameters
         ----------
         n_jobs : int or None
             Threads.
+        device : {"cpu", "cuda"}
+            Where it computes.
 
         Returns
         -------
@@ -90,5 +74,6 @@ class Problem:
         """
         make: Any = KNNEvaluator if self.kind == "k-nn" else KernelNBEvaluator
         folds = Folds(self.test_fold)
-        made: Evaluator = make(self.X, self.y, folds, **self.hyperparameters, scaling=self.scaling, n_jobs=n_jobs)
+        settings = {**self.hyperparameters, "scaling": self.scaling, "n_jobs": n_jobs, "device": device}
+        made: Evaluator = make(self.X, self.y, folds, **settings)
         return made

@@ -1,10 +1,10 @@
 """What a study keeps: finished runs, and runs on their way."""
 
+import hashlib
 import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from pqswarm.errors import FileFormatError
 from pqswarm.search import Run
 
 __all__ = ["Checkpoint", "RunKey", "RunRecord", "packed_state", "unpacked_state"]
+
+_DIGEST = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True, order=True)
@@ -123,7 +125,7 @@ def packed_state(state: Mapping[str, AnyArray]) -> bytes:
     Returns
     -------
     bytes
-        An npz file.
+        A SHA-256 digest, and the npz file whose digest it is.
 
     Examples
     --------
@@ -132,7 +134,8 @@ def packed_state(state: Mapping[str, AnyArray]) -> bytes:
     """
     file = io.BytesIO()
     np.savez(file, **state)  # type: ignore[arg-type]
-    return file.getvalue()
+    data = file.getvalue()
+    return hashlib.sha256(data).digest() + data
 
 
 def unpacked_state(data: bytes) -> dict[str, AnyArray]:
@@ -148,11 +151,11 @@ def unpacked_state(data: bytes) -> dict[str, AnyArray]:
     dict of str to ndarray
         Plain arrays.
     """
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, OSError, KeyError, EOFError, BadZipFile) as error:
-        raise FileFormatError(f"a checkpoint is damaged: {error}.") from None
+    digest, content = data[:_DIGEST], data[_DIGEST:]
+    if hashlib.sha256(content).digest() != digest:
+        raise FileFormatError("a checkpoint is damaged: it is not what was written.")
+    with np.load(io.BytesIO(content), allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
 
 
 def mask_text(mask: BoolArray) -> str:

@@ -20,19 +20,20 @@ from pqswarm import __version__
 from pqswarm._threads import effective_jobs
 from pqswarm._typing import BoolArray
 from pqswarm.datasets import Dataset, load, make_dataset
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import Folds, GridSearch, tune_kernel_nb, tune_knn
+from pqswarm.evaluation.cuda import check_device
 from pqswarm.study.analysis import confusion, fresh_errors, one_standard_error, standard_error, subset_accuracies
 from pqswarm.study.executors import Workplace, workplace
 from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
-from pqswarm.study.problem import Problem, check_device
+from pqswarm.study.problem import Problem
 from pqswarm.study.records import RunKey, RunRecord, mask_text
 from pqswarm.study.store import Store
 from pqswarm.study.worker import Group, Outcome, advance
 
 __all__ = ["StudyProgress", "best_of", "run_study"]
 
-_LOCKSTEP = 10  # runs that step together, at most
+_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together, at most
 _UNLIMITED = 10**8  # SFFS ends by itself
 _FIRST_SLICE = 0.5  # seconds; each slice of a group is twice as long as the one before, up to what the place wants
 _DEATHS = 5  # of workers, without any result in between, after which something is wrong
@@ -57,6 +58,8 @@ class StudyProgress:
         Evaluations per second, lately.
     best : dict of str to float
         Least error of each classifier so far.
+    spent : dict of str to float
+        Time of all workers together on evaluation and on search, and on the store [s].
     """
 
     stage: str
@@ -66,6 +69,7 @@ class StudyProgress:
     evaluations_total: int
     rate: float
     best: dict[str, float]
+    spent: dict[str, float]
 
     @property
     def seconds_left(self) -> float:
@@ -122,11 +126,11 @@ def run_study(
     """
     check_device(device)
     workers = effective_jobs(jobs)
-    with Store(folder, write=True) as store, _sole(store):
+    with _sole(Path(folder)), Store(folder, write=True) as store:
         _check_same_plan(store, plan)
-        study = _Study(plan, store, workers, progress or (lambda _: None))
-        study.prepare()
-        with workplace(workers, cluster) as place:
+        study = _Study(plan, store, workers, device, progress or (lambda _: None))
+        with workplace(workers, cluster, device) as place:
+            study.prepare()
             study.search(place, plan.searched)
             study.search(place, plan.sequential)
         for classifier in plan.classifiers:
@@ -136,29 +140,26 @@ def run_study(
 
 
 @contextmanager
-def _sole(store: Store) -> Iterator[None]:
+def _sole(folder: Path) -> Iterator[None]:
     """Keep other processes from running the same study; the lock ends with the process, however that ends."""
-    path = store.folder / "study.lock"
     try:
-        file = path.open("w")
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "study.lock").open("w")
     except OSError as error:
-        raise PqswarmError(f"cannot use {store.folder} for a study: {error.strerror or error}.") from None
+        raise PqswarmError(f"cannot use {folder} for a study: {error.strerror or error}.") from None
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise PqswarmError(f"another process is running the study in {store.folder}: wait until it ends.") from None
+            raise PqswarmError(f"another process is running the study in {folder}: wait until it ends.") from None
         yield
 
 
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
     kept = store.fact("plan")
     if kept is None:
-        store.put_fact("plan", plan.canonical())
-        store.put_fact("title", plan.title)
-        store.put_fact("version", __version__)
-        store.put_fact("began", time.time())
-        store.put_fact("machine", _machine())
+        about = {"title": plan.title, "version": __version__, "began": time.time(), "machine": _machine()}
+        store.put_facts({"plan": plan.canonical()} | about)
     elif plan.differences(kept):
         lines = "\n".join(f"  {line}" for line in plan.differences(kept))
         raise PqswarmError(
@@ -195,8 +196,9 @@ def _processor() -> str:
 class _Study:
     """A study under way."""
 
-    def __init__(self, plan: StudyPlan, store: Store, jobs: int, report: Report) -> None:
-        self.plan, self.store, self.jobs = plan, store, jobs
+    def __init__(self, plan: StudyPlan, store: Store, jobs: int, device: str, report: Report) -> None:
+        self.plan, self.store, self.jobs, self.device = plan, store, jobs, device
+        self._spent = {"evaluation": 0.0, "search": 0.0, "store": 0.0}
         self._report = report
         self.finished = {record.key: record for record in store.finished()}
         self._underway: dict[RunKey, int] = {}
@@ -231,6 +233,7 @@ class _Study:
                 evaluations_total=total,
                 rate=rate,
                 best=dict(self._least),
+                spent=dict(self._spent),
             )
         )
 
@@ -246,7 +249,8 @@ class _Study:
         self.folds = Folds.stratified(self.dataset.y, self.plan.folds.number, self.plan.folds.seed)
         for classifier in self.plan.classifiers:
             self._tell(f"{classifier.name}: hyperparameters")
-            self._problems[classifier.name] = self._problem(classifier)
+            problem = self._problems[classifier.name] = self._problem(classifier)
+            self._once(f"problem/{classifier.name}", partial(getattr, problem, "key"))
             self._once(f"J(U)/{classifier.name}", partial(self._error_of_all, classifier.name))
 
     def _once(self, name: str, compute: Callable[[], Any]) -> Any:
@@ -259,9 +263,14 @@ class _Study:
 
     def _dataset(self) -> Dataset:
         p, path = self.plan.dataset, self.store.folder / "dataset.npz"
-        made: Dataset | None = None
         if path.exists():
-            made = load(path)
+            try:
+                made = load(path)
+            except FileFormatError as error:
+                raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
+            made_as = (made.seed, made.preset["name"], made.snr, len(made), made.version)
+            if made_as != (p.seed, p.preset, p.snr, 14 * p.events_per_class, __version__):
+                raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
         else:
             made = make_dataset(p.events_per_class, p.snr, p.seed, p.preset, n_jobs=self.jobs)
             made.save(path)
@@ -311,8 +320,7 @@ class _Study:
         while waiting or at_work:
             while waiting and len(at_work) < place.slots:
                 group = waiting.pop()
-                limit = min(place.slice_seconds, _FIRST_SLICE * 2**group.slices)
-                at_work[place.submit(advance, group, limit)] = group
+                at_work[_begun(place, group)] = group
             done, _ = wait(at_work, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
                 group = at_work.pop(future)
@@ -341,6 +349,7 @@ class _Study:
             self._tell("searching")
 
     def _keep(self, outcome: Outcome) -> None:
+        start = time.monotonic()
         if outcome.running:
             self.store.save_checkpoints(outcome.running)
         for checkpoint in outcome.running:
@@ -351,7 +360,11 @@ class _Study:
             self.finished[record.key] = record
             self._underway.pop(record.key, None)
             self._notice(record.key.classifier, record.error)
-        self._rates.append((time.monotonic(), outcome.evaluations))
+        now = time.monotonic()
+        self._rates.append((now, outcome.evaluations))
+        self._spent["evaluation"] += outcome.evaluating
+        self._spent["search"] += outcome.seconds - outcome.evaluating
+        self._spent["store"] += now - start
 
     def _groups(self, algorithms: tuple[AlgorithmPlan, ...], slots: int) -> list[Group]:
         """Groups of unfinished runs: the first runs of all algorithms come first."""
@@ -364,7 +377,7 @@ class _Study:
             for run in range(1 if algorithm.sequential else self.plan.runs)
         ]
         left = [key for key in keys if key not in self.finished]
-        size = min(_LOCKSTEP, max(1, ceil(len(left) / (3 * slots))))
+        size = min(_LOCKSTEP[self.device], max(1, ceil(len(left) / (3 * slots))))
         teams: dict[tuple[int, str, str], list[RunKey]] = {}
         for key in left:
             teams.setdefault((key.run // size, key.classifier, key.algorithm), []).append(key)
@@ -386,6 +399,7 @@ class _Study:
             seeds=tuple(self.plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys),
             states=tuple(None if checkpoint is None else checkpoint.state for checkpoint in known),
             seconds=tuple(0.0 if checkpoint is None else checkpoint.seconds for checkpoint in known),
+            device=self.device,
         )
 
     # What was found
@@ -437,6 +451,19 @@ class _Study:
             result["before"] = confusion(evaluator, masks[ALL_FEATURES])
             result["after"] = confusion(evaluator, reference)
         return result
+
+
+def _begun(place: Workplace, group: Group) -> "Future[Outcome]":
+    """Begin the next slice of a group; if a worker died before it, that is its result."""
+    limit = min(place.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20))
+    try:
+        return place.submit(advance, group, limit)
+    except Exception as error:
+        if not _is_death(error):
+            raise
+        failed: Future[Outcome] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 def _continued(group: Group, outcome: Outcome) -> Group:

@@ -6,7 +6,7 @@ the death of the process at any moment. SQLite is not safe on network file syste
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,7 @@ CREATE TABLE checkpoints (
     PRIMARY KEY (classifier, algorithm, run)
 );
 """
+_TABLES = {"facts", "runs", "checkpoints"}
 
 
 class Store:
@@ -98,13 +99,17 @@ class Store:
 
     def _open(self) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        tables = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if version == 0 and tables == 0 and self._write:
+        names = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
+        if version == 0 and not names and self._write:
             self._db.execute("PRAGMA journal_mode = WAL")
             with self._transaction():
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        elif version == 0 and not names:
+            raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is empty.")
+        elif version == 0 or (version == SCHEMA_VERSION and not names >= _TABLES):
+            raise FileFormatError(f"{self.path} is no study of pqswarm: move it away, or use another folder.")
         elif version != SCHEMA_VERSION:
             raise FileFormatError(
                 f"{self.path} has schema {version}, but this pqswarm reads {SCHEMA_VERSION}: use the pqswarm that made "
@@ -116,9 +121,10 @@ class Store:
             raise FileFormatError(self._damaged(check))
 
     def _damaged(self, why: object) -> str:
+        reason = " ".join(str(why).split())
         return (
-            f"{self.path} is damaged ({why}). It was left as it is: restore it from a copy, or save what can be read "
-            f"with 'sqlite3 {FILE_NAME} .recover'."
+            f"{self.path} is damaged ({reason}). It was left as it is: restore it from a copy, or save what can be "
+            f"read with 'sqlite3 {FILE_NAME} .recover'."
         )
 
     @contextmanager
@@ -137,6 +143,8 @@ class Store:
                 raise PqswarmError(
                     f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
                 ) from None
+            if "decode" in text:
+                raise FileFormatError(self._damaged(text)) from None
             if "locked" in text:
                 raise PqswarmError(f"{self.path} is locked by another program: close it and try again.") from None
             raise PqswarmError(f"{self.path}: {text}. Finished runs are safe; run the same command again.") from None
@@ -150,11 +158,11 @@ class Store:
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
 
     def __enter__(self) -> "Store":
         return self
@@ -176,9 +184,13 @@ class Store:
         value : object
             Numbers, text, lists and dicts of them.
         """
-        text = json.dumps(value)
+        self.put_facts({name: value})
+
+    def put_facts(self, values: Mapping[str, Any]) -> None:
+        """Keep several values, by name, all in one transaction; see :meth:`put_fact`."""
+        rows = [(name, json.dumps(value)) for name, value in values.items()]
         with self._explained(), self._transaction():
-            self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, text))
+            self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
 
     def fact(self, name: str, default: Any = None) -> Any:
         """Return the value kept under a name, or `default`."""
@@ -249,21 +261,13 @@ class Store:
         """Return all finished runs, by classifier, algorithm and number."""
         with self._explained():
             rows = self._db.execute(
-                "SELECT classifier, algorithm, run, seed, error, mask, n_evaluations, improvements, seconds "
+                "SELECT classifier, algorithm, run, seed, error, size, mask, n_evaluations, improvements, seconds "
                 "FROM runs ORDER BY classifier, algorithm, run"
             ).fetchall()
-        return [
-            RunRecord(
-                key=RunKey(classifier, algorithm, run),
-                seed=int(seed),
-                error=error,
-                mask=text_mask(mask),
-                n_evaluations=n_evaluations,
-                improvements=np.array(self._decoded(improvements), dtype=np.float64).reshape(-1, 3),
-                seconds=seconds,
-            )
-            for classifier, algorithm, run, seed, error, mask, n_evaluations, improvements, seconds in rows
-        ]
+        try:
+            return [_record(row) for row in rows]
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
+            raise FileFormatError(self._damaged(error)) from None
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return where the runs on their way are; a damaged one is left out, and so begins anew."""
@@ -274,6 +278,22 @@ class Store:
         found = {}
         for classifier, algorithm, run, n_evaluations, best_error, seconds, state in rows:
             key = RunKey(classifier, algorithm, run)
-            with suppress(FileFormatError):
+            with suppress(FileFormatError, TypeError):
                 found[key] = Checkpoint(key, n_evaluations, best_error, unpacked_state(state), seconds)
         return found
+
+
+def _record(row: tuple[Any, ...]) -> RunRecord:
+    """The run that a row of the table holds, or a ValueError if it cannot be what was written."""
+    classifier, algorithm, run, seed, error, size, mask, n_evaluations, improvements, seconds = row
+    if set(mask) - {"0", "1"} or mask.count("1") != size:
+        raise ValueError(f"the mask of {classifier}, {algorithm}, run {run} is not of {size} features")
+    return RunRecord(
+        key=RunKey(classifier, algorithm, run),
+        seed=int(seed),
+        error=float(error),
+        mask=text_mask(mask),
+        n_evaluations=n_evaluations,
+        improvements=np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3),
+        seconds=float(seconds),
+    )

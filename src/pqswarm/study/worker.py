@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pqswarm._typing import AnyArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.evaluation import Memo
 from pqswarm.search import ALGORITHMS, Run, step
 from pqswarm.study.problem import Problem
@@ -45,6 +45,8 @@ class Group:
         Time that each has taken so far.
     slices : int
         Slices of time that the group has had.
+    device : {"cpu", "cuda"}
+        Where subsets are evaluated.
     """
 
     problem: Problem
@@ -56,21 +58,39 @@ class Group:
     states: tuple[Mapping[str, AnyArray] | None, ...]
     seconds: tuple[float, ...]
     slices: int = 0
+    device: str = "cpu"
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Where the runs of a group are after a slice of time: finished, or on their way."""
+    """Where the runs of a group are after a slice of time: finished, or on their way.
+
+    Attributes
+    ----------
+    finished, running : tuple
+        Runs.
+    evaluations : int
+        Subsets evaluated in the slice.
+    seconds, evaluating : float
+        How long it took, and how much of that the evaluator took [s].
+    """
 
     finished: tuple[RunRecord, ...]
     running: tuple[Checkpoint, ...]
     evaluations: int
+    seconds: float
+    evaluating: float
 
 
-def begin_worker() -> None:
-    """Leave Ctrl-C to the process that hands out the work, and end when it has ended."""
+def begin_worker(parent: int) -> None:
+    """Leave Ctrl-C to the process that hands out the work, and end when it has ended.
+
+    Parameters
+    ----------
+    parent : int
+        Its number; it may have ended before the worker is ready.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = os.getppid()
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -98,7 +118,7 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
         Where they are now.
     """
     start = time.monotonic()
-    evaluator = _evaluator(group.problem, n_jobs)
+    evaluator = _Timed(_evaluator(group.problem, n_jobs, group.device))
     search = ALGORITHMS[group.algorithm]
     runs = []
     for seed, state in zip(group.seeds, group.states, strict=True):
@@ -111,22 +131,40 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
         step(runs, evaluator)
         if time.monotonic() - start >= limit:
             break
-    spent = (time.monotonic() - start) / len(runs)
+    seconds = time.monotonic() - start
+    spent = seconds / len(runs)
     finished, running = [], []
-    for key, seed, seconds, run in zip(group.keys, group.seeds, group.seconds, runs, strict=True):
+    for key, seed, earlier, run in zip(group.keys, group.seeds, group.seconds, runs, strict=True):
         if run.done:
-            finished.append(RunRecord.of(key, seed, run, seconds + spent))
+            finished.append(RunRecord.of(key, seed, run, earlier + spent))
         else:
-            running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), seconds + spent))
-    return Outcome(tuple(finished), tuple(running), sum(run.n_evaluations for run in runs) - before)
+            running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), earlier + spent))
+    evaluations = sum(run.n_evaluations for run in runs) - before
+    return Outcome(tuple(finished), tuple(running), evaluations, seconds, evaluator.seconds)
 
 
-def _evaluator(problem: Problem, n_jobs: int) -> Memo:
+class _Timed:
+    """An evaluator that tells how long it took."""
+
+    def __init__(self, evaluator: Memo) -> None:
+        self._evaluator = evaluator
+        self.n_features = evaluator.n_features
+        self.seconds = 0.0
+
+    def errors(self, masks: BoolArray) -> FloatArray:
+        start = time.monotonic()
+        errors = self._evaluator.errors(masks)
+        self.seconds += time.monotonic() - start
+        return errors
+
+
+def _evaluator(problem: Problem, n_jobs: int, device: str) -> Memo:
     """The evaluator of a problem, kept from one slice to the next."""
+    key = f"{device} {problem.key}"
     with _evaluators_lock:
-        if problem.key not in _evaluators:
-            _evaluators[problem.key] = Memo(problem.evaluator(n_jobs), _MEMORY)
+        if key not in _evaluators:
+            _evaluators[key] = Memo(problem.evaluator(n_jobs, device), _MEMORY)
             while len(_evaluators) > _KEPT:
                 _evaluators.popitem(last=False)
-        _evaluators.move_to_end(problem.key)
-        return _evaluators[problem.key]
+        _evaluators.move_to_end(key)
+        return _evaluators[key]

@@ -1,0 +1,69 @@
+"""Files from and to disk: sizes are looked at before memory is taken, writing is all or nothing."""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings.recording import RecordingError
+
+__all__ = ["partner", "read_bytes", "write_bytes"]
+
+_FOLDER_LIMIT = 100_000  # names looked at in search of a partner file
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """Return the content of a regular file of at most `limit` bytes."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+            raise RecordingError("is no regular file.")
+        with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_size > limit:
+                raise RecordingError(
+                    f"has {status.st_size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; max_bytes raises it."
+                )
+            return file.read(status.st_size)  # never the limit: that much would be taken at once
+    except FileNotFoundError:
+        raise RecordingError("does not exist.") from None
+    except OSError as error:
+        raise RecordingError(f"cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        if isinstance(error, RecordingError):
+            raise
+        # a name with a null byte
+        raise RecordingError(f"cannot be read: {error}.") from error
+
+
+def partner(path: Path, suffix: str) -> Path | None:
+    """Return the file beside `path` with the same name and that suffix, whatever the case of both."""
+    exact = path.with_suffix(suffix)
+    if exact.is_file():
+        return exact
+    wanted = (path.stem.casefold(), suffix.casefold())
+    try:
+        for n, other in enumerate(path.parent.iterdir()):
+            if (other.stem.casefold(), other.suffix.casefold()) == wanted and other.is_file():
+                return other
+            if n > _FOLDER_LIMIT:
+                break
+    except OSError:
+        return None
+    return None
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write a file, whole or not at all."""
+    if not path.name:
+        raise PqswarmError(f"{str(path)!r} is no name of a file to write.")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
+    return path

@@ -1,0 +1,130 @@
+"""The words of IEEE 1159 for what was measured."""
+
+__all__ = ["category", "duration_text", "join_names", "oscillation_word"]
+
+_MOMENTARY_CYCLES = 30.0
+_TEMPORARY_SECONDS = 3.0
+_LONG_SECONDS = 60.0
+_LONG_WORDS = {"sag": "undervoltage", "swell": "overvoltage", "interruption": "sustained interruption"}
+_LOW_HERTZ = 5e3
+_MEDIUM_HERTZ = 5e5
+
+
+def category(kind: str, duration: float, nominal_frequency: float) -> str:
+    """Name an RMS variation by its duration.
+
+    Parameters
+    ----------
+    kind : {"sag", "swell", "interruption"}
+        What it is by its magnitude.
+    duration : float
+        How long it lasts [s].
+    nominal_frequency : float
+        Of the grid [Hz].
+
+    Returns
+    -------
+    str
+        Such as ``"instantaneous sag"`` (to 30 cycles), ``"momentary interruption"`` (to 3 s; an interruption is at
+        least that), ``"temporary swell"`` (to 1 min), ``"undervoltage"`` (longer).
+
+    References
+    ----------
+    IEEE 1159-2019, Table 2.
+
+    Examples
+    --------
+    >>> category("sag", 0.15, 50), category("interruption", 0.15, 50), category("swell", 61, 50)
+    ('instantaneous sag', 'momentary interruption', 'overvoltage')
+    """
+    if duration > _LONG_SECONDS:
+        return _LONG_WORDS[kind]
+    if duration > _TEMPORARY_SECONDS:
+        return f"temporary {kind}"
+    # A hair of grace: thirty cycles are thirty cycles also after rounding.
+    if kind == "interruption" or duration * nominal_frequency > _MOMENTARY_CYCLES * (1 + 1e-9):
+        return f"momentary {kind}"
+    return f"instantaneous {kind}"
+
+
+def oscillation_word(frequency: float) -> str:
+    """Name an oscillatory transient by its frequency [Hz]: low (below 5 kHz), medium (to 500 kHz) or high.
+
+    Parameters
+    ----------
+    frequency : float
+        Dominant frequency [Hz].
+
+    Returns
+    -------
+    str
+        ``"low-frequency"``, ``"medium-frequency"`` or ``"high-frequency"``.
+
+    References
+    ----------
+    IEEE 1159-2019, Table 2.
+
+    Examples
+    --------
+    >>> oscillation_word(480), oscillation_word(5200)
+    ('low-frequency', 'medium-frequency')
+    """
+    if not frequency >= _LOW_HERTZ:  # also what is too low to be measured
+        return "low-frequency"
+    return "medium-frequency" if frequency < _MEDIUM_HERTZ else "high-frequency"
+
+
+def duration_text(duration: float, nominal_frequency: float) -> str:
+    """Write a duration [s] in cycles, with the seconds where they are easier to read.
+
+    Parameters
+    ----------
+    duration : float
+        [s].
+    nominal_frequency : float
+        Of the grid [Hz].
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> duration_text(0.15, 50), duration_text(5.1, 50)
+    ('7.5 cycles', '255 cycles (5.1 s)')
+    """
+    cycles = duration * nominal_frequency
+    if cycles < _MOMENTARY_CYCLES:
+        return f"{cycles:.1f} cycles"
+    return f"{cycles:.0f} cycles ({float(f'{duration:.3g}'):g} s)"
+
+
+def join_names(names: tuple[str, ...], phases: tuple[str, ...], system: str = "") -> str:
+    """Say on which channels something happened.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the channels.
+    phases : tuple of str
+        Of the channels; used if all are known.
+    system : str
+        Name of the group of channels, where there are several.
+
+    Returns
+    -------
+    str
+        Such as ``"phases A and B"``.
+
+    Examples
+    --------
+    >>> join_names(("U1", "U2", "U3"), ("A", "B", "C")), join_names(("U1",), ("",))
+    ('phases A, B and C', 'U1')
+    """
+    known = all(phases)
+    words = phases if known else names
+    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    if known:
+        text = f"{'phase' if len(words) == 1 else 'phases'} {text}"
+    return f"{text} of {system}" if system and known else text

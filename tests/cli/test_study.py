@@ -1,0 +1,263 @@
+"""``pqswarm study`` and ``pqswarm plan``, as a person uses them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.study.studies import contents, plan_toml, start_command, survivors, workers_of
+from typer.testing import CliRunner
+
+from pqswarm.cli.main import app
+from pqswarm.cli.study import _clock, _in_words
+from pqswarm.study import PLANS, Store, StudyProgress, load_plan, plan_text, run_study
+
+PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+
+
+def pqswarm(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "pqswarm", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def smoke(tmp_path_factory):
+    """The folder of the smoke study, and what the command said."""
+    folder = tmp_path_factory.mktemp("smoke")
+    return folder, pqswarm("study", "smoke", "--out", folder)
+
+
+def test_smoke_from_end_to_end(smoke):
+    folder, run = smoke
+    assert run.returncode == 0, run.stderr
+    report = folder / "report.html"
+    assert run.stdout.startswith("done in ")
+    assert run.stdout.endswith(f"; the report is {report.resolve()}\n")
+    assert "A smoke test" in report.read_text()
+    assert "Traceback" not in run.stderr
+    assert "Warning" not in run.stderr
+    stages = [line.partition(":")[0] for line in run.stderr.splitlines()]
+    assert stages[0] == "making events"
+    assert "searching" in stages
+    assert len(contents(folder)["runs"]) == 2 * (6 * 3 + 1)
+
+
+def test_the_same_command_again_changes_nothing(smoke):
+    folder, _ = smoke
+    before, start = contents(folder), time.monotonic()
+    run = pqswarm("study", "smoke", "--out", folder, "--jobs", 1)
+    assert run.returncode == 0, run.stderr
+    assert "38 of 38 runs" in run.stderr.splitlines()[0]
+    assert time.monotonic() - start < 40  # most of it draws the report
+    assert contents(folder) == before
+
+
+def test_default_folder_is_named_after_the_plan(tmp_path):
+    (tmp_path / "my plan.toml").write_text(plan_toml(runs=2, max_evaluations=40, algorithms=("2d-upso", "ga")))
+    run = pqswarm("study", "my plan.toml", "--jobs", 1, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip().endswith(str((tmp_path / "study-my plan" / "report.html").resolve()))
+
+
+@pytest.mark.parametrize("moment", ["workers begin", "searching"])
+def test_interrupt_stops_cleanly_and_can_be_gone_on_with(tmp_path, moment):
+    """Ctrl-C goes to all processes of the terminal: one line, no traceback from any of them, nobody stays."""
+    plan, folder = tmp_path / "my plan.toml", tmp_path / "study"
+    plan.write_text(plan_toml(runs=6, max_evaluations=1000))
+    process = start_command("study", plan, "--out", folder, "--jobs", 2, **PIPES)
+    try:
+        assert workers_of(process.pid, 60), "no workers have come"
+        time.sleep(0.2)  # they are importing now
+        if moment == "searching":
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline:
+                with Store(folder) as store:
+                    if store.checkpoints() or store.finished():
+                        break
+                time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, errors
+    assert not out
+    assert errors.strip().splitlines()[-1] == (
+        f"pqswarm: stopped; what was found is kept. Go on with: pqswarm study '{plan}' --out {folder}"
+    )
+    assert "Traceback" not in errors
+    assert "Warning" not in errors
+    assert not survivors(process.pid, 5)
+    with Store(folder) as store:
+        assert len(store.finished()) < 26
+    run = pqswarm("study", plan, "--out", folder)
+    assert run.returncode == 0, run.stderr
+    run_study(load_plan(plan), tmp_path / "undisturbed", jobs=1)
+    assert contents(folder) == contents(tmp_path / "undisturbed")
+
+
+def test_interrupt_of_one_process_stops_it_too(tmp_path):
+    (tmp_path / "plan.toml").write_text(plan_toml(max_evaluations=1_000_000))
+    process = start_command("study", tmp_path / "plan.toml", "--out", tmp_path / "study", "-j", 1, **PIPES)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not (tmp_path / "study" / "dataset.npz").exists():
+            time.sleep(0.1)
+        time.sleep(2.5)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, errors
+    assert errors.strip().splitlines()[-1].startswith("pqswarm: stopped; what was found is kept.")
+    assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_plan_show_prints_what_plan_check_accepts(name, tmp_path):
+    shown = CliRunner().invoke(app, ["plan", "show", name])
+    assert shown.exit_code == 0
+    assert shown.output == plan_text(name)
+    (tmp_path / "mine.toml").write_text(shown.output)
+    checked = CliRunner().invoke(app, ["plan", "check", str(tmp_path / "mine.toml")])
+    assert checked.exit_code == 0
+    assert checked.output.startswith(f"{tmp_path / 'mine.toml'} is fine: ")
+
+
+def test_plan_check_tells_what_the_plan_comes_to(tmp_path):
+    (tmp_path / "mine.toml").write_text(pqswarm("plan", "show", "paper").stdout)
+    run = pqswarm("plan", "check", "mine.toml", cwd=tmp_path)
+    assert run.stdout == (
+        "mine.toml is fine: 3500 events, 2 classifiers, 7 algorithms, 480 runs, 2880000 evaluations.\n"
+    )
+
+
+@pytest.mark.parametrize("command", [("study",), ("plan",), ("plan", "show"), ("plan", "check")])
+def test_help(command):
+    result = CliRunner().invoke(app, [*command, "--help"])
+    assert result.exit_code == 0
+    assert command == ("plan",) or "Example: pqswarm" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", "check", "bad.toml"], "  runs: must be greater than or equal to 1, not 0."),
+        (
+            ["plan", "check", "none.toml"],
+            "there is no plan 'none.toml': give the path of a TOML file, or one of quick,",
+        ),
+        (["plan", "show", "papper"], "unknown plan 'papper': did you mean 'paper'?"),
+        (
+            ["study", "papper"],
+            "there is no plan 'papper': give the path of a TOML file, or one of quick, paper, smoke.",
+        ),
+        (["study", "bad.toml"], "  runs: must be greater than or equal to 1, not 0."),
+        (["study", "."], "cannot read the plan .: "),
+        (
+            ["study", "smoke", "--device", "cuda"],
+            "device 'cuda' needs",
+        ),
+        (["study", "smoke", "--device", "gpu"], "unknown device 'gpu': did you mean 'cpu'?"),
+        (["study", "smoke", "--jobs", "0"], "jobs must be a whole number of at least 1"),
+        (["study", "smoke", "--out", "bad.toml"], "cannot use bad.toml for a study: "),
+        (["study", "smoke", "--out", "bad.toml/study"], "cannot use bad.toml/study for a study: "),
+        (["study", "smoke", "--out", "/proc/study"], "cannot use /proc/study for a study: "),
+    ],
+)
+def test_mistakes_get_a_clear_line_and_no_traceback(arguments, message, tmp_path):
+    (tmp_path / "bad.toml").write_text("runs = 0\n" + plan_text("smoke").replace("runs = 3", "", 1))
+    run = pqswarm(*arguments, cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr.startswith("pqswarm: ")
+    assert message in run.stderr.strip().splitlines()[-1]
+    assert "Traceback" not in run.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
+
+
+def test_a_used_folder_and_a_damaged_one_are_refused(smoke, tmp_path):
+    folder, _ = smoke
+    run = pqswarm("study", "quick", "--out", folder)
+    assert run.returncode == 2
+    assert "holds a study with another plan:\n" in run.stderr
+    assert "  runs: 3 there, 10 now\n" in run.stderr
+    content = (folder / "study.sqlite").read_bytes()[:-5000]
+    (tmp_path / "study.sqlite").write_bytes(content)
+    run = pqswarm("study", "smoke", "--out", tmp_path)
+    assert run.returncode == 2
+    assert "study.sqlite is damaged (" in run.stderr
+    assert "restore it from a copy, or save what can be read with 'sqlite3 study.sqlite .recover'" in run.stderr
+    assert len(run.stderr.splitlines()) == 1
+    assert (tmp_path / "study.sqlite").read_bytes() == content
+
+
+def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path):
+    disk, plan = tmp_path / "disk", tmp_path / "plan.toml"
+    disk.mkdir()
+    plan.write_text(plan_toml(runs=8, max_evaluations=300))
+    mount = ["mount", "-t", "tmpfs", "-o", "size=450k", "tmpfs", disk]
+    if not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        run = pqswarm("study", plan, "--out", disk / "study", "--jobs", 1)
+        assert run.returncode == 2, run.stderr
+        assert "Traceback" not in run.stderr
+        assert run.stderr.splitlines()[-1] == (
+            f"pqswarm: the disk is full: {disk}/study/study.sqlite could not be written. Finished runs are safe; make "
+            f"room and run the same command again."
+        )
+        subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
+        kept = contents(disk / "study")["runs"]
+        assert 0 < len(kept) < 34
+        run = pqswarm("study", plan, "--out", disk / "study", "--jobs", 1)
+        assert run.returncode == 0, run.stderr
+        assert kept.items() <= contents(disk / "study")["runs"].items()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_progress_in_words():
+    progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, {"NB": 0.1, "k-NN": 0.25}, {})
+    assert _in_words(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
+    assert _in_words(StudyProgress("making events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
+    assert _clock(float("inf")) == "unknown time"
+    assert (_clock(0.4), _clock(59.6), _clock(3599.6)) == ("0 s", "1 min 0 s", "1 h 0 min")
+
+
+def test_bar_on_a_terminal(tmp_path):
+    """A terminal gets a bar with the runs, the rate, the time left and the best errors."""
+    import pty
+
+    (tmp_path / "plan.toml").write_text(plan_toml(runs=2, max_evaluations=60, algorithms=("2d-upso", "ga")))
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pqswarm", "study", "plan.toml", "--out", "study", "--jobs", "1"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"8 of 8 runs" in shown
+    assert "\u2501".encode() in shown
+    assert Path(out.decode().strip().rpartition(" ")[2]).name == "report.html"

@@ -1,0 +1,196 @@
+"""Evaluators on NVIDIA cards: what can be tested without one, and, where there is one, that the counts are the same."""
+
+import sys
+import types
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import METRICS, Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
+from pqswarm.evaluation._knn_cuda import error_floors, mask_scales
+from pqswarm.evaluation.cuda import DEVICES, check_device, chunks, packed_masks
+from tests.evaluation.data import dataset, random_masks
+from tests.reference import cuda_knn
+
+EVALUATORS = (KNNEvaluator, KernelNBEvaluator, GaussianNBEvaluator)
+
+
+def has_card():
+    try:
+        check_device("cuda")
+    except PqswarmError:
+        return False
+    return True
+
+
+needs_card = pytest.mark.skipif(not has_card(), reason="there is no NVIDIA card, or no CuPy")
+without_card = pytest.mark.skipif(has_card(), reason="there is a card")
+
+
+@given(st.integers(0, 5000), st.integers(1, 10**7), st.integers(1, 10**9))
+def test_chunks_cover_the_batch_and_fit(count, each, memory):
+    parts = list(chunks(count, each, memory))
+    assert [i for part in parts for i in (part.start, part.stop)][:1] in ([], [0])
+    assert sum(part.stop - part.start for part in parts) == count
+    assert all(a.stop == b.start for a, b in zip(parts, parts[1:], strict=False))
+    assert all((part.stop - part.start) * each <= max(memory, each) for part in parts)
+    if parts:
+        lengths = [part.stop - part.start for part in parts]
+        assert max(lengths) - min(lengths) <= 1
+
+
+def test_packed_masks_hold_the_features_in_order():
+    masks = random_masks(200, 30, 0)
+    weights = np.random.default_rng(0).random((200, 30))
+    selected, values, sizes = packed_masks(masks, weights)
+    for row, mask in enumerate(masks):
+        chosen = np.flatnonzero(mask)
+        assert sizes[row] == chosen.size
+        np.testing.assert_array_equal(selected[row, : chosen.size], chosen)
+        np.testing.assert_array_equal(values[row, : chosen.size], weights[row, chosen])
+        assert not selected[row, chosen.size :].any()
+
+
+def wild(seed):
+    """Data whose features differ by many powers of ten, far from zero, some of them constant."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(90, 9)) * 10.0 ** rng.integers(-12, 13, 9) + 10.0 ** rng.integers(-6, 7, 9)
+    X[:, 3] = 7.0
+    return X, np.arange(90) % 3
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("seed", range(6))
+def test_bound_of_the_rounding_error_holds(metric, seed):
+    X, y = wild(seed)
+    evaluator = KNNEvaluator(X, y, Folds.stratified(y, 5), metric=metric, scaling="none")
+    view, number = evaluator.views[0], evaluator.metric_number
+    for mask in random_masks(12, 9, seed):
+        if not mask[np.arange(9) != 3].any():
+            continue  # a constant feature alone has no scale
+        scales = mask_scales(mask[None], view.exponents)[0]
+        assert scales[mask].max() == 1
+        floor = error_floors(mask[None], scales[None], number)[0]
+        growth = 1.1 * 2.0**-24 * (mask.sum() + 4)
+        unit = 2.0 ** float(view.exponents[mask].max())
+        near = (view.columns[mask] * scales[mask, None].astype(np.float32)).T
+        for event in range(0, 90, 7):
+            single = cuda_knn.distances32(near[event], near, number).astype(float)
+            double = cuda_knn.distances64(X[event, mask], X[:, mask], number)
+            single, double = (np.sqrt(single), np.sqrt(double)) if number == 1 else (single, double)
+            assert (np.abs(single - double / unit) <= floor + growth * np.maximum(single, double / unit)).all()
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_walk_over_sorted_tiles_finds_the_processors_answers(metric, k):
+    X, y, folds = dataset("wine")
+    tied = np.round(X / X.std(axis=0))
+    for data, scaling in ((X, "once"), (tied, "none")):
+        evaluator = KNNEvaluator(data, y, folds, k, metric, scaling=scaling)
+        for mask in random_masks(4, 13, k):
+            predicted, share, _ = cuda_knn.predictions(evaluator, mask)
+            np.testing.assert_array_equal(evaluator.classes[predicted], evaluator.predictions(mask))
+            assert share <= 1
+
+
+def test_walk_leaves_tiles_out_and_survives_overflows():
+    X, y, folds = dataset("pq")
+    evaluator = KNNEvaluator(X, y, folds)
+    mask = random_masks(1, 99, 3)[0]
+    predicted, share, _ = cuda_knn.predictions(evaluator, mask)
+    np.testing.assert_array_equal(evaluator.classes[predicted], evaluator.predictions(mask))
+    assert share < 0.8
+    tied = KNNEvaluator(np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0)), y, folds)
+    few = np.zeros(99, dtype=bool)
+    few[:2] = True
+    predicted, _, overflows = cuda_knn.predictions(tied, few, slots=5)
+    assert overflows > 100
+    np.testing.assert_array_equal(tied.classes[predicted], tied.predictions(few))
+
+
+def test_kernels_are_part_of_the_package():
+    for name in ("knn.cu", "kernel_nb.cu", "gaussian_nb.cu"):
+        assert "__global__" in (files("pqswarm.evaluation") / name).read_text()
+
+
+def test_devices():
+    assert DEVICES == ("cpu", "cuda")
+    X, y, folds = dataset("wine")
+    for evaluator in EVALUATORS:
+        with pytest.raises(PqswarmError, match="unknown device 'cud': did you mean 'cuda'"):
+            evaluator(X, y, folds, device="cud")
+    with pytest.raises(TypeError):
+        GenericEvaluator(X, y, folds, object(), device="cuda")
+
+
+@without_card
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_without_a_card_there_is_an_error_and_no_silent_fallback(evaluator):
+    X, y, folds = dataset("wine")
+    with pytest.raises(PqswarmError, match=r"device 'cuda' needs .*use device 'cpu'"):
+        evaluator(X, y, folds, device="cuda")
+
+
+class CardError(Exception):
+    pass
+
+
+def fake_cupy(count):
+    def get_device_count():
+        if count is None:
+            raise CardError("no driver")
+        return count
+
+    runtime = types.SimpleNamespace(getDeviceCount=get_device_count, CUDARuntimeError=CardError)
+    return types.SimpleNamespace(cuda=types.SimpleNamespace(runtime=runtime))
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (None, r"needs CuPy: pip install 'pqswarm\[gpu\]'"),
+        (fake_cupy(0), "needs an NVIDIA card, and there is none"),
+        (fake_cupy(None), r"needs an NVIDIA card and its driver \(no driver\)"),
+    ],
+)
+def test_what_is_missing_is_named(monkeypatch, module, message):
+    monkeypatch.setitem(sys.modules, "cupy", module)
+    with pytest.raises(PqswarmError, match=message):
+        check_device("cuda")
+
+
+def test_coarse_products_are_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(1))
+    check_device("cuda")
+    monkeypatch.setenv("CUPY_TF32", "1")
+    with pytest.raises(PqswarmError, match="CUPY_TF32"):
+        check_device("cuda")
+
+
+@needs_card
+@pytest.mark.parametrize("name", ["wine", "breast-cancer", "pq"])
+@pytest.mark.parametrize("scaling", ["once", "fold", "none"])
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_counts_are_the_processors(evaluator, name, scaling):
+    X, y, folds = dataset(name)
+    masks = random_masks(60, X.shape[1], 5)
+    here, there = (evaluator(X, y, folds, scaling=scaling, device=device) for device in DEVICES)
+    np.testing.assert_array_equal(here.error_counts(masks), there.error_counts(masks))
+    np.testing.assert_array_equal(here.predictions(masks[0]), there.predictions(masks[0]))
+
+
+@needs_card
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("k", [1, 4, 15])
+def test_counts_are_the_processors_for_every_distance(metric, k):
+    X, y, folds = dataset("pq")
+    tied = np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0))
+    for data in (X, tied):
+        masks = random_masks(30, 99, k)
+        here, there = (KNNEvaluator(data, y, folds, k, metric, device=device) for device in DEVICES)
+        np.testing.assert_array_equal(here.error_counts(masks), there.error_counts(masks))

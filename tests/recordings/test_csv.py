@@ -1,0 +1,197 @@
+"""Tables of text: the shapes that instruments export, and overrides."""
+
+import numpy as np
+import pytest
+from tests.recordings import builders
+from tests.recordings.builders import RATE, table_text, waves
+
+from pqswarm.recordings import Channel, Recording, RecordingError, read, write_csv
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(text, name="case.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_bytes(text.encode(encoding))
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize("n", range(len(builders.csv_seeds())))
+def test_shapes(save, n):
+    recording = read(save(builders.csv_seeds()[n]))
+    assert recording.sampling_rate == pytest.approx(RATE, rel=1e-7)
+    assert recording.n_samples == 96
+    assert all(channel.unit == "V" for channel in recording.channels)
+    for channel, wave in zip(recording.channels, waves(), strict=False):
+        np.testing.assert_allclose(channel.samples, wave, atol=0.01)
+    expected = [
+        ["Ua", "Ub", "Uc"],
+        ["Ua", "Ub"],
+        ["U1", "U2"],
+        ["CH1", "CH2"],
+        ["CH1"],
+        ["CH1", "CH2"],
+        ["CH1", "CH2"],
+        ["Ua"],
+        ["Ua", "Ub"],
+    ]
+    assert [channel.name for channel in recording.channels] == expected[n]
+    assert recording.format == "CSV"
+    assert any("Read as a table" in note for note in recording.notes)
+
+
+def test_start(save):
+    hioki, stamps = builders.csv_seeds()[3], builders.csv_seeds()[7]
+    assert read(save(hioki)).start.isoformat() == "2015-11-18T05:33:03.765000"
+    assert read(save(stamps)).start.isoformat() == "2020-02-03T04:05:06"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1251", "gbk"])
+def test_encodings(save, encoding):
+    name = "母线Ua" if encoding == "gbk" else "Шина Ua"
+    recording = read(save(table_text([f"time [s],{name} [V]"], waves()[:1]), encoding=encoding))
+    assert recording.channels[0].name == name
+
+
+@pytest.mark.parametrize(("unit", "step"), [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("µs", 1e6), ("ns", 1e9)])
+def test_time_units(save, unit, step):
+    assert read(save(table_text([f"Time ({unit}),U (V)"], waves()[:1], step=step))).sampling_rate == RATE
+
+
+def test_rounded_and_coarse_times(save):
+    wave = waves(960)[0]
+    text = "t [s],U [V]\n" + "\n".join(f"{i / RATE:.4f},{v:.3f}" for i, v in enumerate(wave))
+    assert read(save(text)).sampling_rate == pytest.approx(RATE, rel=2e-3)
+    text = "t [s],U [V]\n" + "\n".join(f"{np.floor(i / RATE * 100) / 100:.2f},{v:.3f}" for i, v in enumerate(wave))
+    recording = read(save(text))
+    assert recording.sampling_rate == pytest.approx(RATE, rel=0.06)
+    assert any("coarser" in note for note in recording.notes)
+
+
+def test_gaps(save):
+    wave = waves(300)[0]
+    times = np.arange(300) / RATE
+    times[100:] += 1.0
+    text = "t [s],U [V]\n" + "\n".join(f"{t:.6f},{v:.3f}" for t, v in zip(times, wave, strict=True))
+    recording = read(save(text))
+    assert recording.n_samples == 200
+    assert recording.sampling_rate == RATE
+    assert any("gap" in note for note in recording.notes)
+
+
+def test_without_time(save):
+    text = "Ua;Ub\n" + "\n".join(f"{a:.3f};{b:.3f}" for a, b in zip(*waves()[:2], strict=True))
+    with pytest.raises(RecordingError, match="sampling_rate"):
+        read(save(text))
+    recording = read(save(text), sampling_rate=RATE, nominal_frequency=60)
+    assert (recording.sampling_rate, recording.nominal_frequency) == (RATE, 60)
+    assert [channel.phase for channel in recording.channels] == ["A", "B"]
+    bare = "\n".join(f"{v:.3f}" for v in waves()[0])
+    assert read(save(bare), sampling_rate=RATE).channels[0].unit == "V"
+    counted = "n,U\n" + "\n".join(f"{i},{v:.3f}" for i, v in enumerate(waves()[0]))
+    with pytest.raises(RecordingError, match="counts samples"):
+        read(save(counted))
+    assert len(read(save(counted), sampling_rate=RATE).channels) == 1
+
+
+def test_odd_shapes(save):
+    wave = waves()[0]
+    lone = "U\n" + "\n".join(f"{v:.3f}".replace(".", ",") for v in wave)
+    recording = read(save(lone), sampling_rate=RATE)
+    assert len(recording.channels) == 1
+    np.testing.assert_allclose(recording.channels[0].samples, wave, atol=0.001)
+    spaces = "# fs = 4800\n# line frequency: 60 Hz\n" + "\n".join(
+        f"{a:.3f} {b:.3f}" for a, b in zip(*waves()[:2], strict=True)
+    )
+    recording = read(save(spaces))
+    assert (recording.sampling_rate, recording.nominal_frequency, len(recording.channels)) == (RATE, 60, 2)
+    quoted = ' "Time (s)", "Voltage, L1 (kV)"\n' + "\n".join(f'"{i / RATE:.7f}","{v:.3f}"' for i, v in enumerate(wave))
+    recording = read(save(quoted))
+    assert [(c.name, c.phase) for c in recording.channels] == [("Voltage, L1", "A")]
+    assert recording.sampling_rate == RATE
+    commas = '"Time (s)","U (V)"\n' + "\n".join(
+        f'"{i / RATE:.7f}","{v:.3f}"'.replace(".", ",") for i, v in enumerate(wave)
+    )
+    assert read(save(commas)).sampling_rate == RATE
+    aligned = "  t    Va    Vb\n" + "\n".join(f" {i / RATE:9.7f}  {v:10.3f} {-v:10.3f}" for i, v in enumerate(wave))
+    assert [c.phase for c in read(save(aligned)).channels] == ["A", "B"]
+
+
+def test_overrides(save):
+    path = save(table_text(["a,b,c"], waves()[:2]))
+    recording = read(path, columns=["c"], units="kV", time_column="a")
+    assert np.abs(recording.channels[0].samples).max() == pytest.approx(1e6, rel=0.01)
+    assert read(path, columns=[0]).channels[0].name == "b"
+    assert read(path, sampling_rate=10_000).sampling_rate == 10_000
+    assert any("replaces" in note for note in read(path, sampling_rate=10_000).notes)
+    assert read(path, delimiter=",", decimal=".", encoding="latin-1", format="csv").n_samples == 96
+    with pytest.raises(RecordingError, match="no channel 'z'; it has b, c"):
+        read(path, columns=["z"])
+    with pytest.raises(RecordingError, match="no column 'z' for the time"):
+        read(path, time_column="z")
+    with pytest.raises(RecordingError, match="no encoding"):
+        read(path, encoding="klingon")
+    for wrong in ({"sampling_rate": -1}, {"nominal_frequency": 0}):
+        with pytest.raises(RecordingError, match="allowed"):
+            read(path, **wrong)
+
+
+def test_missing_and_absurd_values(save):
+    lines = builders.csv_seeds()[0].split("\r\n")
+    lines[5] = lines[5].split(",")[0] + ",,inf,1e300"
+    recording = read(save("\n".join(lines)))
+    assert [np.isnan(channel.samples).sum() for channel in recording.channels] == [1, 1, 1]
+    flood = "t,U,W\n" + "\n".join(f"{i / RATE:.6f},nan,{i}" for i in range(50))
+    recording = read(save(flood), units={"W": "V"})
+    assert [channel.name for channel in recording.channels] == ["W"]
+    assert any("left out" in note for note in recording.notes)
+    with pytest.raises(RecordingError, match="samples that are numbers"):
+        read(save("t,U\n" + "\n".join(f"{i / RATE:.6f},nan" for i in range(50))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "hello\nworld\nthis is\nno table\n",
+        "\0\0\0\0\n\0\0",
+        "t,U\n1\n",
+        "Time,Unit\n" + "0.1,V\n" * 10,
+        "1," * 5000 + "\n" + "1," * 5000,
+    ],
+)
+def test_no_table(save, text):
+    with pytest.raises(RecordingError, match=r"case\.csv"):
+        read(save(text))
+
+
+def test_limit(save):
+    with pytest.raises(RecordingError, match="max_bytes"):
+        read(save(builders.csv_seeds()[0]), max_bytes=2000)
+
+
+def test_frequency_is_estimated(save):
+    for frequency in (49.6, 50.0, 60.3):
+        text = table_text(["t [s],U [V]"], waves(2000, frequency=frequency)[:1])
+        assert read(save(text)).nominal_frequency == round(frequency, -1)
+    noise = np.random.default_rng(0).normal(size=2000)
+    recording = read(save(table_text(["t [s],U [V]"], [noise])))
+    assert recording.nominal_frequency == 50
+    assert any("assumed" in note for note in recording.notes)
+    text = "Line frequency,60 Hz\n" + table_text(["t [s],U [V]"], [noise])
+    assert read(save(text)).nominal_frequency == 60
+
+
+def test_round_trip(tmp_path):
+    samples = np.stack(waves(500)) / 3
+    samples[0, 3] = np.nan
+    channels = tuple(Channel(f"U{p.lower()}, x", "V", p, row) for p, row in zip("ABC", samples, strict=True))
+    recording = Recording(channels, 30707.244140625, 50.0)
+    back = read(write_csv(recording, tmp_path / "trip.csv"))
+    assert back.sampling_rate == pytest.approx(recording.sampling_rate, rel=1e-9)
+    for old, new in zip(channels, back.channels, strict=True):
+        assert (new.name, new.unit, new.phase) == (old.name, "V", old.phase)
+        np.testing.assert_allclose(new.samples, old.samples, rtol=1e-11)

@@ -1,0 +1,83 @@
+"""Names of channels as makers write them."""
+
+import pytest
+
+from pqswarm.recordings._names import guess_unit, phase_of, si_unit, split_unit
+from pqswarm.recordings._text import stamp
+
+OF_A = """
+Ua UA VA Va V_A U1 V1 UL1 U_L1 L1 IL1 Van VAG Phase-A phA A相电压 Voltage_A V1N ULA F5-VA 220kV母线I_Ua
+"""
+NAMES = {
+    "A": OF_A.split(),
+    "B": ["Ub", "U2", "UL2", "Vbn", "SRC 1 Vbg", "B phase", "VS", "U B", "Voltage B", "voltage_b", "Current L2"],
+    "C": ["Uc_1\u0421\u0428-110_\u0422\u041d_110\u043a\u0412", "LINE SUM ILC", "U3", "IT", "phase C", "C"],
+    "N": ["3U0", "3Uo_x", "UN", "Un", "V0", "Vo", "I4", "F8-VN", "In1", "neutral", "IG", "U0"],
+    "AB": ["Uab", "V12", "V1-2", "UL1-L2", "L1-L2", "U21", "VAB", "Vrs", "A-B", "Waveform VAB", "U 1-2"],
+    "BC": ["Ubc", "U23", "U32", "UL2L3", "VST"],
+    "CA": ["Uca", "U31", "U13", "V3-1", "VTR"],
+    "": ["CB_Closed", "高频通道1", "VAC", "Frequency", "I DIFF", "column 2", "CH1", "X", "Channel A", "Input B"],
+}
+
+
+@pytest.mark.parametrize(("phase", "name"), [(phase, name) for phase, names in NAMES.items() for name in names])
+def test_phase_from_name(phase, name):
+    assert phase_of("", name) == phase
+
+
+@pytest.mark.parametrize(
+    ("field", "phase"),
+    [
+        *[("A", "A"), ("b", "B"), ("L3", "C"), ("N", "N"), ("G", "N"), ("AB", "AB"), ("1-2", "AB"), ("CA", "CA")],
+        *[("AN", "A"), ("V2", "B"), ("I3", "C"), ("AC", ""), ("_", ""), ("7", ""), ("D", ""), ("R", "A"), ("3", "C")],
+    ],
+)
+def test_phase_from_field(field, phase):
+    assert phase_of(field, "x") == phase
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        *[("V", ("V", 1)), ("kV", ("V", 1e3)), ("KV", ("V", 1e3)), ("kv", ("V", 1e3)), ("mV", ("V", 1e-3))],
+        *[("MV", ("V", 1e6)), ("kA", ("A", 1e3)), ("ampere", ("A", 1)), ("Volts", ("V", 1)), ("v", ("V", 1))],
+        *[("\u043a\u0412", ("V", 1e3)), ("\u00b5V", ("V", 1e-6)), ("", ("", 1)), ("one", ("one", 1))],
+        *[("deg", ("deg", 1)), ("VA", ("VA", 1)), ("MW", ("W", 1e6))],
+    ],
+)
+def test_units(text, unit):
+    assert si_unit(text) == (unit[0], pytest.approx(unit[1]))
+
+
+def test_headers():
+    assert split_unit("Voltage L1 [kV]") == ("Voltage L1", "kV")
+    assert split_unit("CH1") == ("CH1", "")
+    assert split_unit("[V]") == ("[V]", "V")
+    assert split_unit("a/b") == ("a/b", "")
+    assert [guess_unit(name) for name in ("u", "Uab", "UL1", "3U0", "I_N", "Strom", "time", "Input")] == ["V"] * 4 + [
+        "A",
+        "A",
+        "",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2020-01-02 03:04:05.123456789", "2020-01-02T03:04:05.123456"),
+        ("1/2/2020 03:04", "2020-02-01T03:04:00"),
+        ("12/31/2020 00:00:00", "2020-12-31T00:00:00"),
+        ("'08-05-20 10:00:00", "2008-05-20T10:00:00"),
+        ("02.01.99 10:00:00,5", "1999-01-02T10:00:00.500000"),
+        ("31/12/2020 23:59:60", "2021-01-01T00:00:00"),
+    ],
+)
+def test_stamps(text, expected):
+    assert stamp(text).isoformat() == expected
+
+
+def test_impossible_stamps():
+    assert all(
+        stamp(text) is None for text in ("", "now", "32/13/2020", "0/0/0", "2020-01-02 99:00", "9999-12-31 23:59:61")
+    )

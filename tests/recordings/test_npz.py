@@ -1,0 +1,144 @@
+"""Archives of arrays: three layouts, and archives that want too much."""
+
+import io
+import pickle
+import time
+import zipfile
+from datetime import datetime
+
+import numpy as np
+import pytest
+from tests.recordings.builders import RATE, npz_members, npz_seeds, waves, zipped
+
+from pqswarm.recordings import Channel, Recording, RecordingError, read, read_all, write_npz
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(content):
+        path = tmp_path / "case.npz"
+        path.write_bytes(content if isinstance(content, bytes) else zipped(content))
+        return path
+
+    return save
+
+
+def test_round_trip(tmp_path):
+    channels = tuple(Channel(f"U{p} 母", "V", p, row) for p, row in zip("ABC", waves(), strict=True))
+    recording = Recording(
+        channels, 30707.24, 60.0, datetime(2020, 1, 2, 3, 4, 5, 6), "there", "COMTRADE", ("one", "two")
+    )
+    path = write_npz(recording, tmp_path / "a.npz")
+    back = read(path)
+    for old, new in zip(channels, back.channels, strict=True):
+        assert (new.name, new.unit, new.phase) == (old.name, old.unit, old.phase)
+        np.testing.assert_array_equal(new.samples, old.samples)
+    for name in ("sampling_rate", "nominal_frequency", "start", "source", "format", "notes"):
+        assert getattr(back, name) == getattr(recording, name)
+    assert np.load(path)["samples"].shape == (3, 96)
+    assert write_npz(recording, tmp_path / "b.npz").read_bytes() == path.read_bytes()
+
+
+def test_layouts(save):
+    own, plain, timed, rte = npz_seeds()
+    assert [c.phase for c in read(save(own)).channels] == ["A", "B", "C"]
+    recording = read(save(plain))
+    assert [(c.name, c.unit) for c in recording.channels] == [("Ua", "V"), ("Ub", "V")]
+    assert (recording.sampling_rate, recording.nominal_frequency) == (RATE, 50)
+    np.testing.assert_allclose(recording.channels[0].samples, waves()[0])
+    recording = read(save(timed))
+    assert recording.sampling_rate == RATE
+    assert [c.name for c in recording.channels] == ["u 1", "u 2", "u 3"]
+    records = read_all(save(rte))
+    assert len(records) == 2
+    assert records[0].sampling_rate == 6400
+    assert [(c.name, c.unit, c.phase) for c in records[1].channels][::3] == [("Va", "V", "A"), ("Ia", "A", "A")]
+    np.testing.assert_allclose(records[0].channels[1].samples, np.rint(waves(1000)[1]) * 18.31055)
+    assert any("RTE" in note for note in records[0].notes)
+
+
+def test_rte_is_not_guessed(save):
+    halves = np.stack([waves(1000) + waves(1000)]) + 0.5
+    with pytest.raises(RecordingError, match="no arrays of samples"):
+        read(save(npz_members({"DATA_S1": halves})))
+
+
+def test_tall_arrays_and_odd_lengths(save):
+    recording = read(save(npz_members({"u": np.stack(waves()).T, "fs": RATE, "other": np.arange(5.0)})))
+    assert len(recording.channels) == 3
+    assert any("shorter" in note for note in recording.notes)
+    with pytest.raises(RecordingError, match="sampling_rate"):
+        read(save(npz_members({"u": waves()[0]})))
+
+
+def lying_header(shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\x01\0" + len(header).to_bytes(2, "little") + header + b"\0" * 80
+
+
+def attack(name):
+    if name == "pickle":
+        buffer = io.BytesIO()
+        np.save(buffer, np.array([{"a": 1}], object), allow_pickle=True)
+        return zipped({"u.npy": buffer.getvalue(), "w.npy": pickle.dumps(print)})
+    if name == "header":
+        return zipped({"u.npy": lying_header("(10000000000,)")})
+    if name == "negative":
+        return zipped({"u.npy": lying_header("(-10,)")})
+    if name == "nested":
+        return zipped({"u.npy": lying_header("(" * 3000)})
+    if name == "bomb":
+        return zipped({"u.npy": b"\0" * 600_000_000})
+    if name == "claim":
+        content = bytearray(zipped({"u.npy": b"\0" * 1000}))
+        at = content.rfind(b"PK\x01\x02")
+        content[at + 24 : at + 28] = (2**32 - 2).to_bytes(4, "little")
+        return bytes(content)
+    if name == "lzma":
+        return zipped({"u.npy": b"\0" * 1_000_000}, zipfile.ZIP_LZMA)
+    if name == "empty":
+        return zipped({})
+    if name == "path":
+        return zipped({"../../etc/cron.d/x": b"x"})
+    if name == "version":
+        return zipped(npz_members({"pqswarm_recording": 2}))
+    if name == "shapes":
+        return zipped({**npz_seeds()[0], **npz_members({"names": ["Ua"]})})
+    return b"PK\x03\x04" + b"\0" * 50
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("pickle", "no array of plain"),
+        ("header", "not as long"),
+        ("negative", "no array of plain"),
+        ("nested", "no array of plain"),
+        ("bomb", "limit"),
+        ("claim", "claims"),
+        ("lzma", "packs|claims"),
+        ("empty", "no arrays|no .npz"),
+        ("path", "no arrays"),
+        ("version", "version 2"),
+        ("shapes", "fit together"),
+        ("zip", "damaged"),
+    ],
+)
+def test_attacks(save, name, reason):
+    path = save(attack(name))
+    began = time.process_time()
+    with pytest.raises(RecordingError, match=reason) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    assert time.process_time() - began < 1
+
+
+def test_text_that_is_no_text(save):
+    members = npz_seeds()[0]
+    members.update(npz_members({"names": np.array(["\x1b[1mA", "B\0B", "C"])}))
+    assert [c.name for c in read(save(members)).channels] == ["[1mA", "BB", "C"]
+    bad = bytearray(npz_members({"names": np.array(["AA", "BB", "CC"])})["names.npy"])
+    bad[-4:] = b"\xff\xff\xff\x7f"
+    members["names.npy"] = bytes(bad)
+    assert read(save(members)).channels[2].name == "C\ufffd"

@@ -1,0 +1,252 @@
+"""PQDIF: files made by an independent writer, good and bad."""
+
+import struct
+import time
+import zlib
+
+import numpy as np
+import pytest
+from tests.reference import pqdif
+from tests.reference.pqdif import boolean, definition, instance, observation, r8, u4, vector
+
+from pqswarm.recordings import RecordingError, read, read_all
+
+RATE = 4800.0
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(content):
+        path = tmp_path / "case.pqd"
+        path.write_bytes(content)
+        return path
+
+    return save
+
+
+def wave(n=96, amplitude=1000.0, phase=0.0):
+    return amplitude * np.sin(2 * np.pi * 50 * np.arange(n) / RATE - phase)
+
+
+def increments(n=96):
+    return [("values", vector([1, n, 1 / RATE]))]
+
+
+def values(array, dtype="<f8"):
+    return [("values", vector(array, dtype))]
+
+
+def one_channel(channel, *observations, frequency=50.0, ratios=None):
+    return pqdif.chain([pqdif.container(), pqdif.source(channel), pqdif.settings(frequency, ratios), *observations])
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_example(save, packed):
+    content, waves = pqdif.example(packed=packed)
+    recordings = read_all(save(content))
+    assert len(recordings) == 1
+    recording = recordings[0]
+    assert (recording.sampling_rate, recording.nominal_frequency, recording.n_samples) == (RATE, 50, 96)
+    assert [(c.name, c.unit, c.phase) for c in recording.channels] == [
+        ("Va", "V", "A"),
+        ("Vb", "V", "B"),
+        ("Vc", "V", "C"),
+    ]
+    for channel, expected, atol in zip(recording.channels, waves, (1e-9, 1e-3, 0.26), strict=True):
+        np.testing.assert_allclose(channel.samples, expected, atol=atol)
+    assert recording.source == "case.pqd, observation 2"
+    assert recording.format == "PQDIF"
+    assert "1 of 2 observations hold no usable waveforms, and were left out." in recording.notes
+
+
+def test_days_are_two_off(save):
+    content = one_channel(definition("V", 1, 6), observation(instance(0, increments(), values(wave())), days=25569))
+    assert read(save(content)).start.isoformat() == "1970-01-01T00:00:00"
+
+
+@pytest.mark.parametrize(
+    ("time", "storage", "units", "first"),
+    [
+        (values(np.arange(96) / RATE + 0.25), 1, 2, 0.25),
+        (values(np.arange(96) / RATE * 50), 1, 3, 0.0),
+        ([("scale", r8(1e-6)), ("offset", r8(1.0)), *values(np.arange(96) * 1e6 / RATE)], 3, 2, 1.0),
+        (values([0.5, 96, 1 / RATE]), 4, 2, 0.5),
+        (values([1, 96, 1 / RATE], "<f4"), 4, 2, 0.0),
+        (values([2, 48, 1 / RATE, 48, 1 / RATE]), 4, 2, 0.0),
+    ],
+)
+def test_time_series(save, time, storage, units, first):
+    channel = definition("V", 1, 6, time_storage=storage, time_units=units)
+    recording = read(save(one_channel(channel, observation(instance(0, time, values(wave())), days=25569))))
+    assert recording.sampling_rate == RATE
+    assert recording.start.timestamp() - read_zero(recording.start) == pytest.approx(first, abs=1e-5)
+
+
+def read_zero(moment):
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+
+
+def test_time_stamps(save):
+    stamps = pqdif.Vector(50, 96, b"".join(struct.pack("<Id", 25570, 60 + i / RATE) for i in range(96)))
+    channel = definition("V", 1, 6, time_storage=1, time_units=1)
+    recording = read(save(one_channel(channel, observation(instance(0, [("values", stamps)], values(wave()))))))
+    assert recording.sampling_rate == RATE
+    assert recording.start.isoformat() == "1970-01-02T00:01:00"
+
+
+def test_transducer_ratio(save):
+    seen = observation(instance(0, increments(), values(wave())))
+    recording = read(save(one_channel(definition("V", 1, 6), seen, ratios={0: (7200.0, 120.0)})))
+    assert np.abs(recording.channels[0].samples).max() == pytest.approx(60_000, rel=1e-3)
+    assert any("transducer ratio (60)" in note for note in recording.notes)
+
+
+def test_time_base_with_most_voltages(save):
+    content = pqdif.chain(
+        [
+            pqdif.container(),
+            pqdif.source(definition("Va", 1, 6), definition("Vb", 2, 6), definition("Ia", 1, 7)),
+            observation(
+                instance(2, increments(200), values(wave(200))),
+                instance(0, increments(), values(wave())),
+                instance(1, increments(), values(wave())),
+            ),
+        ]
+    )
+    recording = read(save(content))
+    assert [channel.name for channel in recording.channels] == ["Va", "Vb"]
+    assert any("2 time bases" in note for note in recording.notes)
+    assert any("estimated" in note or "assumed" in note for note in recording.notes)
+
+
+def test_several_observations_and_sources(save):
+    content = pqdif.chain(
+        [
+            pqdif.container(),
+            pqdif.source(definition("old", 1, 6)),
+            observation(instance(0, increments(), values(wave()))),
+            pqdif.source(definition("new", 2, 6)),
+            observation(instance(0, increments(), values(wave(amplitude=5.0)))),
+        ]
+    )
+    path = save(content)
+    assert [r.channels[0].name for r in read_all(path)] == ["old", "new"]
+    assert read(path).channels[0].name == "old"
+    assert read(path, 1).channels[0].phase == "B"
+
+
+def test_damage_after_a_good_observation(save):
+    good = observation(instance(0, increments(), values(wave())))
+    content = one_channel(definition("V", 1, 6), good, good)
+    recordings = read_all(save(content[:-10]))
+    assert len(recordings) == 1
+    assert any("damaged after observation 1" in note for note in recordings[0].notes)
+    wrong = bytearray(content)
+    wrong[44] ^= 1  # the container's checksum
+    assert any("checksum" in note for note in read(save(bytes(wrong))).notes)
+
+
+def test_sharing_in_a_circle(save):
+    circle = [("share channel", u4(0)), ("share series", u4(1))]
+    content = one_channel(definition("V", 1, 6), observation(instance(0, increments(), circle)))
+    with pytest.raises(RecordingError, match="no waveforms"):
+        read(save(content))
+
+
+def test_counts_that_are_not_there(save):
+    content = one_channel(
+        definition("V", 1, 6), observation(instance(0, [("values", vector([1, 1e15, 1 / RATE]))], values(wave())))
+    )
+    recording = read(save(content))
+    assert recording.n_samples == 96
+    assert any("1e+15 values" in note for note in recording.notes)
+
+
+@pytest.mark.parametrize("step", [0.0, -1.0, 1e-320, 1e308, float("nan"), float("inf")])
+def test_impossible_steps(save, step):
+    time = [("values", vector([1, 96, step]))]
+    path = save(one_channel(definition("V", 1, 6), observation(instance(0, time, values(wave())))))
+    with pytest.raises(RecordingError, match="sampling_rate"):
+        read(path)
+    assert read(path, sampling_rate=RATE).sampling_rate == RATE
+
+
+def header(kind, body, following, size=None):
+    return (
+        pqdif.guid("signature")
+        + pqdif.guid(kind)
+        + struct.pack("<iiiI", 64, len(body) if size is None else size, following, zlib.adler32(body))
+        + b"\0" * 16
+    )
+
+
+def attack(name):
+    """A file that wants time or memory."""
+    start = pqdif.pack(pqdif.container()[1])
+    first = header("container", start, 64 + len(start)) + start
+    at = len(first)
+    if name == "circle of records":
+        return header("container", start, at) + start + header("source", b"", 0x40 and at)
+    if name == "bomb":
+        body = zlib.compress(b"\0" * 200_000_000, 9)
+        return first + header("observation", body, 0) + body
+    if name == "overlapping records":
+        count = 3000
+        size = count * 64
+        return first + b"".join(
+            header("observation", b"", at + 64 * (i + 1) if i + 1 < count else 0, size - 64 * (i + 1))
+            for i in range(count)
+        )
+    if name == "nested collections":
+        body = struct.pack("<i", 1) + pqdif.guid("source") + bytes([1, 0, 0, 0]) + struct.pack("<ii", 0, 0)
+        body = zlib.compress(body)
+        return first + header("observation", body, 0) + body
+    if name == "fan of collections":
+        members = b"".join(pqdif.guid("source") + bytes([1, 0, 0, 0]) + struct.pack("<ii", 0, 0) for _ in range(1000))
+        body = zlib.compress(struct.pack("<i", 1000) + members)
+        return first + header("observation", body, 0) + body
+    if name == "negative size":
+        return first + header("observation", b"", 0, -1)
+    if name == "PKZIP":
+        start = pqdif.pack([("style", u4(2)), ("algorithm", u4(64))])
+        return header("container", start, 0) + start
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("circle of records", "circle"),
+        ("bomb", "over the limit"),
+        ("overlapping records", "overlap|longer|unpacked"),
+        ("nested collections", "nested|twice"),
+        ("fan of collections", "nested|twice"),
+        ("negative size", "longer"),
+        ("PKZIP", "algorithm 64"),
+    ],
+)
+def test_attacks(save, name, reason):
+    path = save(attack(name))
+    began = time.process_time()
+    with pytest.raises(RecordingError, match=reason) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+    assert time.process_time() - began < 1
+
+
+def test_one_series_for_a_thousand_channels(save):
+    big = values(np.zeros(10_000))
+    shared = [("share channel", u4(0)), ("share series", u4(1))]
+    seen = observation(instance(0, increments(10_000), big), *[instance(0, increments(10_000), shared)] * 1000)
+    content = one_channel(definition("V", 1, 6), seen)
+    with pytest.raises(RecordingError, match="overlap"):
+        read(save(content))
+    with pytest.raises(RecordingError, match="max_bytes"):
+        read(save(content), max_bytes=200_000)
+
+
+def test_boolean_and_missing_parts(save):
+    assert boolean(True).code == 3
+    content = pqdif.chain([pqdif.container(), observation(instance(0, increments(), values(wave())))])
+    with pytest.raises(RecordingError, match="no waveforms"):  # no data source
+        read(save(content))

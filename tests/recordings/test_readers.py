@@ -1,0 +1,76 @@
+"""The way in: formats found by content and suffix, files that are none, light imports."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.recordings import builders
+from tests.reference import pqdif
+
+import pqswarm.recordings as recordings
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings import RecordingError, read, read_all
+
+
+def test_formats(tmp_path):
+    contents = {
+        "a.pqd": pqdif.example()[0],
+        "b.bin": pqdif.example()[0],
+        "c.npz": builders.zipped(builders.npz_seeds()[0]),
+        "d": builders.zipped(builders.npz_seeds()[0]),
+        "e.csv": builders.csv_seeds()[0].encode(),
+        "f.txt": builders.csv_seeds()[1].encode(),
+        "g.dat": builders.csv_seeds()[0].encode(),
+        "h.asc": builders.csv_seeds()[2].encode(),
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        assert read(str(tmp_path / name)).n_samples == 96
+    with pytest.raises(PqswarmError, match="unknown format"):
+        read(tmp_path / "a.pqd", format="mp3")
+    with pytest.raises(RecordingError, match="no table"):
+        read(tmp_path / "a.pqd", format="csv")
+
+
+def test_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for name, reason in (
+        ("no.csv", "not exist"),
+        ("pipe.csv", "regular"),
+        (".", "regular"),
+        ("a\0b.csv", "cannot be read"),
+    ):
+        with pytest.raises(RecordingError, match=reason):
+            read_all(tmp_path / name)
+    with pytest.raises(RecordingError, match="regular"):
+        read("/dev/zero")
+
+
+def test_large_files_are_not_opened(tmp_path):
+    path = tmp_path / "large.csv"
+    with path.open("wb") as file:
+        file.truncate(3 * 10**9)  # sparse
+    with pytest.raises(RecordingError, match="over the limit of 2048 MB"):
+        read(path)
+
+
+def test_names_lead_nowhere(tmp_path):
+    (tmp_path / "x").mkdir()
+    config, data = builders.comtrade_seeds()[0]
+    (tmp_path / "x" / "case.cfg").write_bytes(config.replace(b"station,device", b"../../case.dat,../case.dat"))
+    (tmp_path / "case.dat").write_bytes(data)
+    with pytest.raises(RecordingError, match=r"no \.dat beside it"):
+        read(tmp_path / "x" / "case.cfg")
+
+
+def test_import_is_light():
+    heavy = ("comtrade", "pandas", "scipy", "numba")
+    program = f"import pqswarm.recordings, sys; print([name for name in {heavy} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_exports():
+    assert set(recordings.__all__) <= set(vars(recordings))
+    assert sorted(recordings.__all__, key=lambda n: (not n.isupper(), n[0].islower(), n)) == recordings.__all__

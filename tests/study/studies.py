@@ -1,0 +1,94 @@
+"""Small studies, and what they come to, in a form that can be compared bit for bit."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+
+from pqswarm.study import Store, plan_text, read_plan
+from pqswarm.study.records import mask_text
+
+TIMES = ("began", "finished", "machine")
+
+
+def plan_toml(runs=3, max_evaluations=150, algorithms=("2d-upso", "ga", "sffs"), events=10, old="", new=""):
+    """The smoke plan with fewer algorithms and another budget, as TOML."""
+    head = plan_text("smoke").partition("[[algorithms]]")[0]
+    head = head.replace("runs = 3 ", f"runs = {runs} ").replace("= 120 ", f"= {max_evaluations} ")
+    head = head.replace("events_per_class = 10", f"events_per_class = {events}", 1)
+    assert old in head
+    return head.replace(old, new, 1) + "".join(f'[[algorithms]]\nalgorithm = "{name}"\n' for name in algorithms)
+
+
+def tiny(**changes):
+    """A plan that takes a second or two."""
+    return read_plan(plan_toml(**changes))
+
+
+def contents(folder):
+    """All that a study has found, without times: runs by key, facts by name."""
+    with Store(folder) as store:
+        runs = {
+            record.key: (
+                record.seed,
+                record.error.hex(),
+                mask_text(record.mask),
+                record.n_evaluations,
+                record.improvements.tobytes(),
+            )
+            for record in store.finished()
+        }
+        facts = {name: json.dumps(value) for name, value in store.facts("").items() if name not in TIMES}
+        assert not store.checkpoints() or store.fact("finished") is None
+    return {"runs": runs, "facts": facts}
+
+
+def start_command(*arguments, **options):
+    """Start ``pqswarm`` in a session of its own, as a person would from a terminal."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "pqswarm", *map(str, arguments)],
+        start_new_session=True,
+        text=True,
+        # A runner in the background may have told its children to ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        **options,
+    )
+
+
+def session_of(leader):
+    """The processes of a session that are alive."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if os.getsid(process.pid) == leader and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+def survivors(leader, seconds):
+    """The processes of a session that are still alive after some time; none as soon as there are none."""
+    deadline = time.monotonic() + seconds
+    while session_of(leader) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return session_of(leader)
+
+
+def workers_of(pid, seconds):
+    """The worker processes of a study, as soon as there are some."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            children = psutil.Process(pid).children()
+            found = [child for child in children if "LokyProcess" in " ".join(child.cmdline())]
+        except psutil.NoSuchProcess:
+            found = []
+        if found:
+            return found
+        time.sleep(0.02)
+    return []

@@ -1,0 +1,287 @@
+"""Plans: the built-in ones, every kind of mistake, what is the same plan, and seeds."""
+
+import json
+import random
+import tomllib
+from math import inf
+from types import SimpleNamespace
+
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.report.page import _plan_text
+from pqswarm.study import PLANS, StudyPlan, load_plan, plan_text, read_plan
+from pqswarm.study.plan import _TAKEN, plan_of
+from pqswarm.study.runner import ALL_FEATURES, ONE_STANDARD_ERROR
+
+SMOKE = plan_text("smoke")
+SEVEN = ["ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso", "sffs"]
+
+
+def smoke(old="", new=""):
+    """The smoke plan with a change that is really one."""
+    assert not old or old in SMOKE
+    return SMOKE.replace(old, new, 1)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_built_in_plans_are_valid_and_whole(name):
+    plan = load_plan(name)
+    assert [algorithm.name for algorithm in plan.algorithms] == SEVEN
+    assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
+    assert all(not algorithm.parameters for algorithm in plan.algorithms)
+    assert plan.reference == "2d-upso"
+    assert plan.folds.seed != plan.folds.stage_two_seed
+    assert plan.algorithm("sffs").sequential
+    assert [algorithm.name for algorithm in plan.sequential] == ["sffs"]
+    assert [algorithm.title for algorithm in plan.searched][-1] == "2D-UPSO"
+
+
+def test_paper_is_exactly_the_paper():
+    plan = load_plan("paper")
+    assert 14 * plan.dataset.events_per_class == 3500
+    assert (plan.runs, plan.max_evaluations) == (40, 6000)
+    assert plan.dataset.snr == (inf, 50, 45, 40, 35, 30, 25, 20)
+    assert plan.dataset.preset == "paper"
+    assert plan.folds.number == 10
+    assert plan.classifier("k-NN").hyperparameters == {"n_neighbors": 3, "metric": "manhattan"}
+    assert plan.classifier("NB").hyperparameters == {"width": 0.004}
+    assert all(classifier.scaling == "once" and classifier.grid_search for classifier in plan.classifiers)
+    assert (plan.seed, plan.dataset.seed, plan.fresh.seed) == (0, 0, 1)
+    assert (plan.folds.seed, plan.folds.stage_two_seed) == (0, 1)
+
+
+def test_quick_is_the_paper_in_small():
+    quick, paper = load_plan("quick"), load_plan("paper")
+    changed = {line.split(":")[0] for line in quick.differences(paper.canonical())}
+    assert changed == {"dataset.events_per_class", "fresh.events_per_class", "max_evaluations", "runs"}
+
+
+def test_defaults_are_those_of_the_paper():
+    """A plan that names only its classifiers and algorithms is the paper's."""
+    least = "".join(f'[[algorithms]]\nalgorithm = "{name}"\n' for name in SEVEN) + (
+        '[[classifiers]]\nname = "k-NN"\nkind = "k-nn"\nn_neighbors = 3\nmetric = "manhattan"\n'
+        '[[classifiers]]\nname = "NB"\nkind = "kernel-nb"\nwidth = 0.004\n'
+    )
+    assert read_plan(least).canonical() == load_plan("paper").canonical()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("runs = 3", "runz = 3", "runz: there is no such key: known here are title, runs, max_evaluations"),
+        ("[dataset]", "[dataset]\nsed = 1", "dataset.sed: there is no such key: known here are preset"),
+        ("[fresh]", "[fresh]\nsnr = 1", "fresh.snr: there is no such key: known here are events_per_class, seed"),
+        ("[folds]", "[folds]\nseeds = 1", "folds.seeds: there is no such key: known here are number, seed, stage_two"),
+        ('kind = "kernel-nb"', 'kind = "kernel-nb"\nsigma = 1', "classifiers[1].sigma: there is no such key"),
+        ('"ga"', '"ga"\nsize = 1', "algorithms[0].size: there is no such key: known here are name, algorithm, par"),
+        ("runs = 3", 'runs = "3"', "runs: must be a whole number, not '3'"),
+        ("runs = 3", "runs = 3.0", "runs: must be a whole number, not 3.0"),
+        ("runs = 3", "runs = true", "runs: must be a whole number, not True"),
+        ("grid_search = false", "grid_search = 0", "classifiers[0].grid_search: must be true or false, not 0"),
+        ("width = 0.004", "width = true", "classifiers[1].width: must be a number, not True"),
+        ("width = 0.004", "width = '0.004'", "classifiers[1].width: must be a number, not '0.004'"),
+        ("snr = [inf, 30]", "snr = 30", "dataset.snr: must be a list, not 30"),
+        ("snr = [inf, 30]", "snr = [inf, '30']", "dataset.snr[1]: snr must be a number of decibels"),
+        ("snr = [inf, 30]", "snr = [inf, nan]", "dataset.snr[1]: snr must be a number of decibels"),
+        ('title = "A smoke test"', "title = 5", "title: must be text, not 5"),
+        ('title = "A smoke test"', 'title = ""', "title: must not be empty"),
+        ('name = "NB"', 'name = "N/B"', "classifiers[1].name: must be 1 to 40 letters, digits, blanks"),
+        ('name = "NB"', f'name = "{"n" * 41}"', "classifiers[1].name: must be 1 to 40 letters"),
+        ("runs = 3", "runs = 0", "runs: must be greater than or equal to 1, not 0"),
+        ("runs = 3", "runs = 10001", "runs: must be less than or equal to 10000"),
+        ("max_evaluations = 120", "max_evaluations = -5", "max_evaluations: must be greater than or equal to 1"),
+        ("events_per_class = 10", "events_per_class = 9", "dataset.events_per_class: must be greater than or equal to"),
+        ("number = 5", "number = 1", "folds.number: must be greater than or equal to 2, not 1"),
+        ("n_neighbors = 3", "n_neighbors = 16", "classifiers[0].n_neighbors: must be less than or equal to 15"),
+        ("width = 0.004", "width = 0.0", "classifiers[1].width: must be greater than"),
+        ("width = 0.004", "width = inf", "classifiers[1].width: must be less than"),
+        ('"manhattan"', '"cosine"', "classifiers[0].metric: must be 'manhattan', 'euclidean' or 'chebyshev'"),
+        ('"k-nn"', '"svm"', "classifiers[0].kind: must be 'k-nn' or 'kernel-nb', not 'svm'"),
+        ("seed = 0 ", "seed = -1 ", "seed: must be greater than or equal to 0, not -1"),
+        ("seed = 0 ", f"seed = {2**63} ", "seed: must be less than or equal to 9223372036854775807"),
+        ("snr = [inf, 30]", "snr = [30]", "dataset: snr must hold inf, the level at which features are selected"),
+        ("snr = [inf, 30]", "snr = [inf, 30, 30]", "dataset: snr holds a level twice"),
+        ("snr = [inf, 30]", "snr = [inf, 30, 30.0000001]", "dataset: snr holds a level twice"),
+        ('preset = "paper"', 'preset = "papper"', "dataset: unknown preset 'papper': did you mean 'paper'? Known:"),
+        ('kind = "k-nn"\n', "", "classifiers[0].kind: is missing"),
+        ('algorithm = "ga"', 'name = "ga"', "algorithms[0].algorithm: is missing"),
+        ('algorithm = "ga"', "algorithm = 3", "algorithms[0].algorithm: must be text, not 3"),
+        ('name = "NB"', 'name = "k-NN"', "classifiers holds the name 'k-NN' twice: give one of them another name"),
+        ('"aco"', '"ga"', "algorithms holds the name 'ga' twice: give one of them another name"),
+        ('"aco"', '"ga"\nname = "GA"', "algorithms holds 'ga' and 'GA', which are both 'GA' in tables"),
+        ('"aco"', '"aco"\nname = "all features"', "algorithms cannot hold the name 'all features'"),
+        ('"bpso"', '"bpsoo"', "algorithms[2]: unknown algorithm 'bpsoo': did you mean 'bpso'? Known: 2d-upso"),
+        ('"bpso"', '"bpso"\nparameters = 3', "algorithms[2].parameters: must be a table of keys, not 3"),
+        ('"bpso"', '"bpso"\nparameters = { swarm = 3 }', "algorithms[2]: unknown parameter of BPSOParameters 'swarm'"),
+        ('"bpso"', '"bpso"\nparameters.swarm_size = 1', "swarm_size of BPSOParameters must be a whole number from 2"),
+        (
+            '"bpso"',
+            '"bpso"\nparameters.swarm_size = [3]',
+            "algorithms[2]: swarm_size of BPSOParameters must be a whole",
+        ),
+        ('"bpso"', '"bpso"\nparameters.size = 0', "algorithms[2]: size of BPSOParameters must be a whole number of at"),
+        ('reference = "2d-upso"', 'reference = "2d"', "unknown reference '2d'"),
+        (
+            'reference = "2d-upso"',
+            'reference = "sffs"',
+            "unknown reference 'sffs'. Known: ga, aco, bpso, cbpso, chbpso",
+        ),
+        ("n_neighbors = 3", "width = 0.1", "classifiers[0]: width is not a hyperparameter of k-nn"),
+        ("width = 0.004", "n_neighbors = 3", "classifiers[1]: n_neighbors is not a hyperparameter of kernel-nb"),
+        ("width = 0.004", 'metric = "euclidean"', "classifiers[1]: metric is not a hyperparameter of kernel-nb"),
+        ("n_neighbors = 3\n", "", "classifiers[0]: n_neighbors and metric belong together: give both, or neither"),
+        ("width = 0.004\n", "", "classifiers[1]: hyperparameters are neither given nor searched: give them, or grid_"),
+        (
+            "seed = 1\n\n[folds]",
+            "seed = 0\n\n[folds]",
+            "fresh.seed must differ from dataset.seed, or its events are not",
+        ),
+        ("number = 5", "number = 11", "folds.number is 11, more than dataset.events_per_class, 10"),
+        ("[dataset]", "[dataset", "is not valid TOML: Expected ']'"),
+        ("runs = 3", "runs = 3\nruns = 4", "is not valid TOML: Cannot overwrite a value (at line 4"),
+    ],
+)
+def test_mistakes_are_named_with_what_is_allowed(old, new, message):
+    with pytest.raises(PqswarmError) as caught:
+        read_plan(smoke(old, new), "my.toml")
+    assert str(caught.value).startswith("my.toml ")
+    assert message in str(caught.value)
+    assert "pydantic" not in str(caught.value)
+
+
+def test_missing_and_empty_parts_are_named():
+    with pytest.raises(PqswarmError, match=r"classifiers: is missing\.\n  algorithms: is missing\."):
+        read_plan("")
+    with pytest.raises(PqswarmError, match=r"classifiers: must hold at least one, not \[\]"):
+        read_plan("classifiers = []\nalgorithms = []")
+    with pytest.raises(
+        PqswarmError, match=r"dataset: must be a table of keys, not 3[^$]*algorithms\[0\]: must be a tab"
+    ):
+        read_plan('dataset = 3\nalgorithms = ["ga"]')
+
+
+def test_all_mistakes_are_told_at_once_and_each_only_once():
+    text = smoke("runs = 3", "runs = 0").replace('"ga"', '"gaa"').replace("number = 5", "number = 'five'")
+    with pytest.raises(PqswarmError) as caught:
+        read_plan(text)
+    lines = str(caught.value).splitlines()
+    assert len(lines) == 4
+    assert all(line.startswith("  ") and line.endswith(".") for line in lines[1:])
+
+
+def test_names_that_tables_use_are_those_of_the_runner():
+    assert set(_TAKEN) == {ALL_FEATURES, ONE_STANDARD_ERROR}
+
+
+def test_files(tmp_path):
+    (tmp_path / "mine.toml").write_text(SMOKE)
+    assert load_plan(tmp_path / "mine.toml") == load_plan("smoke") == load_plan(str(tmp_path / "mine.toml"))
+    with pytest.raises(PqswarmError, match="there is no plan 'papper': give the path of a TOML file, or one of quick"):
+        load_plan("papper")
+    (tmp_path / "latin.toml").write_bytes(SMOKE.replace("A smoke", "Prüfung").encode("latin-1"))
+    with pytest.raises(PqswarmError, match=r"cannot read the plan .*latin.toml: 'utf-8' codec"):
+        load_plan(tmp_path / "latin.toml")
+    with pytest.raises(PqswarmError, match=r"cannot read the plan .*Is a directory"):
+        load_plan(tmp_path)
+    with pytest.raises(PqswarmError, match="unknown plan 'papper': did you mean 'paper'"):
+        plan_text("papper")
+
+
+def shuffled(tree, rng):
+    """The same mapping with its keys in another order, all the way down."""
+    if isinstance(tree, list):
+        return [shuffled(branch, rng) for branch in tree]
+    if not isinstance(tree, dict):
+        return tree
+    keys = rng.sample(list(tree), len(tree))
+    return {key: shuffled(tree[key], rng) for key in keys}
+
+
+def test_canonical_form_does_not_depend_on_the_order_of_keys_nor_on_the_title():
+    given = tomllib.loads(smoke('"bpso"', '"bpso"\nparameters = { swarm_size = 20, inertia = 0.5 }'))
+    plan = StudyPlan.model_validate(given)
+    for seed in range(5):
+        other = StudyPlan.model_validate(shuffled(given, random.Random(seed)) | {"title": f"Title {seed}"})
+        assert other.canonical() == plan.canonical()
+        assert other.differences(plan.canonical()) == []
+
+
+def test_order_of_parts_makes_no_difference():
+    given = tomllib.loads(SMOKE)
+    turned = given | {key: given[key][::-1] for key in ("classifiers", "algorithms")}
+    assert StudyPlan.model_validate(turned).differences(load_plan("smoke").canonical()) == []
+
+
+def test_canonical_form_is_read_back():
+    plan = read_plan(smoke('"bpso"', '"bpso"\nparameters = { swarm_size = 20, inertia = 0.5 }'))
+    assert plan_of(plan.canonical(), plan.title) == plan
+    assert plan_of(json.dumps(json.loads(plan.canonical())), plan.title).dataset.snr == (inf, 30.0)
+    with pytest.raises(PqswarmError, match="the plan that the study keeps cannot be read"):
+        plan_of("{", "title")
+    with pytest.raises(PqswarmError, match="the plan that the study keeps cannot be read"):
+        plan_of("[]", "title")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lines"),
+    [
+        ("runs = 3", "runs = 4", ["runs: 3 there, 4 now"]),
+        ("A smoke test", "Another title", []),
+        ("snr = [inf, 30]", "snr = [inf, 30, 20]", ["dataset.snr[2]: absent there, 20.0 now"]),
+        ("width = 0.004", "width = 0.005", ["classifiers[NB].width: 0.004 there, 0.005 now"]),
+        ("seed = 1\n\n[folds]", "seed = 2\n\n[folds]", ["fresh.seed: 1 there, 2 now"]),
+        (
+            '"bpso"',
+            '"bpso"\nparameters.swarm_size = 9',
+            ["algorithms[bpso].parameters.swarm_size: absent there, 9 now"],
+        ),
+        (
+            '[[algorithms]]\nalgorithm = "ga"\n',
+            "",
+            ["algorithms[ga].algorithm: ga there, absent now", "algorithms[ga].name: ga there, absent now"],
+        ),
+    ],
+)
+def test_differences_in_words(old, new, lines):
+    assert sorted(read_plan(smoke(old, new)).differences(load_plan("smoke").canonical())) == lines
+
+
+def test_seeds_of_runs_depend_on_names_and_number_alone():
+    """These numbers must never change: all published results hang on them."""
+    paper, smoke_plan = load_plan("paper"), load_plan("smoke")
+    golden = {
+        ("NB", "2d-upso", 0): 8732190369386162345,
+        ("NB", "2d-upso", 39): 2636278372367044268,
+        ("k-NN", "ga", 0): 8927735468187946100,
+    }
+    for (classifier, algorithm, run), seed in golden.items():
+        assert paper.run_seed(classifier, algorithm, run) == smoke_plan.run_seed(classifier, algorithm, run) == seed
+    seeds = {paper.run_seed(c.name, a.name, n) for c in paper.classifiers for a in paper.algorithms for n in range(40)}
+    assert len(seeds) == 2 * 7 * 40
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert paper.model_copy(update={"seed": 1}).run_seed("NB", "2d-upso", 0) not in seeds
+
+
+def test_adding_an_algorithm_changes_nobodys_seeds():
+    mine = '[[algorithms]]\nname = "mine"\nalgorithm = "bpso"\nparameters.swarm_size = 9\n\n'
+    other = read_plan(smoke("[[algorithms]]", mine + "[[algorithms]]"))
+    plan = load_plan("smoke")
+    assert [algorithm.name for algorithm in other.algorithms] == ["mine", *SEVEN]
+    for name in SEVEN:
+        assert other.run_seed("NB", name, 2) == plan.run_seed("NB", name, 2)
+    assert other.run_seed("NB", "mine", 0) != other.run_seed("NB", "bpso", 0)
+    assert other.algorithm("mine").title == "mine"
+
+
+def test_plan_in_the_report_reads_back_as_the_same_plan():
+    odd = smoke("A smoke test", 'A \\"smoke\\" test \\\\ ü').replace(
+        '"bpso"', '"bpso"\nname = "slow +1.5 bpso"\nparameters = { swarm_size = 20, inertia = 0.5 }'
+    )
+    for plan in (*(load_plan(name) for name in PLANS), read_plan(odd)):
+        assert read_plan(_plan_text(SimpleNamespace(plan=plan))) == plan
+
+
+def test_plans_are_frozen():
+    with pytest.raises(ValueError, match="frozen"):
+        load_plan("smoke").runs = 5

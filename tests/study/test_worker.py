@@ -1,0 +1,113 @@
+"""Slices of work: the same however they are cut, grouped and shared among threads."""
+
+import sys
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from math import inf
+from threading import Barrier
+
+import numpy as np
+import pytest
+
+from pqswarm.datasets import make_dataset
+from pqswarm.evaluation import Folds, Memo
+from pqswarm.study import RunKey, worker
+from pqswarm.study.problem import Problem
+from pqswarm.study.runner import _continued
+from pqswarm.study.worker import Group, advance
+from tests.study.studies import tiny
+
+
+@pytest.fixture(scope="module")
+def problems():
+    events, plan = make_dataset(10, inf, 0, "paper"), tiny()
+    folds = Folds.stratified(events.y, 5, 0)
+    return {c.name: Problem.of(c, c.hyperparameters, events.X(inf), events.y, folds) for c in plan.classifiers}
+
+
+def group(problem, runs, max_evaluations=200, algorithm="2d-upso"):
+    keys = tuple(RunKey("any", algorithm, run) for run in runs)
+    nothing = (None,) * len(keys)
+    return Group(problem, algorithm, {}, max_evaluations, keys, tuple(runs), nothing, (0.0,) * len(keys))
+
+
+def finished(problem, runs, limit, **changes):
+    """The runs of a group in the end, and how many slices they took."""
+    left, done, slices = group(problem, runs, **changes), {}, 0
+    while True:
+        outcome = advance(left, limit)
+        slices += 1
+        for record in outcome.finished:
+            done[record.key.run] = (record.error, record.mask.tobytes(), record.improvements.tobytes())
+            assert record.seconds > 0
+        if not outcome.running:
+            return done, slices
+        assert outcome.evaluations > 0
+        left = _continued(left, outcome)
+
+
+@pytest.mark.parametrize("classifier", ["k-NN", "NB"])
+@pytest.mark.parametrize("algorithm", ["2d-upso", "aco", "cbpso"])
+def test_cuts_and_companions_change_nothing(problems, classifier, algorithm):
+    problem = problems[classifier]
+    together, one = finished(problem, [3, 1, 4], inf, algorithm=algorithm)
+    assert one == 1
+    apart, many = finished(problem, [4, 3, 1], 0.0, algorithm=algorithm)
+    assert many > 3
+    assert apart == together
+    assert finished(problem, [4], 0.0, algorithm=algorithm)[0] == {4: together[4]}
+
+
+def test_evaluations_are_counted(problems):
+    outcome = advance(group(problems["NB"], [1, 2], max_evaluations=205), inf)
+    assert outcome.evaluations == 410
+    assert [record.n_evaluations for record in outcome.finished] == [205, 205]
+
+
+def test_threads_do_not_disturb_each_other(problems, monkeypatch):
+    """A Dask worker has several, and a memory that is full forgets."""
+    monkeypatch.setattr(worker, "_evaluators", OrderedDict())
+    monkeypatch.setattr(worker, "_MEMORY", 20)
+    alone = {run: finished(problems["NB"], [run], inf, max_evaluations=900)[0][run] for run in range(8)}
+    barrier = Barrier(4)
+
+    def work(run):
+        barrier.wait(30)
+        return finished(problems["NB"], [run], 0.05, max_evaluations=900)[0][run]
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert dict(enumerate(pool.map(work, range(8)))) == alone
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(worker._evaluators) == 1
+
+
+def test_few_evaluators_are_kept(problems, monkeypatch):
+    monkeypatch.setattr(worker, "_evaluators", OrderedDict())
+    base = problems["NB"]
+    others = [Problem(base.X, base.y, base.test_fold, base.kind, {"width": width}, "once") for width in (0.1, 0.2, 0.3)]
+    memories = [worker._evaluator(problem, 1) for problem in others]
+    assert all(isinstance(memory, Memo) for memory in memories)
+    assert list(worker._evaluators) == [others[1].key, others[2].key]
+    assert worker._evaluator(others[2], 1) is memories[2]
+    assert worker._evaluator(others[0], 1) is not memories[0]
+
+
+def test_problems_are_told_apart_by_all_that_decides_errors(problems):
+    base = problems["NB"]
+    X = base.X.copy()
+    X[5, 7] = np.nextafter(X[5, 7], inf)
+    changed = [
+        Problem(X, base.y, base.test_fold, base.kind, base.hyperparameters, base.scaling),
+        Problem(base.X, base.y[::-1], base.test_fold, base.kind, base.hyperparameters, base.scaling),
+        Problem(base.X, base.y, base.test_fold[::-1], base.kind, base.hyperparameters, base.scaling),
+        Problem(base.X, base.y, base.test_fold, base.kind, {"width": 0.005}, base.scaling),
+        Problem(base.X, base.y, base.test_fold, base.kind, base.hyperparameters, "fold"),
+        problems["k-NN"],
+    ]
+    assert len({base.key, *(problem.key for problem in changed)}) == 7
+    copied = Problem(base.X.copy(), base.y.copy(), base.test_fold.copy(), base.kind, {"width": 0.004}, "once")
+    assert copied.key == base.key
