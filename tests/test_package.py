@@ -18,6 +18,7 @@ PACKAGES = [
     "pqswarm.events",
     "pqswarm.events.models",
     "pqswarm.features",
+    "pqswarm.recordings",
     "pqswarm.report",
     "pqswarm.search",
     "pqswarm.statistics",
@@ -37,6 +38,7 @@ def test_import_is_light():
     assert loaded_by("import pqswarm.events", ("pywt", *HEAVY)) == "[]"
     assert loaded_by("import pqswarm.datasets", HEAVY) == "[]"
     assert loaded_by("import pqswarm.evaluation", HEAVY) == "[]"
+    assert loaded_by("import pqswarm.recordings", HEAVY) == "[]"
     assert loaded_by("import pqswarm.search", HEAVY) == "[]"
     assert loaded_by("import pqswarm.statistics", HEAVY) == "[]"
     assert loaded_by("import pqswarm.study", HEAVY) == "[]"
@@ -67,14 +69,19 @@ def public_functions():
                 yield f"{name}.{export}", thing
 
 
-@pytest.mark.parametrize(("name", "function"), dict(public_functions()).items(), ids=lambda value: str(value)[:60])
-def test_public_functions_are_annotated_and_documented(name, function):
+FUNCTIONS = dict(public_functions())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_public_functions_are_annotated_and_documented(name):
+    function = FUNCTIONS[name]
     assert inspect.getdoc(function)
     signature = inspect.signature(function)
     assert signature.return_annotation is not inspect.Signature.empty
     if len(signature.parameters) > 2:
         assert "Parameters\n----------" in inspect.getdoc(function)
-        assert "Returns\n-------" in inspect.getdoc(function)
+        nothing = signature.return_annotation is None
+        assert nothing or "Returns\n-------" in inspect.getdoc(function)
 
 
 def test_every_module_imports():

@@ -2,7 +2,7 @@
 
 The sub-packages follow the flow of the data::
 
-    events -> features -> datasets -> evaluation -> search -> study -> statistics -> report -> cli (the command ``pqswarm``)
+    recordings -> events -> features -> datasets -> evaluation -> search -> study -> statistics -> report -> cli
 
 They are imported on first use, so that ``import pqswarm`` stays fast.
 """
@@ -25,6 +25,7 @@ __all__ = [
     "evaluation",
     "events",
     "features",
+    "recordings",
     "report",
     "search",
     "statistics",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from pqswarm.report.study_tables import decibel
+from pqswarm.report.subset_tables import decibel
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.study.runner import ALL_FEATURES, ONE_STANDARD_ERROR
 

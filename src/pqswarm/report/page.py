@@ -74,7 +74,7 @@ def _section(study: StudySummary, found: ClassifierSummary, number: int, events:
             [],
             [_convergence(study, found, prefix), _scatter(study, found, prefix)],
             tables,
-            ("performance",),
+            ("performance", "gap"),
         ),
         _part(
             "Is the difference more than chance?",

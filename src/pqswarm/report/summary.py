@@ -1,7 +1,9 @@
 """From the store of a study to plain numbers: all that tables, figures and sentences are made of."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from math import inf
 from typing import Any
 
@@ -112,6 +114,7 @@ class ClassifierSummary:
     fresh: dict[str, float]
     smaller: dict[str, Any] | None
     reference: str
+    best_known: dict[str, Any] | None
 
     @property
     def n_features(self) -> int:
@@ -259,7 +262,14 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
         fresh={titles[key]: error for key, error in (store.fact(f"fresh/{name}") or {}).items()},
         smaller=store.fact(f"one-se/{name}"),
         reference=plan.algorithm(plan.reference).title,
+        best_known=_best_known(store.fact(f"problem/{name}")),
     )
+
+
+def _best_known(problem: str | None) -> dict[str, Any] | None:
+    """The best subset that is known for the very same events, folds and classifier."""
+    records = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
+    return next((record for record in records if record["problem"] == problem), None)
 
 
 def _slugs(names: list[str]) -> dict[str, str]:
