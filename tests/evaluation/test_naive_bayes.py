@@ -94,13 +94,13 @@ def test_kernel_terms_are_those_of_scikit_learns_density():
     for c in range(3):
         members = train[y[train] == c]
         density = KernelDensity(bandwidth=0.05, rtol=1e-12).fit(data[members, :1])
-        np.testing.assert_allclose(evaluator._table[0, test, c], density.score_samples(data[test, :1]), rtol=1e-9)
+        np.testing.assert_allclose(evaluator.table[0, test, c], density.score_samples(data[test, :1]), rtol=1e-9)
 
 
 def test_kernel_terms_to_the_last_digits_even_far_away():
     X, y, folds = dataset("wine")
     for width in (1e-4, 0.004, 1.0):
-        ours = KernelNBEvaluator(X, y, folds, width)._table
+        ours = KernelNBEvaluator(X, y, folds, width).table
         np.testing.assert_allclose(ours, table(scaled(X, X), y, folds, width), rtol=1e-13, atol=1e-12)
 
 

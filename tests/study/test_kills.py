@@ -43,13 +43,14 @@ def run_for(seconds, plan, folder, jobs):
 
 def test_kills_at_random_moments_change_nothing(tmp_path):
     plan = tmp_path / "plan.toml"
-    plan.write_text(plan_toml(runs=6, max_evaluations=1500, events=30, old="number = 5", new="number = 10"))
+    plan.write_text(plan_toml(runs=6, max_evaluations=2500, events=40, old="number = 5", new="number = 10"))
     run_study(load_plan(plan), tmp_path / "undisturbed", jobs=2)
     undisturbed = contents(tmp_path / "undisturbed")
     rng = random.Random(1)
     folder, seen = tmp_path / "0", {}
     kills, with_checkpoints, with_runs = 0, 0, 0
-    while kills < KILLS:
+    # At least so many, and on until enough of them have fallen into searching, however fast the machine is.
+    while kills < KILLS or ((with_checkpoints < 5 or with_runs < 3) and kills < 3 * KILLS):
         if run_for(rng.uniform(SHORTEST, LONGEST), plan, folder, jobs=1 + kills % 2):
             assert contents(folder) == undisturbed
             folder, seen = tmp_path / str(kills), {}  # on a fast machine it is done too soon: begin another

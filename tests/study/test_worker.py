@@ -89,11 +89,11 @@ def test_few_evaluators_are_kept(problems, monkeypatch):
     monkeypatch.setattr(worker, "_evaluators", OrderedDict())
     base = problems["NB"]
     others = [Problem(base.X, base.y, base.test_fold, base.kind, {"width": width}, "once") for width in (0.1, 0.2, 0.3)]
-    memories = [worker._evaluator(problem, 1) for problem in others]
+    memories = [worker._evaluator(problem, 1, "cpu") for problem in others]
     assert all(isinstance(memory, Memo) for memory in memories)
-    assert list(worker._evaluators) == [others[1].key, others[2].key]
-    assert worker._evaluator(others[2], 1) is memories[2]
-    assert worker._evaluator(others[0], 1) is not memories[0]
+    assert list(worker._evaluators) == [f"cpu {problem.key}" for problem in others[1:]]
+    assert worker._evaluator(others[2], 1, "cpu") is memories[2]
+    assert worker._evaluator(others[0], 1, "cpu") is not memories[0]
 
 
 def test_problems_are_told_apart_by_all_that_decides_errors(problems):
