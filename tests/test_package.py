@@ -18,6 +18,7 @@ PACKAGES = [
     "pqswarm.events",
     "pqswarm.events.models",
     "pqswarm.features",
+    "pqswarm.identify",
     "pqswarm.recordings",
     "pqswarm.report",
     "pqswarm.search",

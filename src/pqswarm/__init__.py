@@ -2,7 +2,8 @@
 
 The sub-packages follow the flow of the data::
 
-    recordings -> events -> features -> datasets -> evaluation -> search -> study -> statistics -> report -> cli
+    recordings -> events -> features -> datasets -> evaluation -> search
+    -> study -> statistics -> report -> identify -> cli
 
 They are imported on first use, so that ``import pqswarm`` stays fast.
 """
@@ -25,6 +26,7 @@ __all__ = [
     "evaluation",
     "events",
     "features",
+    "identify",
     "recordings",
     "report",
     "search",

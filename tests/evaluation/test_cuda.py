@@ -3,6 +3,7 @@
 import sys
 import types
 from importlib.resources import files
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def test_chunks_cover_the_batch_and_fit(count, each, memory):
     parts = list(chunks(count, each, memory))
     assert [i for part in parts for i in (part.start, part.stop)][:1] in ([], [0])
     assert sum(part.stop - part.start for part in parts) == count
-    assert all(a.stop == b.start for a, b in zip(parts, parts[1:], strict=False))
+    assert all(a.stop == b.start for a, b in pairwise(parts))
     assert all((part.stop - part.start) * each <= max(memory, each) for part in parts)
     if parts:
         lengths = [part.stop - part.start for part in parts]

@@ -9,11 +9,13 @@ from pqswarm import __version__
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.features import features
+from pqswarm.cli.identify import identify
 from pqswarm.cli.options import Stopped
 from pqswarm.cli.plan import app as plan
 from pqswarm.cli.plot import plot
 from pqswarm.cli.report import report
 from pqswarm.cli.study import study
+from pqswarm.cli.train import train
 from pqswarm.errors import PqswarmError
 
 __all__ = ["app", "main"]
@@ -26,7 +28,7 @@ app = typer.Typer(
     help="Find the few signal features that identify a power-quality event.",
     epilog="Try: pqswarm study quick",
 )
-for _command in (study, report, compare, dataset, features, plot):
+for _command in (study, report, compare, identify, train, dataset, features, plot):
     app.command()(_command)
 app.add_typer(plan, name="plan")
 

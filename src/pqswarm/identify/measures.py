@@ -5,7 +5,7 @@ from a transient, nor a slow modulation from a short sag, once phase, frequency,
 can. All are taken from a capture of 500 samples per cycle in pu of the peak, before it is lengthened.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,9 @@ SAMPLES_PER_CYCLE = 500
 """As the paper's signals have (25 kHz, 50 Hz)."""
 
 _BANDS = ((4, 8), (8, 16), (16, 31), (31, 62), (62, 125), (125, 250))
-_KINDS = ("", ".noise", ".energy")
+_KINDS = ("", ".noise", ".excess", ".energy")
+_LOUD = 4.0
+_SMALL = 0.02
 _ORDERS = (2, 3, 5, 7, 11, 13)
 _FUNDAMENTAL = 2.0
 _HIGHEST = 40.0
@@ -54,6 +56,15 @@ MEASURES: dict[str, float] = {
 only can it be used."""
 
 
+# A grid is never quite steady nor a recorder quite exact: less than this is as good as nothing.
+_LEAST = {
+    **dict.fromkeys(("fundamental.spread", "fundamental.drift", "fundamental.change", "flicker.depth"), 0.002),
+    **dict.fromkeys(("dc.offset", "harmonic.2", "high.level"), 0.004),
+    **dict.fromkeys(("harmonic.even", "rms.step"), 0.006),
+    "notch.peak": 0.01,
+}
+
+
 def measure(capture: "FloatArray") -> "FloatArray":
     """Measure a capture.
 
@@ -78,13 +89,14 @@ def measure(capture: "FloatArray") -> "FloatArray":
         raise PqswarmError("a capture must have at least 2.1 cycles to be measured.")
     found: dict[str, float] = {}
     spectra = _cycle_spectra(capture)
-    live = np.abs(spectra[:, 1]) > 0.3 * np.abs(spectra[:, 1]).max()
+    live = np.abs(spectra[:, 1]) >= 0.3 * np.abs(spectra[:, 1]).max()
     _levels(capture, found)
     _modulation(capture, found)
     _harmonics(spectra[live], found)
     _notches(capture, live, found)
     _transients(capture, found)
-    return np.nan_to_num(np.array([found[name] for name in MEASURES]), nan=0.0, posinf=1e6, neginf=-1e6)
+    values = np.array([max(found[name], _LEAST.get(name, -np.inf)) for name in MEASURES])
+    return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
 
 def _moving(values: "AnyArray", width: int) -> "AnyArray":
@@ -94,12 +106,17 @@ def _moving(values: "AnyArray", width: int) -> "AnyArray":
     return mean
 
 
+def _roots(squares: "FloatArray") -> "FloatArray":
+    """Square roots, where rounding may have left a little less than nothing."""
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
 def _levels(capture: "FloatArray", found: dict[str, float]) -> None:
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     centre = float(np.median(_moving(capture, cycle)))
     squares = 2 * (capture - centre) ** 2
-    half = np.sqrt(_moving(squares, cycle // 2)[::hop])
-    rms = np.sqrt(_moving(squares, cycle)[::hop])
+    half = _roots(_moving(squares, cycle // 2)[::hop])
+    rms = _roots(_moving(squares, cycle)[::hop])
     found["half.minimum"], found["half.maximum"] = float(half.min()), float(half.max())
     found["rms.minimum"], found["rms.maximum"] = float(rms.min()), float(rms.max())
     found["rms.median"] = float(np.median(rms))
@@ -108,7 +125,7 @@ def _levels(capture: "FloatArray", found: dict[str, float]) -> None:
     found["rms.below"] = float(np.mean(half < 0.9 * _usual(rms)))
     found["rms.above"] = float(np.mean(half > 1.1 * _usual(rms)))
     found["rms.dead"] = float(half.min() / _usual(rms))
-    found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / rms.max())
+    found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9))
 
 
 def _usual(rms: "FloatArray") -> float:
@@ -145,13 +162,15 @@ def _best_sine(values: "FloatArray") -> tuple[float, float]:
     return depth, float(gain[best] / power) if power > 0 else 0.0
 
 
-@cache
+@lru_cache(maxsize=256)
 def _sines(size: int) -> "FloatArray":
     """Orthonormal bases of a constant and a sine, one for each frequency: shape (n_frequencies, 3, size)."""
     time = np.arange(size) / 8
     bases = []
     for frequency in np.linspace(0.02, 0.5, 25):
-        columns = np.column_stack([np.ones(size), np.cos(2 * np.pi * frequency * time), np.sin(2 * np.pi * frequency * time)])
+        columns = np.column_stack(
+            [np.ones(size), np.cos(2 * np.pi * frequency * time), np.sin(2 * np.pi * frequency * time)]
+        )
         bases.append(np.linalg.qr(columns)[0].T)
     return np.array(bases)
 
@@ -207,40 +226,52 @@ def _transients(capture: "FloatArray", found: dict[str, float]) -> None:
     for name, sections in _filters().items():
         past = np.abs(sosfilt(sections, step))
         future = np.abs(sosfilt(sections, step[::-1])[::-1])
+        noise = max(1.05 * float(np.median(past)), 1e-5)  # of one sample: the difference of two has 1.41 times that
         least = np.abs(sosfilt(sections, steady, axis=1)).min(axis=0)
         np.minimum(least, np.abs(sosfilt(sections, steady[:, ::-1], axis=1)).min(axis=0)[::-1], out=least)
         np.minimum(least[cycle:], past, out=least[cycle:])
         np.minimum(least[:-cycle], future, out=least[:-cycle])
-        peak = float(least.max())
-        noise = max(1.48 * float(np.median(least)), 1e-6)
-        found[name] = peak
-        found[f"{name}.noise"] = peak / noise
-        found[f"{name}.energy"] = float(np.square(np.maximum(least - 3 * noise, 0.0)).sum())
+        excess = np.maximum(least - max(_LOUD * noise, _SMALL), 0.0)
+        found[name] = max(float(least.max()), _SMALL)
+        found[f"{name}.noise"] = float(least.max()) / max(noise, _SMALL / _LOUD)
+        found[f"{name}.excess"] = float(excess.max())
+        found[f"{name}.energy"] = float(np.square(excess).sum())
 
 
 def _steady_residuals(capture: "FloatArray") -> "FloatArray":
     """What is left of a capture without its usual cycle, at each level that it has: shape (n_levels, n_samples)."""
-    cycle = SAMPLES_PER_CYCLE
-    count = capture.size // cycle
-    blocks = capture[: count * cycle].reshape(count, cycle)
-    half = np.sqrt(2 * _moving(capture**2, cycle // 2)[:: cycle // 20])
-    rms = np.sqrt(2 * np.mean(blocks**2, axis=1))
-    usual = max(_usual(rms), 0.05)
-    near = np.argsort(np.abs(rms - usual))[: max(1, int(np.sum(np.abs(rms - usual) < 0.03 * usual)))]
-    shape = np.median(blocks[near] / np.maximum(rms[near, np.newaxis], 1e-3), axis=0)
-    middle = 0.5 * float(rms.min() + rms.max())
-    low, high = (rms[rms <= middle], rms[rms >= middle])
-    levels = [usual, float(half.min()), float(half.max()), float(np.median(low)), float(np.median(high))]
-    template = np.resize(shape, capture.size)
-    return capture - np.array(levels)[:, np.newaxis] * template
+    cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
+    half = _roots(2 * _moving(capture**2, cycle // 2)[::hop])
+    starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
+    first, second = half[starts // hop], half[starts // hop + 10]
+    level = np.sqrt((first**2 + second**2) / 2)
+    uneven = np.abs(first - second) / np.maximum(level, max(0.2 * float(level.max()), 1e-6))
+    steady = uneven <= max(0.03, float(np.sort(uneven)[min(1, uneven.size - 1)]))
+    usual = float(min(level[steady], key=lambda value: abs(value - 1)))
+    chosen = np.flatnonzero(steady & (np.abs(level - usual) <= 0.05 * usual))
+    rows = capture[starts[chosen, np.newaxis] + np.arange(cycle)]
+    # Those that begin at half a cycle are turned, so that all begin at the same phase.
+    odd = (starts[chosen] % cycle) > 0
+    rows[odd] = np.roll(rows[odd], cycle // 2, axis=1)
+    shape = np.median(rows / max(usual, 0.05), axis=0)
+    middle = 0.5 * float(level.min() + level.max())
+    levels = [
+        *(usual, float(half.min()), float(half.max()), float(half[0]), float(half[-1])),
+        *(float(np.median(side)) for side in (level[level <= middle], level[level >= middle])),
+    ]
+    return np.asarray(capture - np.array(levels)[:, np.newaxis] * np.resize(shape, capture.size), dtype=np.float64)
 
 
 @cache
 def _filters() -> "dict[str, AnyArray]":
     from scipy.signal import butter
 
-    found = {"transient.all": butter(2, _BANDS[0][0], "highpass", fs=SAMPLES_PER_CYCLE, output="sos")}
+    rate = float(SAMPLES_PER_CYCLE)
+    found: dict[str, AnyArray] = {"transient.all": butter(2, _BANDS[0][0], "highpass", fs=rate, output="sos")}
     for low, high in _BANDS:
-        kind, edges = ("highpass", low) if 2 * high >= SAMPLES_PER_CYCLE else ("bandpass", (low, high))
-        found[f"transient.{low}_{high}"] = butter(2, edges, kind, fs=SAMPLES_PER_CYCLE, output="sos")
+        found[f"transient.{low}_{high}"] = (
+            butter(2, low, "highpass", fs=rate, output="sos")
+            if 2 * high >= rate
+            else butter(2, (float(low), float(high)), "bandpass", fs=rate, output="sos")
+        )
     return found

@@ -11,7 +11,7 @@ from pqswarm.identify.measures import MEASURES, SAMPLES_PER_CYCLE, WIDEST, measu
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray
 
-__all__ = ["FEATURES", "LEAST_CYCLES", "available", "features_of", "resample"]
+__all__ = ["FEATURES", "LEAST_CYCLES", "TIERS", "available", "features_of", "resample", "uppers"]
 
 _NAMES = feature_names(8)
 FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
@@ -20,14 +20,17 @@ FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
 LEAST_CYCLES = 2.2
 """Shortest capture that can be looked at."""
 
+TIERS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
+"""Bandwidths for which a model has a subset of features, in multiples of the fundamental."""
+
 _TAPS = 24
 _FINER = 4
 _MARGIN = 1.02
 """Half the sampling rate may be so much below the edge of a band: recorders of 64 samples per cycle are common."""
 
 
-def _uppers() -> "FloatArray":
-    """Highest frequency of each feature, in multiples of the fundamental."""
+def uppers() -> "FloatArray":
+    """Return the highest frequency of each feature, in multiples of the fundamental."""
     bands = {f"D{j}": min(SAMPLES_PER_CYCLE / 2**j, WIDEST) for j in range(1, 9)} | {"A8": SAMPLES_PER_CYCLE / 2**9}
     return np.array([*(bands[name.partition(".")[0]] for name in _NAMES), *MEASURES.values()])
 
@@ -53,7 +56,7 @@ def available(sampling_rate: float, frequency: float) -> "BoolArray":
     'D4.minimum'
     """
     highest = _MARGIN * sampling_rate / (2 * frequency)
-    yes: BoolArray = _uppers() <= highest
+    yes: BoolArray = uppers() <= highest
     return yes
 
 
@@ -87,9 +90,7 @@ def resample(signal: "FloatArray", ratio: float) -> "FloatArray":
     reach = int(np.ceil(_TAPS / cutoff))
     if signal.size <= reach:
         raise PqswarmError(f"a capture of {signal.size} samples is too short to be sampled again.")
-    padded = np.concatenate(
-        [2 * signal[0] - signal[reach:0:-1], signal, 2 * signal[-1] - signal[-2 : -reach - 2 : -1]]
-    )
+    padded = np.concatenate([2 * signal[0] - signal[reach:0:-1], signal, 2 * signal[-1] - signal[-2 : -reach - 2 : -1]])
     low_pass = _FINER * firwin(2 * _FINER * reach + 1, 0.97 * cutoff / _FINER, window=("kaiser", 7.0))
     finer = upfirdn(low_pass, padded, up=_FINER)
     places = np.arange(int(np.floor((signal.size - 1) * ratio)) + 1) / ratio

@@ -1,0 +1,197 @@
+"""Verdicts as plain frozen records: rows, text, dict, figure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pqswarm.identify.rules import in_plain_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pqswarm.recordings.characterisation import ChannelResult, Characterisation
+    from pqswarm.recordings.recording import Recording
+
+__all__ = ["ChannelVerdict", "Verdict"]
+
+
+@dataclass(frozen=True, eq=False)
+class ChannelVerdict:
+    """What was found on one channel.
+
+    Attributes
+    ----------
+    result : ChannelResult
+        By the rules.
+    rule : str
+        The class that the rules amount to.
+    probabilities : mapping of str to float
+        Of the classes by the model, the most probable first; empty if it could not be asked.
+    bands : tuple of str
+        Groups of features that the model used, such as ``"D4"`` or ``"rms"``.
+    agreement : str
+        Of rules and model, in words.
+    window : tuple of float
+        What the model looked at: begin and end [s].
+    extended : bool
+        Whether it was shorter than 30 cycles.
+    """
+
+    result: "ChannelResult"
+    rule: str
+    probabilities: Mapping[str, float]
+    bands: tuple[str, ...]
+    agreement: str
+    window: tuple[float, float]
+    extended: bool
+
+    @property
+    def label(self) -> str:
+        """The class by the model; empty if it could not be asked."""
+        return next(iter(self.probabilities), "")
+
+    @property
+    def probability(self) -> float:
+        """Of the class; 0 if the model could not be asked."""
+        return next(iter(self.probabilities.values()), 0.0)
+
+    @property
+    def runner_up(self) -> tuple[str, float]:
+        """The second most probable class, and its probability."""
+        items = list(self.probabilities.items())
+        return items[1] if len(items) > 1 else ("", 0.0)
+
+    def text(self) -> str:
+        """Return the verdict of the model in one line."""
+        name = self.result.name + (f" (phase {self.result.phase})" if self.result.phase else "")
+        if not self.label:
+            return f"{name}: {self.agreement}"
+        other, share = self.runner_up
+        return (
+            f"{name}: {in_plain_words(self.label)}, {100 * self.probability:.0f} % "
+            f"(then {in_plain_words(other)}, {100 * share:.0f} %); {self.agreement}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "name": self.result.name,
+            "phase": self.result.phase,
+            "system": self.result.system,
+            "class": self.label or None,
+            "probability": round(self.probability, 4) if self.label else None,
+            "runner_up": self.runner_up[0] or None,
+            "runner_up_probability": round(self.runner_up[1], 4) if self.label else None,
+            "probabilities": {name: round(value, 4) for name, value in self.probabilities.items()},
+            "rule_class": self.rule,
+            "agreement": self.agreement,
+            "features": list(self.bands),
+            "window": [round(value, 6) for value in self.window],
+            "extended": self.extended,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What was found in a recording.
+
+    Attributes
+    ----------
+    source : str
+        The recording.
+    characterisation : Characterisation
+        By the rules.
+    channels : tuple of ChannelVerdict
+        One per supply voltage.
+    limits : tuple of str
+        What was assumed, and what limits the verdict; one sentence each.
+    notes : tuple of str
+        What had to be assumed in reading the recording.
+    """
+
+    source: str
+    characterisation: "Characterisation"
+    channels: tuple[ChannelVerdict, ...]
+    limits: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the rules found, in the words of IEEE 1159."""
+        return self.characterisation.sentences()
+
+    def text(self) -> str:
+        """Return everything in words, one thing a line."""
+        found = self.characterisation
+        references = "; ".join(f"{one.name} {one.reference:.5g} V ({one.reference_source})" for one in found.channels)
+        return "\n".join(
+            [
+                self.source or "recording",
+                *(f"  {sentence}" for sentence in self.sentences),
+                *(f"  {channel.text()}" for channel in self.channels),
+                f"  1 pu: {references}; {found.frequency:.2f} Hz",
+                *(f"  note: {text}" for text in (*self.notes, *self.limits)),
+            ]
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one plain dict for each channel."""
+        return [
+            {
+                "source": self.source,
+                "channel": channel.result.name,
+                "phase": channel.result.phase,
+                "class": channel.label,
+                "probability": round(channel.probability, 3) if channel.label else "",
+                "runner_up": channel.runner_up[0],
+                "runner_up_probability": round(channel.runner_up[1], 3) if channel.label else "",
+                "rule_class": channel.rule,
+                "agreement": channel.agreement,
+                "sentence": "; ".join(_of_channel(channel)) or "no disturbance found",
+                "reference_volts": float(f"{channel.result.reference:.6g}"),
+                "reference": channel.result.reference_source,
+                "frequency": round(self.characterisation.frequency, 3),
+                "sampling_rate": float(f"{self.characterisation.sampling_rate:.8g}"),
+                "extended": channel.extended,
+                "limits": " ".join(self.limits),
+            }
+            for channel in self.channels
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return {
+            "source": self.source,
+            "sentences": list(self.sentences),
+            "channels": [channel.as_dict() for channel in self.channels],
+            "limits": list(self.limits),
+            "notes": list(self.notes),
+            "characterisation": self.characterisation.as_dict(),
+        }
+
+    def plot(self, recording: "Recording") -> "Figure":
+        """Draw waveform, Urms(1/2), marked events and band energies.
+
+        Parameters
+        ----------
+        recording : Recording
+            The one that was judged.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+        """
+        from pqswarm.identify.figures import plot_verdict
+
+        return plot_verdict(recording, self)
+
+
+def _of_channel(channel: ChannelVerdict) -> list[str]:
+    """The sentences of one channel."""
+    from pqswarm.recordings._char_sentences import transient_sentence
+
+    result = channel.result
+    said = [event.sentence for event in result.events]
+    said += [transient_sentence([one]) for one in result.transients]
+    return said + [flag.sentence for flag in result.flags]

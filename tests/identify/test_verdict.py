@@ -1,0 +1,150 @@
+"""Verdicts on generated recordings, and on those of others where they are at hand."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES, generate
+from pqswarm.identify import identify
+from pqswarm.identify.rules import agreement, in_plain_words
+from pqswarm.identify.summary import csv_text, html_text
+from pqswarm.recordings import Channel, Recording, read_all
+
+FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))
+FILES = (
+    *("keating/keating_1999.CFG", "go_comtrade/test1.cfg", "substation_2023/xtz.cfg", "substation_2023/ymz.cfg"),
+    *("wisp/1.cfg", "wisp/2.cfg", "wisp/3.cfg", "wisp/4.CFG", "wisp/5.cfg", "pqdif/example.pqd", "rte/DATA_S2.npz"),
+)
+
+
+def recording(*events, names="ABC", **kwargs):
+    channels = tuple(
+        Channel(f"U{name}", "V", name, 325.27 * event.signal) for name, event in zip(names, events, strict=False)
+    )
+    return Recording(channels, events[0].sampling_rate, events[0].frequency, **kwargs)
+
+
+def test_a_sag():
+    event = generate("sag", seed=3, preset="field", cycles=30, frequency=50, depth=0.38, start=0.2, duration=0.15)
+    verdict = identify(recording(event, source="fault.cfg"))
+    (channel,) = verdict.channels
+    assert channel.label == "sag"
+    assert channel.rule == "sag"
+    assert channel.agreement == "agree"
+    assert channel.probability > 0.8
+    assert channel.runner_up[0] in EVENT_CLASSES
+    assert channel.runner_up[1] < channel.probability
+    assert sum(channel.probabilities.values()) == pytest.approx(1)
+    text = verdict.text()
+    assert "fault.cfg" in text
+    assert "instantaneous sag on phase A" in text
+    assert "pre-event" in text
+
+
+def test_plain_values():
+    verdict = identify(recording(generate("harmonics", seed=1), generate("swell", seed=2), generate("sag", seed=5)))
+    again = json.loads(json.dumps(verdict.as_dict(), allow_nan=False))
+    assert [one["name"] for one in again["channels"]] == ["UA", "UB", "UC"]
+    assert len(verdict.rows()) == 3
+    assert csv_text([verdict]).count("\n") == 4
+    assert html_text([verdict], ["a <b> was bad"]).count("<tr") == 4
+    assert "a &lt;b&gt; was bad" in html_text([verdict], ["a <b> was bad"])
+
+
+def test_no_formula_for_a_spreadsheet():
+    event = generate("sag", seed=3)
+    odd = Recording((Channel("=cmd()", "V", "", 325 * event.signal),), 25_000, 50)
+    assert ",'=cmd()," in csv_text([identify(odd)])
+
+
+def test_short_capture_says_so():
+    event = generate("oscillatory_transient", seed=2, preset="field", cycles=5, frequency=60, transient_amplitude=1.0)
+    verdict = identify(recording(event))
+    assert verdict.channels[0].extended
+    assert any("extended to 30" in text for text in verdict.limits)
+    assert any("Time was scaled" in text for text in verdict.limits)
+
+
+def test_slow_recorder_says_so():
+    event = generate("sag", seed=3, sampling_rate=3200, depth=0.5)
+    verdict = identify(recording(event))
+    assert any("uses features below 1562 Hz only" in text for text in verdict.limits)
+    assert not {"D1", "D2", "D3"} & set(verdict.channels[0].bands)
+    assert verdict.channels[0].label == "sag"
+
+
+def test_long_record_is_windowed_at_the_event():
+    t = np.arange(64_000) / 6400
+    wave = 325 * np.sin(2 * np.pi * 50 * t) * np.where((t > 7.0) & (t < 7.1), 0.5, 1.0)
+    verdict = identify(Recording((Channel("U1", "V", "A", wave),), 6400, 50))
+    first, last = verdict.channels[0].window
+    assert first < 6.95
+    assert last > 7.15
+    assert last - first == pytest.approx(0.6, abs=0.01)
+    assert verdict.channels[0].label == "sag"
+    assert any("30 cycles around" in text for text in verdict.limits)
+
+
+def test_two_cycles_are_left_to_the_rules():
+    t = np.arange(1000) / 25_000
+    verdict = identify(Recording((Channel("U1", "V", "A", 325 * np.sin(2 * np.pi * 50 * t)),), 25_000, 50))
+    assert verdict.channels[0].label == ""
+    assert "rules only" in verdict.text()
+    json.dumps(verdict.as_dict(), allow_nan=False)
+    assert html_text([verdict])
+
+
+def test_dead_channel():
+    event = generate("sag", seed=3)
+    both = Recording(
+        (Channel("U1", "V", "A", 325 * event.signal), Channel("U2", "V", "B", 0 * event.signal)), 25_000, 50
+    )
+    verdict = identify(both)
+    assert verdict.channels[0].label == "sag"
+    assert len(verdict.plot(both).axes) == 4
+
+
+def test_missing_samples():
+    event = generate("sag", seed=3, depth=0.5)
+    wave = 325 * event.signal
+    wave[2000:2050] = np.nan
+    assert identify(Recording((Channel("U1", "V", "A", wave),), 25_000, 50)).channels[0].label.startswith("sag")
+
+
+def test_channels_and_reference():
+    three = recording(generate("sag", seed=3), generate("pure_sinusoid", seed=1), generate("pure_sinusoid", seed=2))
+    verdict = identify(three, channels=["B"], reference=230.0)
+    assert [one.result.name for one in verdict.channels] == ["UB"]
+    assert verdict.channels[0].result.reference_source == "given"
+    with pytest.raises(PqswarmError, match="no single channel"):
+        identify(three, channels=["Z"])
+
+
+def test_agreement_in_words():
+    result = identify(recording(generate("sag", seed=3))).channels[0].result
+    assert agreement("sag", "sag", result) == "agree"
+    assert agreement("sag", "sag_with_harmonics", result).startswith("agree in the main: rules say sag, the model sag")
+    assert agreement("sag", "swell", result).startswith("disagree")
+    assert in_plain_words("") == ""
+
+
+@pytest.mark.parametrize("event_class", EVENT_CLASSES)
+def test_figure(event_class):
+    event = recording(generate(event_class, seed=4, preset="field"), source="a_b$c^d.cfg")
+    assert len(identify(event).plot(event).axes) == 4
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no recordings of others in {FOLDER}")
+class TestSamples:
+    @pytest.mark.parametrize("name", FILES)
+    def test_all_have_a_verdict(self, name):
+        for one in read_all(FOLDER / name):
+            verdict = identify(one)
+            assert verdict.channels
+            assert verdict.sentences
+            assert all(channel.label or channel.agreement.startswith("rules only") for channel in verdict.channels)
+            json.dumps(verdict.as_dict(), allow_nan=False)

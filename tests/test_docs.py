@@ -1,0 +1,149 @@
+"""What the documentation says is so: examples run, code blocks run, commands exist, links lead somewhere."""
+
+import ast
+import doctest
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.test_package import PACKAGES
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.rst")]
+    if not {"_build", "generated", "auto_examples", "_templates"} & set(page.relative_to(ROOT).parts)
+)
+MARKDOWN = [page for page in PAGES if page.suffix == ".md"]
+FENCE = re.compile(r"^(?P<note><!-- not run -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = [
+    ROOT / "docs/start.md",
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
+    *sorted((ROOT / "docs/how").glob("*.md")),
+]
+
+
+def name_of(page):
+    return str(page.relative_to(ROOT))
+
+
+def blocks(page, language):
+    """Code blocks of a page in a language: the code, and whether it is said to run."""
+    found = FENCE.finditer(page.read_text(encoding="utf-8"))
+    return [(block["code"], block["note"] is None) for block in found if block["language"] == language]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(example, tmp_path):
+    environment = {**os.environ, "MPLBACKEND": "Agg"}
+    command = [sys.executable, "-W", "error", str(example)]
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 8
+    for example in EXAMPLES:
+        assert re.match(r'"""\n.+\n=+\n\n', example.read_text()), f"{example.name} has no heading"
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_code_blocks_run(page, tmp_path, monkeypatch, capsys):
+    """Blocks of a page run one after the other, in one namespace."""
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for code, runs in blocks(page, "python"):
+        compiled = compile(code, name_of(page), "exec")
+        if runs:
+            exec(compiled, namespace)
+    examples = "\n".join(code for code, _ in blocks(page, "pycon"))
+    test = doctest.DocTestParser().get_doctest(examples, {}, name_of(page), None, 0)
+    assert doctest.DocTestRunner().run(test).failed == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", [page for page in MARKDOWN if page not in RUN], ids=name_of)
+def test_other_code_blocks_are_sound(page):
+    """They compile, and what they import exists."""
+    for code, _ in blocks(page, "python"):
+        for node in ast.walk(ast.parse(code, name_of(page))):
+            if isinstance(node, ast.ImportFrom):
+                module = importlib.import_module(node.module)
+                missing = [alias.name for alias in node.names if not hasattr(module, alias.name)]
+                assert not missing, f"{node.module} has no {missing}"
+
+
+def test_the_algorithm_of_the_tutorial_is_short():
+    code = blocks(ROOT / "docs/tutorials/own-algorithm.md", "python")[0][0]
+    assert 40 < len(code.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=name_of)
+def test_commands_exist(page):
+    """Commands in the text have the arguments and options that they are given."""
+    from typer.main import get_command
+
+    from pqswarm.cli.main import app
+
+    text = page.read_text(encoding="utf-8")
+    lines = re.findall(r"^(?:\$ |    )(?:\.venv/bin/)?pqswarm ([a-z][^#>|\n]*)", text, re.MULTILINE)
+    lines += [line for line in re.findall(r"`pqswarm ([a-z][^`\n]*)`", text) if "..." not in line]
+    for line in lines:
+        command, words = get_command(app), shlex.split(line)
+        while words and hasattr(command, "commands"):
+            assert words[0] in command.commands, f"pqswarm {line}: no such command"
+            command = command.commands[words.pop(0)]
+        complete = bool(words) or not any(parameter.required for parameter in command.params)
+        if complete and "--help" not in words and not hasattr(command, "commands"):
+            command.make_context("pqswarm", words)
+
+
+def test_plans_in_tutorials_are_plans(tmp_path):
+    from pqswarm.study import load_plan
+
+    found = [code for page in RUN for code, _ in blocks(page, "toml")]
+    assert found
+    for code in found:
+        if "title" in tomllib.loads(code):
+            (tmp_path / "plan.toml").write_text(code)
+            assert load_plan(str(tmp_path / "plan.toml")).algorithms
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=name_of)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        goal = (page.parent / path).resolve() if path else page
+        made_by_the_gallery = re.fullmatch(r"(?:\.\./)*auto_examples/(index|plot_\w+)\.rst", path)
+        if made_by_the_gallery:
+            stem = made_by_the_gallery[1]
+            assert stem == "index" or ROOT / f"examples/{stem}.py" in EXAMPLES, f"no example {stem}"
+            continue
+        assert goal.exists(), f"{target} does not exist"
+        if anchor and goal.suffix == ".md":
+            headings = re.findall(r"^#+ (.+)$", goal.read_text(encoding="utf-8"), re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert anchor in slugs, f"{goal.name} has no heading {anchor}"
+
+
+@pytest.mark.parametrize("package", ["pqswarm", *PACKAGES])
+def test_reference_is_complete(package):
+    """Every public name stands on the page of its package."""
+    short = package.split(".")[1] if "." in package else "top"
+    text = (ROOT / "docs/reference" / f"{short}.rst").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (\w+)$", text, re.MULTILINE)) | set(re.findall(r"py:data:: (\w+)", text))
+    listed |= set(re.findall(r"``(\w+)``", text)) if package == "pqswarm" else set()
+    missing = set(importlib.import_module(package).__all__) - listed
+    assert not missing, f"add {sorted(missing)} to docs/reference/{short}.rst"
+    assert short in (ROOT / "docs/reference/index.rst").read_text(encoding="utf-8")
