@@ -8,7 +8,7 @@ OUT := study
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help study test lint bench clean
+.PHONY: help study test lint bench docs clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -17,7 +17,7 @@ study: $(VENV)/.installed ## run the paper in small, under three minutes on two 
 	$(BIN)/pqswarm study quick --out $(OUT)
 
 test: lint ## check style, types and layers, then run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check src tests benchmarks
@@ -28,7 +28,11 @@ lint: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev ## run the benchmarks, each beside the plain way of doing the same
 	for file in $(filter-out benchmarks/gpu.py,$(wildcard benchmarks/*.py)); do $(BIN)/python $$file || exit 1; done
 
+docs: $(VENV)/.installed-docs ## build the documentation, with its gallery, as docs/_build/html/index.html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
 clean: ## remove everything that can be made again
+	rm -rf docs/_build docs/auto_examples docs/reference/generated examples/*.png
 	rm -rf $(VENV) $(OUT) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -44,4 +48,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) --editable '.[docs]'
 	@touch $@ $(VENV)/.installed

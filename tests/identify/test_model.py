@@ -205,9 +205,9 @@ class TestHostileFiles:
         for _ in range(2000):
             bad = bytearray(content)
             for _ in range(dice.choice((1, 1, 2, 8))):
-                place = dice.randrange(len(bad))
+                place = dice.randrange(max(len(bad), 1))
                 kind = dice.randrange(4)
-                if kind == 0:
+                if kind == 0 and bad:
                     bad[place] = dice.randrange(256)
                 elif kind == 1:
                     del bad[place : place + dice.randrange(1, 200)]

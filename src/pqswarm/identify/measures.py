@@ -82,7 +82,7 @@ def measure(capture: "FloatArray") -> "FloatArray":
     --------
     >>> t = np.arange(5000) / 500
     >>> values = dict(zip(MEASURES, measure(np.sin(2 * np.pi * t) * np.where((t > 3) & (t < 6), 0.6, 1)), strict=True))
-    >>> f"{values['rms.minimum']:.2f} {values['rms.below']:.2f}", bool(values["transient.31_62"] < 0.001)
+    >>> f"{values['rms.minimum']:.2f} {values['rms.below']:.2f}", bool(values["transient.31_62.excess"] == 0)
     ('0.60 0.33', True)
     """
     if capture.ndim != 1 or capture.size < 2.1 * SAMPLES_PER_CYCLE:

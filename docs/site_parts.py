@@ -1,0 +1,74 @@
+"""Parts of the documentation that Sphinx lacks: formulas that need no network, and figures outside of pyplot."""
+
+import re
+
+import matplotlib.pyplot as plt
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from matplotlib.figure import Figure
+from sphinx.util import logging
+from sphinx_gallery.scrapers import figure_rst
+
+ORDER = (
+    "plot_events",
+    "plot_bands",
+    "plot_worked_example",
+    "plot_slow_motion",
+    "plot_convergence",
+    "plot_noise",
+    "plot_selector",
+    "plot_statistics",
+    "plot_recording",
+)
+
+
+def gallery_order(name):
+    """Place an example: the listed ones in their order, others after them."""
+    stem = name.removesuffix(".py")
+    return (ORDER.index(stem) if stem in ORDER else len(ORDER), stem)
+
+
+def figures(block, block_vars, gallery_conf):  # noqa: ARG001
+    """Save the new figures of a block: those of pyplot, and those that functions of pqswarm return."""
+    names = block_vars["example_globals"]
+    seen = names.setdefault("__figures_seen__", [])
+    drawn = [plt.figure(number) for number in plt.get_fignums()]
+    drawn += [value for value in names.values() if isinstance(value, Figure) and value not in [*seen, *drawn]]
+    seen += drawn
+    paths = []
+    for figure, path in zip(drawn, block_vars["image_path_iterator"], strict=False):
+        figure.savefig(path, dpi=110, bbox_inches="tight")
+        paths.append(path)
+    plt.close("all")
+    return figure_rst(paths, gallery_conf["src_dir"])
+
+
+def _mathml(self, node, *, block):
+    try:
+        self.body.append(tex2mathml(node.astext(), as_block=block))
+    except MathError as error:
+        logging.getLogger(__name__).warning("formula %r: %s", node.astext(), error, location=node)
+    raise nodes.SkipNode
+
+
+def _skip(app, what, name, member, skip, options):  # noqa: ARG001
+    """Leave out the methods that scikit-learn gives to all its estimators."""
+    return True if name.startswith("set_") and name.endswith("_request") else skip
+
+
+def _quote(app, what, name, obj, options, lines):  # noqa: ARG001
+    """Quote shapes such as (n_features_in_,): a word that ends in an underscore is a link to docutils."""
+    lines[:] = [re.sub(r"shape \((\w+_),\)", r"shape (``\1``,)", line) for line in lines]
+
+
+def setup(app):
+    """Let browsers draw formulas themselves: no script has to be fetched for them."""
+    app.connect("autodoc-skip-member", _skip)
+    app.connect("autodoc-process-docstring", _quote, priority=100)  # before numpydoc
+    app.add_html_math_renderer(
+        "mathml",
+        inline_renderers=(lambda self, node: _mathml(self, node, block=False), None),
+        block_renderers=(lambda self, node: _mathml(self, node, block=True), None),
+    )
+    return {"parallel_read_safe": True}

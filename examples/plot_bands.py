@@ -1,0 +1,41 @@
+"""
+The nine bands of a transient
+=============================
+
+A wavelet transform (sym6, eight levels) splits the voltage into nine bands. Each band sees another part of an event:
+an oscillation of some kHz shows in the bands D1 to D4, the fundamental stays in D8 and A8.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from pqswarm.events import generate
+from pqswarm.features import band_edges, band_names, decompose, extract, feature_names
+from pqswarm.report import plot_event, save_figure
+
+event = generate("oscillatory_transient", seed=3, transient_frequency=2000, transient_onset=0.3)
+figure = plot_event(event)
+save_figure(figure, "bands.png")
+
+# %%
+# Eleven functions of each band make the 99 features. Which of them stand out against an undisturbed voltage?
+
+sine = generate("pure_sinusoid", seed=3, amplitude=1.0)
+bands = band_names(8)
+energy = [feature_names().index(f"{band}.energy") for band in bands]
+disturbed, steady = (extract(each.signal, each.sampling_rate)[0][energy] for each in (event, sine))
+
+_, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
+place = np.arange(len(bands))
+axis.bar(place - 0.2, steady, 0.4, label="pure sinusoid", color="#9aa5b1")
+axis.bar(place + 0.2, disturbed, 0.4, label="transient of 2 kHz", color="#b5541c")
+edges = [f"{band}\n{low:.0f} to {high:.0f} Hz" for band, (low, high) in zip(bands, band_edges(25_000, 8), strict=True)]
+axis.set_xticks(place, edges, fontsize=7)
+axis.set(yscale="log", ylabel="energy of the band")
+axis.legend(frameon=False)
+plt.show()
+
+# %%
+# The coefficients themselves, for features of your own:
+
+print({band: values.shape[-1] for band, values in zip(bands, decompose(event.signal, 8), strict=True)})

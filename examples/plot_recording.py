@@ -1,0 +1,56 @@
+"""
+What happened in a recording?
+=============================
+
+A generated event is written as COMTRADE, read back as any recording would be, and described by the rules of IEC
+61000-4-30 in the words of IEEE 1159. Nothing is learnt here: the rules alone answer.
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from pqswarm.events import generate
+from pqswarm.recordings import Channel, Recording, read, write_comtrade
+from pqswarm.recordings.characterise import characterise
+
+PEAK = 230 * np.sqrt(2)
+times = {"start": 0.2, "duration": 0.15}
+sag = generate("sag_with_harmonics", seed=1, depth=0.38, h5=0.04, h7=0.03, h11=0.02, h13=0.01, **times)
+transient = generate(
+    "oscillatory_transient", seed=1, transient_frequency=1500, transient_amplitude=0.5, transient_onset=0.2
+)
+channels = (Channel("Ua", "V", "A", PEAK * sag.signal), Channel("Ub", "V", "B", PEAK * transient.signal))
+made = Recording(channels, sag.sampling_rate, sag.frequency, source="made for this page")
+
+with TemporaryDirectory() as folder:
+    recording = read(write_comtrade(made, Path(folder, "event.cfg")))
+print(f"{recording.format}: {recording.duration:.2f} s at {recording.sampling_rate:g} Hz")
+
+# %%
+# The answer, with what 1 pu is and the thresholds by which it was found:
+
+found = characterise(recording)
+print(found.text())
+
+# %%
+# Everything behind it is there as plain records: ``found.rows()``, ``found.as_dict()``.
+
+_, axes = plt.subplots(3, 1, figsize=(8.5, 6), sharex=True, layout="constrained")
+for axis, channel in zip(axes, recording.channels, strict=False):
+    axis.plot(recording.time, channel.samples, color="#1f4e79", lw=0.6)
+    axis.set(ylabel=f"{channel.name} [V]")
+for result in found.channels:
+    axes[2].plot(found.time, result.urms, label=result.name)
+    for event in result.events:
+        axes[2].axvspan(event.start, event.end, color="#b5541c", alpha=0.15)
+    for one in result.transients:
+        axes[1].axvline(one.onset, color="#b5541c", lw=1, ls="--")
+for limit in (found.thresholds.sag, found.thresholds.swell):
+    axes[2].axhline(limit, color="#9aa5b1", lw=0.8, ls=":")
+axes[2].set(ylabel="Urms(1/2) [pu]", xlabel="time [s]", ylim=(0.5, 1.2))
+axes[2].legend(frameon=False)
+axes[0].set_title("; ".join(found.sentences()[:2]), fontsize=9, loc="left", wrap=True)
+plt.show()
