@@ -3,8 +3,8 @@
     python benchmarks/best_known.py --device cuda --out best-known.json
 
 Many long runs of the 2D swarms and of catfish BPSO, and SFFS through all sizes; the best of what they find is
-polished: features are added, removed and exchanged, singly and in pairs, until nothing helps. On an H200 both
-classifiers take some minutes; on processors, many hours (--runs and --evaluations make it smaller).
+polished: one or two features are added or removed, or one is exchanged for another, until nothing helps. Both
+classifiers take some minutes on an H200; on processors, many hours (--runs and --evaluations make it smaller).
 """
 
 import argparse
@@ -25,7 +25,7 @@ SEARCHES = ("2d-upso", "2d-gpso", "2d-clpso", "cbpso")
 
 
 def neighbours(mask):
-    """All subsets that differ by one feature, or by an exchange of one for one, one for two or two for one."""
+    """All subsets that differ in one feature or in two."""
     inside, outside = np.flatnonzero(mask), np.flatnonzero(~mask)
     changes = [(f,) for f in range(mask.size)] + [(i, o) for i in inside for o in outside]
     changes += [(a, b) for k, a in enumerate(inside) for b in inside[:k]]

@@ -171,7 +171,17 @@ def test_all_mistakes_are_told_at_once_and_each_only_once():
 
 
 def test_names_that_tables_use_are_those_of_the_runner():
-    assert set(_TAKEN) == {ALL_FEATURES, ONE_STANDARD_ERROR}
+    assert {ALL_FEATURES, ONE_STANDARD_ERROR} < set(_TAKEN)
+    for name in ("p", "Level", "all"):
+        text = SMOKE.replace('algorithm = "ga"', f'name = "{name}"\nalgorithm = "ga"', 1)
+        with pytest.raises(PqswarmError, match=f"algorithms cannot hold the name '{name}': tables use it otherwise"):
+            read_plan(text)
+
+
+def test_more_features_than_there_are():
+    text = SMOKE.replace('algorithm = "ga"', 'algorithm = "ga"\nparameters = { size = 100 }', 1)
+    with pytest.raises(PqswarmError, match="size is 100, but an event has only 99 features"):
+        read_plan(text)
 
 
 def test_files(tmp_path):

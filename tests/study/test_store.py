@@ -335,7 +335,7 @@ def test_read_only_file(tmp_path, monkeypatch):
         store.finish(record(0))
     connect = sqlite3.connect
     monkeypatch.setattr(
-        sqlite3, "connect", lambda path, **options: connect(f"file:{path}?mode=ro", uri=True, **options)
+        sqlite3, "connect", lambda path, uri, **options: connect(f"file:{path}?mode=ro", uri=True, **options)
     )
     with Store(tmp_path, write=True) as store:
         for write in (lambda: store.finish(record(1)), lambda: store.put_fact("a", 1)):

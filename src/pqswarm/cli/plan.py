@@ -31,7 +31,9 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
 
     plan = load_plan(path)
     searches = len(plan.searched) * len(plan.classifiers) * plan.runs
+    once = len(plan.sequential) * len(plan.classifiers)
     typer.echo(
         f"{path} is fine: {14 * plan.dataset.events_per_class} events, {len(plan.classifiers)} classifiers, "
-        f"{len(plan.algorithms)} algorithms, {searches} runs, {searches * plan.max_evaluations} evaluations."
+        f"{len(plan.algorithms)} algorithms, {searches + once} runs, {searches * plan.max_evaluations} evaluations"
+        f"{' and those of SFFS' if once else ''}."
     )

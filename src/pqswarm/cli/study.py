@@ -49,7 +49,10 @@ def study(
             run_study(chosen, folder, jobs=jobs, device=device, cluster=cluster, progress=show)
         written = write_report(folder, "html")
     except KeyboardInterrupt:
-        again = shlex.join(["pqswarm", "study", plan, "--out", str(folder)])
+        given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
+        given["--cluster"] = cluster
+        options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
+        again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
         raise Stopped(f"stopped; what was found is kept. Go on with: {again}") from None
     if any(display.spent.values()):
         parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in display.spent.items())

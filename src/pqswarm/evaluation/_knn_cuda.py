@@ -20,16 +20,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.cuda import chunks, cupy, packed_masks, source
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.knn import KNNEvaluator
 
-__all__ = ["KNNOnCuda", "error_floors", "mask_scales"]
+__all__ = ["KNNOnCuda", "error_floors", "list_length", "mask_scales"]
 
 _SIDE = 128  # events in a tile, both ways
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
+_STATIC = 4608  # bytes of fast memory that kernels take besides what is asked for
 _MOST_SORTED = 8192  # events that fit into the fast memory of a block; more are taken as they come
 
 
@@ -74,6 +76,34 @@ def error_floors(masks: BoolArray, scales: FloatArray, metric: int) -> FloatArra
     return np.asarray(_SAFETY * 3.0 * _UNIT * sizes + 1e-30)
 
 
+def list_length(k: int, shared: int) -> int:
+    """Return how many near events a block remembers for each of its events.
+
+    Parameters
+    ----------
+    k : int
+        Neighbours.
+    shared : int
+        Fast memory that the card gives to a block [bytes].
+
+    Returns
+    -------
+    int
+        Places of a list.
+
+    Examples
+    --------
+    >>> list_length(3, 101_376), list_length(15, 101_376), list_length(3, 65_536)
+    (32, 48, 27)
+    """
+    room = (shared - _STATIC - 4 * _SIDE * (_SIDE // 2 + 1)) // (8 * _SIDE)
+    if room < k + 4:
+        raise PqswarmError(
+            f"this card gives {shared} bytes of fast memory to a block, too few for {k} neighbours: use device 'cpu'."
+        )
+    return min(room, 32 if k <= 5 else 48)
+
+
 class KNNOnCuda:
     """The card's part of a k-NN evaluator.
 
@@ -103,7 +133,10 @@ class KNNOnCuda:
             tested = n if view.fold < 0 else int(evaluator.folds.sizes[view.fold])
             self._views.append((cp.asarray(columns), cp.asarray(view.data), view.exponents, view.fold, tested))
         k, metric = evaluator.n_neighbors, evaluator.metric_number
-        slots = 32 if k <= 5 else 48
+        device = cp.cuda.Device().attributes
+        shared = device["MaxSharedMemoryPerBlockOptin"]
+        slots = list_length(k, shared)
+        self._n_sorted = self._n_sorted if 8 * self._n_sorted + _STATIC <= shared else 0
         options = ("--std=c++14", f"-DK={k}", f"-DMETRIC={metric}", f"-DLIST={slots}")
         module = cp.RawModule(code=source("knn.cu"), options=options)
         names = ("sort_events", "gather", "neighbours", "brute_force")
@@ -111,7 +144,7 @@ class KNNOnCuda:
         self._shared = 4 * _SIDE * (_SIDE // 2 + 1) + 8 * _SIDE * slots
         self._neighbours.max_dynamic_shared_size_bytes = self._shared
         self._sort.max_dynamic_shared_size_bytes = 8 * self._n_sorted
-        self._blocks = 16 * cp.cuda.Device().attributes["MultiProcessorCount"]
+        self._blocks = 16 * device["MultiProcessorCount"]
 
     def counts(self, masks: BoolArray, predicted: bool = False) -> tuple[IntArray, IntArray | None]:
         """Return the misclassified events of each fold, and the predicted labels if they are wanted.

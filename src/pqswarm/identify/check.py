@@ -92,6 +92,7 @@ def check_model(
     seed: int = 0,
     rate: float | None = None,
     whole: bool = False,
+    nominal_voltage: float | None = None,
     n_jobs: int | None = None,
     progress: "Progress | None" = None,
 ) -> tuple[Check, ...]:
@@ -114,6 +115,8 @@ def check_model(
     whole : bool
         Take each event as a recording of 230 V of which the nominal voltage is not known, through
         :func:`pqswarm.identify.identify`; by default per unit is known.
+    nominal_voltage : float, optional
+        What `identify` is told [V], if `whole`.
     n_jobs : int or None
         Threads.
     progress : callable, optional
@@ -135,7 +138,9 @@ def check_model(
     checks = []
     for level in (check_snr(value) for value in snr):
         if whole:
-            labels, shares = _through_identify(model, chosen, events_per_class, level, checked_seed(seed))
+            labels, shares = _through_identify(
+                model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage
+            )
         else:
             features, labels, frequencies = make_events(
                 chosen,
@@ -164,7 +169,9 @@ def _predicted(model: Model, features: "FloatArray", frequencies: "FloatArray", 
     return shares
 
 
-def _through_identify(model: Model, preset: Preset, count: int, snr: float, seed: int) -> "tuple[IntArray, FloatArray]":
+def _through_identify(
+    model: Model, preset: Preset, count: int, snr: float, seed: int, nominal: float | None
+) -> "tuple[IntArray, FloatArray]":
     from pqswarm.identify.verdict import identify
     from pqswarm.recordings import Channel, Recording
 
@@ -172,7 +179,7 @@ def _through_identify(model: Model, preset: Preset, count: int, snr: float, seed
     for order in orders_of(preset, count, (snr,), seed, fresh=True):
         event = made_event(order, preset)
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * event.signal)
-        verdict = identify(Recording((volts,), event.sampling_rate, event.frequency), model)
+        verdict = identify(Recording((volts,), event.sampling_rate, event.frequency), model, nominal_voltage=nominal)
         found = verdict.channels[0].probabilities
         labels.append(model.class_names.index(order.event_class))
         shares.append([found.get(name, 0.0) for name in model.class_names])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["capture_of", "identify"]
 
+_NEAR = (0.85, 1.2)
 _LEAD = 8.0
 """Cycles shown before an event that is longer than the window."""
 
@@ -48,7 +49,7 @@ def identify(
     reference : {"auto", "nominal", "pre-event"} or float
         What 1 pu is; see :func:`pqswarm.recordings.characterise.characterise`.
     nominal_voltage : float, optional
-        RMS, as the channels measure it [V].
+        RMS, as the channels measure it [V]. With an automatic reference far from it, the model takes it for 1 pu.
     **thresholds : float
         Of the rules, such as ``sag_threshold``.
 
@@ -78,7 +79,7 @@ def identify(
     found = characterise(recording, reference, nominal_voltage=nominal_voltage, channels=names, **thresholds)
     bands = available(recording.sampling_rate, found.frequency)
     judged = tuple(
-        _channel(result, wave, found, chosen, bands)
+        _channel(result, wave, found, chosen, bands, _scale(result.reference, reference, nominal_voltage))
         for result, wave in zip(found.channels, _samples(recording, found), strict=True)
     )
     asked = any(channel.label for channel in judged)
@@ -137,8 +138,18 @@ def capture_of(result: "ChannelResult", found: "Characterisation", n_samples: in
     return first, first + window
 
 
+def _scale(found: float, reference: str | float, nominal: float | None) -> float:
+    """What 1 pu is for the model [V]: the reference, unless it is far from a nominal voltage that the user gave.
+
+    A record that begins inside a swell has too high a first level; the model can tell if it knows what is normal.
+    """
+    if reference != "auto" or nominal is None or not found > 0 or _NEAR[0] < found / nominal < _NEAR[1]:
+        return found
+    return nominal
+
+
 def _channel(
-    result: "ChannelResult", wave: "FloatArray", found: "Characterisation", model: Model, bands: Any
+    result: "ChannelResult", wave: "FloatArray", found: "Characterisation", model: Model, bands: Any, scale: float
 ) -> ChannelVerdict:
     first, stop = capture_of(result, found, wave.size)
     rate = found.sampling_rate
@@ -147,9 +158,9 @@ def _channel(
     extended = stop - first < int(np.floor(WINDOW_CYCLES / found.frequency * rate))
     cycles = (stop - first) / rate * found.frequency
     try:
-        if not result.reference > 0:
+        if not scale > 0:
             raise PqswarmError("no voltage to speak of: the model was not asked.")
-        capture = wave[first:stop] / (np.sqrt(2) * result.reference)
+        capture = wave[first:stop] / (np.sqrt(2) * scale)
         prediction = model.predict(features_of(np.clip(capture, -1e3, 1e3), rate, found.frequency), bands)
     except PqswarmError as error:
         reason = f"only {cycles:.1f} cycles, {LEAST_CYCLES} are needed" if cycles < LEAST_CYCLES else str(error)

@@ -1,6 +1,7 @@
 """Recordings of others: read, write and characterise them."""
 
 from pqswarm.recordings._comtrade_write import write_comtrade
+from pqswarm.recordings.characterise import characterise
 from pqswarm.recordings.csv import write_csv
 from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.readers import FORMATS, read, read_all
@@ -11,6 +12,7 @@ __all__ = [
     "Channel",
     "Recording",
     "RecordingError",
+    "characterise",
     "read",
     "read_all",
     "write_comtrade",

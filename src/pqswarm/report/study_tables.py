@@ -111,7 +111,7 @@ def _gap(found: ClassifierSummary) -> list[Table]:
             lowest=("mean", "least", "most"),
             note=f"The best subset that is known for these events has {len(known['features'])} features and an error "
             f"of {100 * known['error']:.2f} %. It took {known['evaluations'] / 1e6:.1f} million evaluations, and no "
-            f"exchange of one or two features makes it better.",
+            f"adding or removing of one or two features, nor any exchange of one for another, makes it better.",
         )
     ]
 

@@ -62,8 +62,8 @@ class NoiseSummary:
     after: IntArray
 
     def gain(self, title: str) -> FloatArray:
-        """Return theta = Theta - Theta(U) of an algorithm's best subset [percentage points]."""
-        return np.asarray(self.accuracy[title] - self.all_features)
+        """Return theta = Theta - Theta(U) of an algorithm's best subset [percentage points], free of rounding."""
+        return np.round(self.accuracy[title] - self.all_features, 9) + 0.0
 
     def robust(self, title: str) -> bool:
         """Whether a subset is at least as good as all features at every level."""
@@ -213,6 +213,15 @@ def summarize(store: Store) -> StudySummary:
     """
     if store.fact("plan") is None:
         raise PqswarmError(f"{store.folder} holds a study that has not begun.")
+    try:
+        return _summary(store)
+    except PqswarmError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise store.damaged(f"what it keeps does not fit together: {error!r}") from None
+
+
+def _summary(store: Store) -> StudySummary:
     plan = plan_of(store.fact("plan"), store.fact("title"))
     records = store.finished()
     classifiers = [_classifier(store, plan, name, records) for name in (c.name for c in plan.classifiers)]
@@ -245,7 +254,8 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
         ALL_FEATURES: ALL_FEATURES,
         ONE_STANDARD_ERROR: ONE_STANDARD_ERROR,
     }
-    errors = np.array([[record.error for record in group] for group in runs.values()]).T
+    # Equal numbers of errors, in other folds, may differ in the last bit of their mean: they are ties all the same.
+    errors = np.round([[record.error for record in group] for group in runs.values()], 12).T
     sizes = np.array([[float(record.size) for record in group] for group in runs.values()]).T
     return ClassifierSummary(
         name=name,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pqswarm._random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events import NOISE_LEVELS, PRESETS, check_snr, get_preset
+from pqswarm.features import feature_names
 from pqswarm.search import ALGORITHMS
 
 __all__ = [
@@ -32,7 +33,8 @@ __all__ = [
 PLANS: tuple[str, ...] = ("quick", "paper", "smoke")
 """The plans that come with pqswarm."""
 
-_TAKEN = ("all features", "one standard error")  # names of subsets in tables that no algorithm has found
+# Names that tables use otherwise: of subsets that no algorithm has found, and of columns.
+_TAKEN = ("all features", "one standard error", "algorithm", "level", "all", "result", "source", "p", "chi2")
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
 Count = Annotated[int, Field(ge=1, strict=True)]
@@ -197,7 +199,9 @@ class AlgorithmPlan(_Plan):
     def _check(self) -> Self:
         if self.algorithm not in ALGORITHMS:
             raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
-        ALGORITHMS[self.algorithm].Parameters.of(self.parameters)
+        size = ALGORITHMS[self.algorithm].Parameters.of(self.parameters).size
+        if size is not None and size > len(feature_names()):
+            raise ValueError(f"size is {size}, but an event has only {len(feature_names())} features")
         return self
 
     @property
@@ -247,7 +251,7 @@ class StudyPlan(_Plan):
             if twice is not None:
                 raise ValueError(f"{what} holds the name {twice!r} twice: give one of them another name")
         for algorithm in self.algorithms:
-            if algorithm.name in _TAKEN:
+            if algorithm.name.lower() in _TAKEN:
                 raise ValueError(f"algorithms cannot hold the name {algorithm.name!r}: tables use it otherwise")
             alike = [other.name for other in self.algorithms if other.title == algorithm.title]
             if len(alike) > 1:

@@ -90,12 +90,22 @@ class Store:
                 self.folder.mkdir(parents=True, exist_ok=True)
             elif not self.path.exists():
                 raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is missing.")
-            self._db = sqlite3.connect(self.path, isolation_level=None, timeout=30.0)
             try:
-                self._open()
-            except BaseException:
-                self._db.close()
-                raise
+                self._connect(str(self.path), uri=False)
+            except sqlite3.OperationalError:
+                # A finished study in a folder that cannot be written, such as an archive, can still be read.
+                rest = self.path.with_name(f"{FILE_NAME}-wal")
+                if write or (rest.exists() and rest.stat().st_size):
+                    raise
+                self._connect(f"{self.path.resolve().as_uri()}?immutable=1", uri=True)
+
+    def _connect(self, address: str, uri: bool) -> None:
+        self._db = sqlite3.connect(address, isolation_level=None, timeout=30.0, uri=uri)
+        try:
+            self._open()
+        except BaseException:
+            self._db.close()
+            raise
 
     def _open(self) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
@@ -119,6 +129,10 @@ class Store:
         check = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
             raise FileFormatError(self._damaged(check))
+
+    def damaged(self, why: object) -> FileFormatError:
+        """Return the error that the database is damaged, to be raised by the caller."""
+        return FileFormatError(self._damaged(why))
 
     def _damaged(self, why: object) -> str:
         reason = " ".join(str(why).split())

@@ -17,7 +17,7 @@ from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
 __all__ = ["Group", "Outcome", "advance", "begin_worker"]
 
-_KEPT = 2  # evaluators that a worker keeps: one for each classifier
+_KEPT = 2  # evaluators that a worker keeps: one for each of the paper's classifiers
 _MEMORY = 400_000  # subsets that each of them remembers
 _evaluators: OrderedDict[str, Memo] = OrderedDict()  # of this process
 _evaluators_lock = threading.Lock()
