@@ -1,6 +1,6 @@
 """One worker against two on the same study, in one program, and that they find the same.
 
-    python benchmarks/study.py [--runs 12]
+    python benchmarks/study.py [--runs 6]
 
 Times are of the searches alone: the data are made and the kernels compiled before.
 """
@@ -30,11 +30,13 @@ def searched(plan, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=12)
+    parser.add_argument("--runs", type=int, default=6)
+    parser.add_argument("--evaluations", type=int, default=1000)
     given = parser.parse_args()
     text = (
         plan_text("quick")
         .replace("runs = 10", f"runs = {given.runs}")
+        .replace("= 3000 ", f"= {given.evaluations} ")
         .replace("grid_search = true", "grid_search = false")
     )
     text = text.replace("events_per_class = 40 ", "events_per_class = 100 ").replace(
