@@ -93,7 +93,7 @@ def test_interrupt_stops_cleanly_and_can_be_gone_on_with(tmp_path, moment):
     assert process.returncode == 130, errors
     assert not out
     assert errors.strip().splitlines()[-1] == (
-        f"pqswarm: stopped; what was found is kept. Go on with: pqswarm study '{plan}' --out {folder}"
+        f"pqswarm: stopped; what was found is kept. Go on with: pqswarm study '{plan}' --out {folder} --jobs 2"
     )
     assert "Traceback" not in errors
     assert "Warning" not in errors
@@ -139,7 +139,7 @@ def test_plan_check_tells_what_the_plan_comes_to(tmp_path):
     (tmp_path / "mine.toml").write_text(pqswarm("plan", "show", "paper").stdout)
     run = pqswarm("plan", "check", "mine.toml", cwd=tmp_path)
     assert run.stdout == (
-        "mine.toml is fine: 3500 events, 2 classifiers, 7 algorithms, 480 runs, 2880000 evaluations.\n"
+        "mine.toml is fine: 3500 events, 2 classifiers, 7 algorithms, 482 runs, 2880000 evaluations and those of SFFS.\n"
     )
 
 
