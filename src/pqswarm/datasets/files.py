@@ -1,21 +1,12 @@
-"""Data sets on disk: one zip archive of ``.npy`` arrays and a JSON manifest, readable without pickle.
+"""Data sets on disk; ``numpy.load`` opens their arrays too."""
 
-``numpy.load`` opens the arrays too. The same data set always gives the same bytes.
-"""
-
-import hashlib
-import io
-import json
-import os
-import zipfile
-from contextlib import suppress
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib import format as npy
 
+from pqswarm._archive import Archive
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.events import EVENT_CLASSES, PARAMETERS, RECORD, SOURCES, check_snr
@@ -26,23 +17,27 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = "pqswarm dataset"
-_FORMAT_VERSION = 1
-_MANIFEST = "manifest.json"
-_MANIFEST_LIMIT = 4_000_000  # bytes
-_ARRAYS = {"features": "<f8", "y": "<i8", "source": "<i8", "seeds": "<i8", "record": "<f8", "parameters": "<f8"}
-_EPOCH = (1980, 1, 1, 0, 0, 0)
+_ARCHIVE = Archive(
+    format="pqswarm dataset",
+    what="data set",
+    version=1,
+    command="pqswarm dataset",
+    keys={
+        "version": str,
+        "seed": int,
+        "preset": dict,
+        "snr": list,
+        "class_names": list,
+        "feature_names": list,
+        "parameter_names": list,
+    },
+    arrays={"features": "<f8", "y": "<i8", "source": "<i8", "seeds": "<i8", "record": "<f8", "parameters": "<f8"},
+)
 
 
 def save(dataset: Dataset, path: str | Path) -> Path:
     """Write a data set; see :meth:`pqswarm.datasets.Dataset.save`."""
-    path = Path(path)
-    if not path.name:
-        raise PqswarmError(f"{str(path)!r} is no name of a file to write.")
-    members = {name: _npy_bytes(np.asarray(getattr(dataset, name), dtype)) for name, dtype in _ARRAYS.items()}
-    manifest = {
-        "format": _FORMAT,
-        "format_version": _FORMAT_VERSION,
+    entries = {
         "version": dataset.version,
         "seed": dataset.seed,
         "preset": dataset.preset,
@@ -50,21 +45,8 @@ def save(dataset: Dataset, path: str | Path) -> Path:
         "class_names": dataset.class_names,
         "feature_names": dataset.feature_names,
         "parameter_names": dataset.parameter_names,
-        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     }
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(zipfile.ZipInfo(_MANIFEST, _EPOCH), json.dumps(manifest, indent=1))
-            for name, content in members.items():
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), content)
-        part.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
-    return path
+    return _ARCHIVE.write(path, entries, {name: getattr(dataset, name) for name in _ARCHIVE.arrays})
 
 
 def load(path: str | Path) -> Dataset:
@@ -93,91 +75,15 @@ def load(path: str | Path) -> Dataset:
     ...     load(make_dataset(1, snr=40).save(f"{folder}/small.npz"))
     <Dataset: 14 events of 14 classes, 99 features, SNR 40 dB, preset 'paper', seed 0>
     """
-    path = Path(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = _read_manifest(archive)
-            arrays = {name: _read_array(archive, name, dtype, manifest["sha256"]) for name, dtype in _ARRAYS.items()}
-            return _assemble(manifest, arrays)
-    except FileNotFoundError as error:
-        raise PqswarmError(f"there is no file {path}; `pqswarm dataset --out {path}` would make one.") from error
-    except OSError as error:
-        raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
-    except FileFormatError as error:
-        raise FileFormatError(f"{path} {error}") from error
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FileFormatError(f"{path} is damaged, or is no data set of pqswarm: {error}") from error
+    return _ARCHIVE.read(path, _assemble)
 
 
-def _npy_bytes(array: "AnyArray") -> bytes:
-    buffer = io.BytesIO()
-    npy.write_array(buffer, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _member(archive: zipfile.ZipFile, name: str, limit: int | None = None) -> bytes:
-    """The content of a member that is stored uncompressed, so that it cannot be larger than the file."""
-    try:
-        info = archive.getinfo(name)
-    except KeyError:
-        raise FileFormatError(f"is no data set of pqswarm: it has no {name}.") from None
-    if info.compress_type != zipfile.ZIP_STORED or (limit is not None and info.file_size > limit):
-        raise FileFormatError(f"is no data set of pqswarm: {name} is not stored as pqswarm does.")
-    return archive.read(info)
-
-
-def _read_manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
-    try:
-        manifest = json.loads(_member(archive, _MANIFEST, _MANIFEST_LIMIT))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"is damaged: its manifest is not readable ({error}).") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-        raise FileFormatError("is no data set of pqswarm: its manifest says otherwise.")
-    if manifest.get("format_version") != _FORMAT_VERSION:
-        raise FileFormatError(
-            f"has format version {manifest.get('format_version')!r}, this pqswarm reads version {_FORMAT_VERSION}: "
-            f"make it again with `pqswarm dataset`, or use the pqswarm that wrote it."
-        )
-    expected = {
-        "version": str,
-        "seed": int,
-        "preset": dict,
-        "snr": list,
-        "class_names": list,
-        "feature_names": list,
-        "parameter_names": list,
-        "sha256": dict,
-    }
-    for key, kind in expected.items():
-        if not isinstance(manifest.get(key), kind):
-            raise FileFormatError(f"is damaged: its manifest has no proper {key!r}.")
+def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Dataset:
     for key in ("class_names", "feature_names", "parameter_names"):
         if not all(isinstance(name, str) for name in manifest[key]):
             raise FileFormatError(f"is damaged: the {key!r} of its manifest are not all text.")
     if not isinstance(manifest["preset"].get("name"), str):
         raise FileFormatError("is damaged: the preset of its manifest has no name.")
-    return manifest
-
-
-def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, checksums: dict[str, Any]) -> "AnyArray":
-    content = _member(archive, f"{name}.npy")
-    if hashlib.sha256(content).hexdigest() != checksums.get(name):
-        raise FileFormatError(f"is damaged: the checksum of {name!r} does not match its manifest.")
-    buffer = io.BytesIO(content)
-    try:
-        npy.read_magic(buffer)
-        shape, fortran, found = npy.read_array_header_1_0(buffer)
-    except ValueError as error:
-        raise FileFormatError(f"is damaged: {name!r} is no array ({error}).") from error
-    size = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
-    if found != np.dtype(dtype) or fortran or len(content) - buffer.tell() != size:
-        raise FileFormatError(f"is damaged: {name!r} is not an array of the expected type and size.")
-    return np.frombuffer(content, dtype, offset=buffer.tell()).reshape(shape).astype(dtype[1:])
-
-
-def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Dataset:
     try:
         snr = tuple(check_snr(inf if level == "inf" else level) for level in manifest["snr"])
     except PqswarmError:

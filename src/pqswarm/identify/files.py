@@ -1,24 +1,13 @@
-"""Models on disk: one zip archive of ``.npy`` arrays and a JSON manifest, readable without pickle.
+"""Models on disk."""
 
-The same model always gives the same bytes. A file may come from a stranger: everything is checked.
-"""
-
-import hashlib
-import io
-import json
-import os
-import struct
-import zipfile
-import zlib
-from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.lib import format as npy
 
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm._archive import Archive
+from pqswarm.errors import FileFormatError
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.identify.model import Model, Subset
 from pqswarm.identify.prepare import FEATURES, uppers
@@ -28,13 +17,22 @@ if TYPE_CHECKING:
 
 __all__ = ["load_model", "save"]
 
-_FORMAT = "pqswarm model"
-_FORMAT_VERSION = 1
-_MANIFEST = "manifest.json"
-_LIMIT = 200_000_000  # bytes of a file
-_MANIFEST_LIMIT = 1_000_000
-_ARRAYS = {"codes": "<u2", "labels": "|u1", "knots": "<f4"}
-_EPOCH = (1980, 1, 1, 0, 0, 0)
+_ARCHIVE = Archive(
+    format="pqswarm model",
+    what="model",
+    version=1,
+    command="pqswarm train",
+    keys={
+        "class_names": list,
+        "feature_names": list,
+        "subsets": list,
+        "classifier": str,
+        "hyperparameters": dict,
+        "origin": dict,
+    },
+    arrays={"codes": "<u2", "labels": "|u1", "knots": "<f4"},
+    limit=200_000_000,
+)
 _RANGES: dict[str, dict[str, tuple[float, float]]] = {
     "nb": {"width": (1e-6, 10.0), "floor": (1e-9, 0.5)},
     "knn": {"n_neighbors": (1, 15), "voters": (1, 1000)},
@@ -43,34 +41,15 @@ _RANGES: dict[str, dict[str, tuple[float, float]]] = {
 
 def save(model: Model, path: str | Path) -> Path:
     """Write a model; see :meth:`pqswarm.identify.Model.save`."""
-    path = Path(path)
-    if not path.name:
-        raise PqswarmError(f"{str(path)!r} is no name of a file to write.")
-    members = {name: _npy_bytes(np.asarray(getattr(model, name), dtype)) for name, dtype in _ARRAYS.items()}
-    manifest = {
-        "format": _FORMAT,
-        "format_version": _FORMAT_VERSION,
+    entries = {
         "class_names": model.class_names,
         "feature_names": model.feature_names,
         "subsets": [vars(subset) for subset in model.subsets],
         "classifier": model.classifier,
         "hyperparameters": dict(model.hyperparameters),
         "origin": dict(model.origin),
-        "sha256": {name: hashlib.sha256(content).hexdigest() for name, content in members.items()},
     }
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
-            archive.writestr(zipfile.ZipInfo(_MANIFEST, _EPOCH), json.dumps(manifest, indent=1, allow_nan=False))
-            for name, content in members.items():
-                archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), content)
-        part.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
-    return path
+    return _ARCHIVE.write(path, entries, {name: getattr(model, name) for name in _ARCHIVE.arrays})
 
 
 def load_model(path: str | Path) -> Model:
@@ -100,89 +79,7 @@ def load_model(path: str | Path) -> Model:
     ...     load_model(model.save(f"{folder}/small.npz"))
     <Model: nb, 140 events of 14 classes, preset 'field', seed 0>
     """
-    path = Path(path)
-    try:
-        if path.stat().st_size > _LIMIT:
-            raise FileFormatError(f"is no model of pqswarm: it is larger than {_LIMIT} bytes.")
-        with zipfile.ZipFile(path) as archive:
-            manifest = _read_manifest(archive)
-            arrays = {name: _read_array(archive, name, dtype, manifest["sha256"]) for name, dtype in _ARRAYS.items()}
-        return _assemble(manifest, arrays)
-    except FileNotFoundError as error:
-        raise PqswarmError(f"there is no file {path}; `pqswarm train --out {path}` would make one.") from error
-    except FileFormatError as error:
-        raise FileFormatError(f"{path} {error}") from error
-    except PqswarmError:
-        raise
-    except OSError as error:
-        raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
-    except (
-        *(zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError),
-        *(LookupError, OverflowError, struct.error, zlib.error),
-    ) as error:
-        raise FileFormatError(f"{path} is damaged, or is no model of pqswarm: {error}") from error
-
-
-def _npy_bytes(array: "AnyArray") -> bytes:
-    buffer = io.BytesIO()
-    npy.write_array(buffer, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
-    return buffer.getvalue()
-
-
-def _member(archive: zipfile.ZipFile, name: str, limit: int = _LIMIT) -> bytes:
-    """The content of a member that is stored uncompressed, so that it cannot be larger than the file."""
-    try:
-        info = archive.getinfo(name)
-    except KeyError:
-        raise FileFormatError(f"is no model of pqswarm: it has no {name}.") from None
-    if info.compress_type != zipfile.ZIP_STORED or info.file_size > limit or info.file_size != info.compress_size:
-        raise FileFormatError(f"is no model of pqswarm: {name} is not stored as pqswarm does.")
-    return archive.read(info)
-
-
-def _read_manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
-    try:
-        manifest = json.loads(_member(archive, _MANIFEST, _MANIFEST_LIMIT))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, FileFormatError):
-            raise
-        raise FileFormatError(f"is damaged: its manifest is not readable ({error}).") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT:
-        raise FileFormatError("is no model of pqswarm: its manifest says otherwise.")
-    if manifest.get("format_version") != _FORMAT_VERSION:
-        raise FileFormatError(
-            f"has format version {manifest.get('format_version')!r}, this pqswarm reads version {_FORMAT_VERSION}: "
-            f"make it again with `pqswarm train`, or use the pqswarm that wrote it."
-        )
-    expected = {
-        "class_names": list,
-        "feature_names": list,
-        "subsets": list,
-        "classifier": str,
-        "hyperparameters": dict,
-        "origin": dict,
-        "sha256": dict,
-    }
-    for key, kind in expected.items():
-        if not isinstance(manifest.get(key), kind):
-            raise FileFormatError(f"is damaged: its manifest has no proper {key!r}.")
-    return manifest
-
-
-def _read_array(archive: zipfile.ZipFile, name: str, dtype: str, checksums: dict[str, Any]) -> "AnyArray":
-    content = _member(archive, f"{name}.npy")
-    if hashlib.sha256(content).hexdigest() != checksums.get(name):
-        raise FileFormatError(f"is damaged: the checksum of {name!r} does not match its manifest.")
-    buffer = io.BytesIO(content)
-    try:
-        npy.read_magic(buffer)
-        shape, fortran, found = npy.read_array_header_1_0(buffer)
-    except ValueError as error:
-        raise FileFormatError(f"is damaged: {name!r} is no array ({error}).") from error
-    size = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
-    if found != np.dtype(dtype) or fortran or len(content) - buffer.tell() != size:
-        raise FileFormatError(f"is damaged: {name!r} is not an array of the expected type and size.")
-    return np.frombuffer(content, dtype, offset=buffer.tell()).reshape(shape)
+    return _ARCHIVE.read(path, _assemble)
 
 
 def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:

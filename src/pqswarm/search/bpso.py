@@ -1,5 +1,6 @@
 """BPSO: binary particle swarm optimisation."""
 
+from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -100,8 +101,9 @@ class BinarySwarm(Swarm):
         super()._start()
         self.velocities: FloatArray = np.zeros(self.positions.shape)
 
+    @abstractmethod
     def _inertia(self) -> float:
-        raise NotImplementedError
+        """Return the weight of the old velocity."""
 
     def _move(self) -> BoolArray:
         p, shape = self.parameters, self.positions.shape

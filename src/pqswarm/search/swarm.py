@@ -1,5 +1,6 @@
 """What all particle swarms share: positions, errors, and what they remember of the best."""
 
+from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -52,9 +53,9 @@ class Swarm(Search):
             self.positions = self._move()
         return self.positions
 
+    @abstractmethod
     def _move(self) -> BoolArray:
         """Return the next positions, new arrays."""
-        raise NotImplementedError
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         first = self.iteration == 0
