@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from math import lcm
 from typing import Any, Literal
 
 import numpy as np
@@ -120,9 +122,21 @@ class Evaluator(ABC):
         Returns
         -------
         ndarray of float64, shape (m,)
-            Errors, 0 to 1. The error of an empty subset is 1.
+            Errors, 0 to 1. The error of an empty subset is 1. Equal counts, in whatever folds of the same size, give
+            equal errors to the last bit: sums are of integers, and one division ends them.
         """
-        return np.asarray((self.error_counts(masks) / self.folds.sizes).mean(axis=1))
+        weights, whole = self._rate_weights
+        counts = self.error_counts(masks)
+        return np.asarray((counts.astype(weights.dtype) @ weights) / whole, dtype=np.float64)
+
+    @cached_property
+    def _rate_weights(self) -> tuple[AnyArray, int]:
+        """What a misclassified event of each fold counts, and what all events count together, as integers."""
+        sizes = [int(size) for size in self.folds.sizes]
+        whole = lcm(*sizes) * len(sizes)
+        # Beyond what a double holds exactly, Python's integers of any length, slower but as exact.
+        kind = np.int64 if whole < 2**53 else np.object_
+        return np.array([lcm(*sizes) // size for size in sizes], dtype=kind), whole
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
         """Return the label that each event gets when its fold is tested, for confusion matrices.

@@ -1,7 +1,8 @@
 """Searches for the best feature subset: 2D particle swarms and the algorithms they are compared with."""
 
+from pqswarm._options import option, parameters
 from pqswarm.search.aco import ACO, ACOParameters
-from pqswarm.search.base import Search
+from pqswarm.search.base import Search, SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 from pqswarm.search.catfish import CatfishBPSO, CatfishParameters
 from pqswarm.search.chaotic import ChaoticBPSO, ChaoticParameters
@@ -11,7 +12,6 @@ from pqswarm.search.ga import GA, GAParameters
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.learning2d import Learning2D, Learning2DParameters, SocialLearning2D, SocialParameters
 from pqswarm.search.lpso2d import LPSO2D, LPSO2DParameters
-from pqswarm.search.parameters import SearchParameters, option, parameters
 from pqswarm.search.progress import ProgressBar
 from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult

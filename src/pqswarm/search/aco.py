@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import Search, as_rates
-from pqswarm.search.parameters import SearchParameters, option, parameters
+from pqswarm.search.base import Search, SearchParameters, as_rates
 
 __all__ = ["ACO", "ACOParameters", "deposit", "take_probability"]
 

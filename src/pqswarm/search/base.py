@@ -9,14 +9,25 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._options import Parameters, option, parameters
 from pqswarm._random import checked_seed, stream
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.parameters import SearchParameters
 
-__all__ = ["Search", "as_rates"]
+__all__ = ["Search", "SearchParameters", "as_rates"]
 
 _WORD = 2**64 - 1
+
+
+@parameters
+class SearchParameters(Parameters):
+    """What all algorithms can be told."""
+
+    size: int | None = option(
+        default=None,
+        meaning="features that a subset must have; None leaves the number to the search (SFFS: all sizes)",
+        low=1,
+    )
 
 
 class Search(ABC):

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray
-from pqswarm.search.parameters import SearchParameters, option, parameters
+from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters
 
 __all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity", "sigmoid"]

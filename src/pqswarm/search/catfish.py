@@ -4,9 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
-from pqswarm.search.parameters import SearchParameters, option, parameters
 
 __all__ = ["CatfishBPSO", "CatfishParameters", "worst_particles"]
 

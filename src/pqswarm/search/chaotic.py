@@ -4,10 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray
 from pqswarm.errors import PqswarmError
+from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters
-from pqswarm.search.parameters import SearchParameters, option, parameters
 
 __all__ = ["ChaoticBPSO", "ChaoticParameters", "logistic_map"]
 

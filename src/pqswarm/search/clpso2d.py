@@ -4,9 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import Learning2D, Learning2DParameters, learning_set
-from pqswarm.search.parameters import SearchParameters, option, parameters
 
 __all__ = ["CLPSO2D", "CLPSO2DParameters", "tournament"]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import Search
-from pqswarm.search.parameters import SearchParameters
+from pqswarm.search.base import Search, SearchParameters
 from pqswarm.search.registry import search_class
 from pqswarm.search.run import Run, SearchResult
 

@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
-from pqswarm.search.parameters import SearchParameters, option, parameters
+from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters
 
 __all__ = [

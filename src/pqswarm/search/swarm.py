@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray
-from pqswarm.search.base import Search
-from pqswarm.search.parameters import SearchParameters, option, parameters
+from pqswarm.search.base import Search, SearchParameters
 
 __all__ = ["Swarm", "SwarmParameters"]
 

@@ -2,9 +2,10 @@
 
 from typing import ClassVar
 
+from pqswarm._options import option, parameters
 from pqswarm._typing import FloatArray
+from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import SocialLearning2D, SocialParameters, learning_set, neighbourhood_best
-from pqswarm.search.parameters import SearchParameters, option, parameters
 
 __all__ = ["UPSO2D", "UPSO2DParameters"]
 

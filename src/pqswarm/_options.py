@@ -1,4 +1,4 @@
-"""Parameters of the search algorithms: frozen, checked, each with its meaning, range and default in one place."""
+"""Parameters of algorithms and classifiers: frozen, checked, each with its meaning, range and default in one place."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["SearchParameters", "option", "parameters"]
+__all__ = ["Parameters", "option", "parameters"]
 
 _Class = TypeVar("_Class")
 
@@ -53,7 +53,7 @@ def parameters(cls: type[_Class]) -> type[_Class]:
     Parameters
     ----------
     cls : type
-        A subclass of :class:`SearchParameters` with fields made by :func:`option`.
+        A subclass of :class:`Parameters` with fields made by :func:`option`.
 
     Returns
     -------
@@ -120,31 +120,25 @@ def _sentence(field: "dataclasses.Field[Any]") -> str:
 
 
 @parameters
-class SearchParameters:
-    """What all algorithms can be told."""
-
-    size: int | None = option(
-        default=None,
-        meaning="features that a subset must have; None leaves the number to the search (SFFS: all sizes)",
-        low=1,
-    )
+class Parameters:
+    """What can be told to an algorithm or a classifier."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, _checked(field, getattr(self, field.name), type(self).__name__))
 
     @classmethod
-    def of(cls, given: "SearchParameters | Mapping[str, Any] | None") -> Self:
+    def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
         """Return parameters from an instance of this class, a mapping of names to values, or None (the defaults).
 
         Parameters
         ----------
-        given : SearchParameters, mapping or None
+        given : Parameters, mapping or None
             What the user gave.
 
         Returns
         -------
-        SearchParameters
+        Self
             An instance of this class.
         """
         given = {} if given is None else given
