@@ -1,10 +1,10 @@
 """Statistics of a comparison: who is better, by how much, and whether the same features are found again."""
 
+from pqswarm.statistics.agreement import StabilityResult, stability
 from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
-from pqswarm.statistics.posthoc import PosthocResult, hommel, posthoc
+from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc
 from pqswarm.statistics.ranks import FriedmanResult, critical_difference, friedman, friedman_from_ranks
 from pqswarm.statistics.results import Results, read_results
-from pqswarm.statistics.stability import StabilityResult, stability
 from pqswarm.statistics.tables import TABLE_STYLES, table
 
 __all__ = [
