@@ -17,7 +17,7 @@ study: $(VENV)/.installed ## run the paper in small, under three minutes on two 
 	$(BIN)/pqswarm study quick --out $(OUT)
 
 test: lint ## check style, types and layers, then run all tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check src tests benchmarks
