@@ -68,13 +68,13 @@ def test_defaults_are_those_of_the_paper():
     ("given", "message"),
     [
         ({"swarm": 3}, "unknown parameter of UPSO2DParameters 'swarm': did you mean 'swarm_size'"),
-        ({"swarm_size": 1}, "swarm_size of UPSO2DParameters must be a whole number from 2 to 100000, not 1"),
-        ({"swarm_size": 2.5}, "swarm_size of UPSO2DParameters must be a whole number"),
+        ({"swarm_size": 1}, "swarm_size of UPSO2DParameters must be an integer from 2 to 100000, not 1"),
+        ({"swarm_size": 2.5}, "swarm_size of UPSO2DParameters must be an integer"),
         ({"unification": 1.5}, "unification of UPSO2DParameters must be a number from 0 to 1, not 1.5"),
         ({"unification": float("nan")}, "unification .* not nan"),
         ({"randomness": "elemnt"}, "did you mean 'element'"),
         ({"clip_negative": 1}, "clip_negative .* true or false"),
-        ({"size": 0}, "size of UPSO2DParameters must be a whole number of at least 1, or None"),
+        ({"size": 0}, "size of UPSO2DParameters must be an integer of at least 1, or None"),
         (3, "must be a UPSO2DParameters or a mapping"),
         (SearchParameters(), "must be a UPSO2DParameters or a mapping"),
     ],
@@ -100,13 +100,13 @@ def test_mistakes_of_callers_are_named():
     table = problem(EASY[0])
     with pytest.raises(PqswarmError, match="unknown algorithm '2d-ups': did you mean '2d-upso'"):
         minimize("2d-ups", table)
-    with pytest.raises(PqswarmError, match="max_evaluations must be a whole number of at least 1, not 0"):
+    with pytest.raises(PqswarmError, match="max_evaluations must be an integer of at least 1, not 0"):
         minimize("bpso", table, 0)
     with pytest.raises(PqswarmError, match="seed must be a non-negative integer, not -1"):
         minimize("bpso", table, 10, seed=-1)
     with pytest.raises(PqswarmError, match="size is 9, but there are only 8 features"):
         minimize("bpso", table, 10, parameters={"size": 9})
-    with pytest.raises(PqswarmError, match="n_features must be a whole number of at least 1, not 0"):
+    with pytest.raises(PqswarmError, match="n_features must be an integer of at least 1, not 0"):
         BPSO(0)
 
 
@@ -313,7 +313,7 @@ def test_search_costs_little_besides_the_evaluations():
 
 def test_folds_of_another_seed_give_another_problem():
     X, y, _ = dataset("wine")
-    one, two = (KernelNBEvaluator(X, y, Folds.stratified(y, seed=seed), width=0.05) for seed in (0, 1))
+    one, two = (KernelNBEvaluator(X, y, Folds.stratified(y, seed=seed), bandwidth=0.05) for seed in (0, 1))
     assert minimize("bpso", one, 200).errors.tolist() != minimize("bpso", two, 200).errors.tolist()
 
 

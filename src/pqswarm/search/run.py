@@ -78,7 +78,7 @@ class Run:
     def __init__(self, search: Search, max_evaluations: int = 6000) -> None:
         whole = isinstance(max_evaluations, int | np.integer) and not isinstance(max_evaluations, bool)
         if not whole or max_evaluations < 1:
-            raise PqswarmError(f"max_evaluations must be a whole number of at least 1, not {max_evaluations!r}.")
+            raise PqswarmError(f"max_evaluations must be an integer of at least 1, not {max_evaluations!r}.")
         if max_evaluations < search.least_evaluations:
             raise PqswarmError(
                 f"{search.name} needs at least {search.least_evaluations} evaluations to reach {search.size} features: "
@@ -127,7 +127,7 @@ class Run:
         values = np.asarray(errors, dtype=np.float64)
         if values.shape != (len(masks),) or np.isnan(values).any() or (values == -np.inf).any():
             raise PqswarmError(
-                f"errors must be {len(masks)} numbers, none of them NaN or minus infinity: a failure is no score."
+                f"errors must be {len(masks)} numbers, none of them NaN or minus infinity: a failure is not a score."
             )
         told = np.concatenate([self._told, values])
         if told.size == len(asked):
