@@ -182,6 +182,38 @@ def test_results_on_the_paper_problem_are_reproducible_and_exact():
         assert result.error < evaluator.errors(np.ones((1, 99), bool))[0]
 
 
+def test_results_keep_improvements_and_derive_the_traces():
+    table = problem(EASY[0])
+    asked = []
+
+    class Recording:
+        n_features = 8
+
+        def errors(self, masks):
+            asked.append(masks)
+            return table.errors(masks)
+
+    result = minimize("2d-upso", Recording(), 500, seed=3)
+    masks = np.concatenate(asked)
+    errors = table.errors(masks)
+    assert result.improvements.shape[1] == 3
+    for before, error, size in result.improvements:
+        assert errors[int(before)] == error < errors[: int(before)].min(initial=np.inf)
+        assert masks[int(before)].sum() == size
+    np.testing.assert_array_equal(result.errors, np.minimum.accumulate(errors))
+    np.testing.assert_array_equal(result.error_after([0, 1, 100, 500, 900]), [np.inf, *result.errors[[0, 99, -1, -1]]])
+    assert result.size_after(0) == 0
+    np.testing.assert_array_equal(result.size_after([1, 100, 500]), result.sizes[[0, 99, 499]])
+    assert result.sizes.dtype == np.int64
+    assert result.front_masks is result.front_errors is None
+
+
+def test_sffs_says_how_it_is_run():
+    declared = {name: (s.runs_once, s.needs_size, s.deterministic) for name, s in ALGORITHMS.items()}
+    assert declared.pop("sffs") == (True, True, True)
+    assert set(declared.values()) == {(False, False, False)}
+
+
 def test_callback_sees_progress_and_can_stop():
     table, seen = problem(EASY[0]), []
 
@@ -271,8 +303,8 @@ class Other(BPSO):
     ("target", "expected"),
     [
         ("plugin:Mine", "Mine mine"),
-        ("plugin:nothing", "algorithm 'mine' cannot be loaded from plugin:nothing"),
-        ("plugin:__name__", "must be a class derived from pqswarm.search.Search"),
+        ("plugin:nothing", "algorithm 'mine', plugin:nothing, cannot be loaded"),
+        ("plugin:__name__", "algorithm 'mine', plugin:__name__, must be derived from pqswarm.search.base.Search"),
         ("plugin:Other", "calls itself 'other': the names must agree"),
     ],
 )
@@ -296,7 +328,7 @@ def test_other_packages_register_by_entry_point(tmp_path, target, expected):
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
     )
     assert expected in run.stdout
 

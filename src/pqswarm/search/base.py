@@ -56,6 +56,12 @@ class Search(ABC):
     equivariant : bool
         Whether the numbering of the features is of no importance to it. Such a search draws by
         ``self.rng.random`` alone, features along the last axis.
+    deterministic : bool
+        Whether it draws nothing, so that every seed gives the same search.
+    runs_once : bool
+        Whether a study runs it once, and not as often as others.
+    needs_size : bool
+        Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
 
     Examples
     --------
@@ -74,6 +80,9 @@ class Search(ABC):
     Parameters: ClassVar[type[SearchParameters]] = SearchParameters
     may_ask_empty: ClassVar[bool]
     equivariant: ClassVar[bool] = False
+    deterministic: ClassVar[bool] = False
+    runs_once: ClassVar[bool] = False
+    needs_size: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
 
