@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pqswarm._options import Parameters
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.cuda import DEVICES, check_device
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
@@ -106,19 +106,19 @@ class Classifier(ABC):
         scaling: Scaling = "once",
         n_jobs: int | None = None,
         device: str = "cpu",
-    ) -> Evaluator:
+    ) -> ClassificationEvaluator:
         """Return the evaluator of feature subsets by this classifier.
 
         Parameters
         ----------
         X, y, folds, scaling, n_jobs
-            See :class:`Evaluator`.
+            See :class:`ClassificationEvaluator`.
         device : str
             Where it computes: one of `devices`.
 
         Returns
         -------
-        Evaluator
+        ClassificationEvaluator
             An evaluator whose predictions are those of :meth:`estimator`.
         """
         if device in DEVICES and device not in self.devices:
@@ -127,7 +127,7 @@ class Classifier(ABC):
         more = {"device": device} if len(self.devices) > 1 else {}
         return self._evaluator(X, y, folds, scaling=scaling, n_jobs=n_jobs, **more)
 
-    def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> Evaluator:
+    def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> ClassificationEvaluator:
         """The evaluator; `options` are `scaling`, `n_jobs` and, where there is a choice, `device`."""
         return GenericEvaluator(X, y, folds, self.estimator(), **options)
 
@@ -147,7 +147,7 @@ class Classifier(ABC):
         Parameters
         ----------
         X, y, folds, scaling, n_jobs
-            See :class:`Evaluator`.
+            See :class:`ClassificationEvaluator`.
         grid : mapping of str to sequence, optional
             The values to try of each hyperparameter; by default those of the class variable `grid`.
 
@@ -182,7 +182,7 @@ class Classifier(ABC):
     @classmethod
     def _at_point(
         cls, settings: Mapping[str, Any], X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any
-    ) -> tuple[Evaluator, bool]:
+    ) -> tuple[ClassificationEvaluator, bool]:
         """The evaluator at one point of a grid, and whether a classifier can have these hyperparameters."""
         return cls(settings).evaluator(X, y, folds, **options), True
 

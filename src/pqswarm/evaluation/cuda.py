@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "pack_masks", "source"]
+__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "pack_masks", "pieces", "source"]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
@@ -85,6 +85,30 @@ def chunks(count: int, bytes_each: int, memory: int = MEMORY) -> Iterator[slice]
     edges = [round(piece * count / pieces) for piece in range(pieces + 1)] if count else [0]
     for start, stop in pairwise(edges):
         yield slice(start, stop)
+
+
+def pieces(masks: BoolArray, bytes_each: int) -> list[IntArray]:
+    """Cut a batch into pieces that fit into the memory, subsets of like size together.
+
+    Parameters
+    ----------
+    masks : ndarray of bool, shape (m, n_features)
+        Subsets.
+    bytes_each : int
+        Memory that each needs.
+
+    Returns
+    -------
+    list of ndarray of int
+        Rows of each piece: so ordered, no small subset takes the memory of a large one.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in pieces(np.array([[True, True], [True, False]]), MEMORY)]
+    [[1], [0]]
+    """
+    order = np.argsort(masks.sum(axis=1), kind="stable")
+    return [order[part] for part in chunks(len(masks), bytes_each)]
 
 
 def source(name: str) -> str:
