@@ -3,7 +3,6 @@
 import sys
 import types
 from importlib.resources import files
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -20,10 +19,10 @@ from pqswarm.evaluation import (
     KernelNBEvaluator,
     KNNEvaluator,
 )
-from pqswarm.evaluation._cuda_backend import CudaBackend
 from pqswarm.evaluation._knn_cuda import error_floors, mask_scales
 from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
-from pqswarm.evaluation.cuda import DEVICES, MEMORY, check_device, chunks, pack_masks
+from pqswarm.evaluation.backend import CudaBackend
+from pqswarm.evaluation.cuda import DEVICES, MEMORY, check_device, pack_masks, pieces
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 
@@ -42,16 +41,16 @@ needs_gpu = pytest.mark.skipif(not has_gpu(), reason="there is no NVIDIA GPU, or
 without_gpu = pytest.mark.skipif(has_gpu(), reason="there is a GPU")
 
 
-@given(st.integers(0, 5000), st.integers(1, 10**7), st.integers(1, 10**9))
-def test_chunks_cover_the_batch_and_fit(count, each, memory):
-    parts = list(chunks(count, each, memory))
-    assert [i for part in parts for i in (part.start, part.stop)][:1] in ([], [0])
-    assert sum(part.stop - part.start for part in parts) == count
-    assert all(a.stop == b.start for a, b in pairwise(parts))
-    assert all((part.stop - part.start) * each <= max(memory, each) for part in parts)
-    if parts:
-        lengths = [part.stop - part.start for part in parts]
-        assert max(lengths) - min(lengths) <= 1
+@given(st.integers(0, 5000), st.integers(1, 10**7), st.integers(1, 10**9), st.integers(0, 9))
+def test_pieces_cover_the_batch_and_fit(count, each, memory, seed):
+    masks = np.random.default_rng(seed).random((count, 5)) < 0.5
+    parts = pieces(masks, each, memory)
+    rows = np.concatenate(parts) if parts else np.empty(0, int)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(count))
+    assert (np.diff(masks.sum(axis=1)[rows]) >= 0).all()
+    lengths = [part.size for part in parts]
+    assert all(length * each <= max(memory, each) for length in lengths)
+    assert not parts or max(lengths) - min(lengths) <= 1
 
 
 def test_packed_masks_hold_the_features_in_order():
@@ -200,7 +199,7 @@ class FakeCuda(CudaBackend):
 
 
 def test_batches_are_cut_and_put_together_again(monkeypatch):
-    monkeypatch.setattr("pqswarm.evaluation._cuda_backend.cupy", lambda: types.SimpleNamespace(asarray=np.asarray))
+    monkeypatch.setattr("pqswarm.evaluation.backend.cupy", lambda: types.SimpleNamespace(asarray=np.asarray))
     X, y, folds = dataset("wine")
     evaluator = KNNEvaluator(X, y, folds)
     masks = random_masks(30, 13, 8)

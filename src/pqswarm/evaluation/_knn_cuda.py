@@ -21,7 +21,7 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation._cuda_backend import CudaBackend
+from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.cuda import pack_masks, source
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm._typing import BoolArray, IntArray
-from pqswarm.evaluation._cuda_backend import CudaBackend
+from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.cuda import cupy, pack_masks, pieces, source
 from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator, GaussianNBOnCpu
 
@@ -51,35 +51,16 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
         labels = cp.empty((len(masks), n), dtype=cp.int16) if predicted else None
         doubtful, n_doubtful = cp.empty(len(masks) * n, dtype=cp.int32), cp.zeros(1, dtype=cp.int32)
         shared = (self._folds, self._labels, number(n_folds), counts, labels if labels is not None else 0)
+        numbers = (number(n), number(n_classes))
         self._decide(
             (-(-len(masks) * n // _THREADS),),
             (_THREADS,),
-            (
-                scores,
-                sizes,
-                np.float64(e.highest),
-                number(n),
-                number(n_classes),
-                number(len(masks)),
-                *shared,
-                doubtful,
-                n_doubtful,
-            ),
+            (scores, sizes, np.float64(e.highest), *numbers, number(len(masks)), *shared, doubtful, n_doubtful),
         )
         self._exactly(
             (self._blocks,),
             (_THREADS,),
-            (
-                self._table,
-                self._priors,
-                subsets,
-                number(masks.shape[1]),
-                number(n),
-                number(n_classes),
-                *shared,
-                doubtful,
-                n_doubtful,
-            ),
+            (self._table, self._priors, subsets, number(masks.shape[1]), *numbers, *shared, doubtful, n_doubtful),
         )
         return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
 
@@ -145,22 +126,8 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
             (-(-m * n // _THREADS),),
             (_THREADS,),
             (
-                self._columns,
-                self._fold_of,
-                self._means,
-                constant,
-                weights,
-                largest,
-                selected,
-                sizes,
-                widest,
-                number(m),
-                number(n),
-                number(n_folds),
-                number(n_features),
-                number(n_classes),
-                winners,
-                doubtful,
+                *(self._columns, self._fold_of, self._means, constant, weights, largest, selected, sizes, widest),
+                *(number(m), number(n), *shape[1:], winners, doubtful),
             ),
         )
         return cp.asnumpy(winners).astype(np.int64), cp.asnumpy(doubtful)

@@ -187,18 +187,7 @@ class ClassificationEvaluator(Evaluator):
         return self.count_errors(self._predict(masks))
 
     def count_errors(self, predicted: IntArray) -> IntArray:
-        """Return the events of each fold whose label, a position in `classes`, is not the predicted one.
-
-        Parameters
-        ----------
-        predicted : ndarray of int64, shape (m, n_events)
-            Predicted labels.
-
-        Returns
-        -------
-        ndarray of int64, shape (m, n_folds)
-            Misclassified events.
-        """
+        """Return the misclassified events of each fold, (m, n_folds), for predicted positions in `classes`, (m, n)."""
         from pqswarm.evaluation._count_kernels import count_errors
 
         found = np.empty((len(predicted), self.folds.n_folds), dtype=np.int64)
@@ -221,34 +210,11 @@ class ClassificationEvaluator(Evaluator):
         return self._evaluate(masks, self.folds.sizes, self._counts)
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over the folds of the fold's error rate.
-
-        Parameters
-        ----------
-        masks : array_like of bool, shape (m, n_features)
-            Feature subsets.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-            Errors, 0 to 1. The error of an empty subset is 1. Equal counts give equal errors; see
-            :meth:`Folds.mean_rates`.
-        """
+        """Return the error of each subset: the mean over the folds of the fold's error rate, 1 for an empty one."""
         return self.folds.mean_rates(self.error_counts(masks))
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return the label that each event gets when its fold is tested, for confusion matrices.
-
-        Parameters
-        ----------
-        mask : array_like of bool, shape (n_features,)
-            One feature subset, not empty.
-
-        Returns
-        -------
-        ndarray of shape (n_events,)
-            Predicted labels.
-        """
+        """Return the label that each event gets when its fold is tested, for confusion matrices."""
         predicted: AnyArray = self.classes[self._predict(self.checked_mask(mask)[np.newaxis])[0]]
         return predicted
 

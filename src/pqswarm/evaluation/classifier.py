@@ -78,22 +78,10 @@ class Classifier(ABC):
 
     @abstractmethod
     def estimator(self) -> Any:
-        """Return the same classifier for scikit-learn, not fitted, for features that are scaled already.
-
-        Returns
-        -------
-        object
-            Each time a new one. Whatever it draws is seeded: the same events give the same predictions.
-        """
+        """Return the same classifier for scikit-learn, new, seeded, for features that are scaled already."""
 
     def describe(self) -> str:
-        """Return what it is in a few words, such as ``"3 nearest neighbours by Manhattan distance"``.
-
-        Returns
-        -------
-        str
-            A phrase for the middle of a sentence.
-        """
+        """Return what it is in a few words, for a sentence: ``"3 nearest neighbours by Manhattan distance"``."""
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         return f"{self.title} with {settings}" if settings else self.title
 
@@ -188,16 +176,5 @@ class Classifier(ABC):
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> "Classifier | None":  # noqa: ARG003
-        """Return the classifier whose evaluator stands for a scikit-learn estimator, or None if it does not.
-
-        Parameters
-        ----------
-        estimator : object
-            A scikit-learn classifier, not fitted.
-
-        Returns
-        -------
-        Classifier or None
-            With the hyperparameters of the estimator.
-        """
+        """Return the classifier that equals a scikit-learn estimator, whose evaluator stands for it, or None."""
         return None

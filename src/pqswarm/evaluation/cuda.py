@@ -1,7 +1,6 @@
 """Evaluators on an NVIDIA GPU: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
 
 import os
-from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "pack_masks", "pieces", "source"]
+__all__ = ["DEVICES", "MEMORY", "check_device", "cupy", "pack_masks", "pieces", "source"]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
@@ -58,37 +57,8 @@ def cupy() -> Any:
     return found
 
 
-def chunks(count: int, bytes_each: int, memory: int = MEMORY) -> Iterator[slice]:
-    """Cut a batch into pieces that fit into the memory, as few and as even as can be.
-
-    Parameters
-    ----------
-    count : int
-        Subsets in the batch.
-    bytes_each : int
-        Memory that each needs.
-    memory : int
-        Bytes at hand.
-
-    Yields
-    ------
-    slice
-        Which subsets.
-
-    Examples
-    --------
-    >>> [(part.start, part.stop) for part in chunks(10, 100, memory=450)]
-    [(0, 3), (3, 7), (7, 10)]
-    """
-    most = max(1, memory // max(1, bytes_each))
-    pieces = -(-count // most)
-    edges = [round(piece * count / pieces) for piece in range(pieces + 1)] if count else [0]
-    for start, stop in pairwise(edges):
-        yield slice(start, stop)
-
-
-def pieces(masks: BoolArray, bytes_each: int) -> list[IntArray]:
-    """Cut a batch into pieces that fit into the memory, subsets of like size together.
+def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
+    """Cut a batch into pieces that fit into the memory, as few and as even as can be, subsets of like size together.
 
     Parameters
     ----------
@@ -96,6 +66,8 @@ def pieces(masks: BoolArray, bytes_each: int) -> list[IntArray]:
         Subsets.
     bytes_each : int
         Memory that each needs.
+    memory : int
+        Bytes at hand.
 
     Returns
     -------
@@ -104,11 +76,14 @@ def pieces(masks: BoolArray, bytes_each: int) -> list[IntArray]:
 
     Examples
     --------
-    >>> [rows.tolist() for rows in pieces(np.array([[True, True], [True, False]]), MEMORY)]
-    [[1], [0]]
+    >>> masks = np.array([[True, True], [True, False], [False, True]])
+    >>> [rows.tolist() for rows in pieces(masks, 100, memory=250)]
+    [[1, 2], [0]]
     """
-    order = np.argsort(masks.sum(axis=1), kind="stable")
-    return [order[part] for part in chunks(len(masks), bytes_each)]
+    count, most = len(masks), max(1, memory // max(1, bytes_each))
+    order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // most)
+    edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
+    return [order[start:stop] for start, stop in pairwise(edges)]
 
 
 def source(name: str) -> str:

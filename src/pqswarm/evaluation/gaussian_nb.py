@@ -135,17 +135,8 @@ class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):
             winners = np.empty(len(e.data), dtype=np.int64)
             doubtful = np.ones(len(e.data), dtype=np.bool_)
             if (smoothing > 0).all():
-                gaussian_winners(
-                    columns,
-                    e.starts,
-                    selected,
-                    means,
-                    variances,
-                    smoothing,
-                    e.log_priors,
-                    winners,
-                    doubtful,
-                )
+                moments = (means, variances, smoothing, e.log_priors)
+                gaussian_winners(columns, e.starts, selected, *moments, winners, doubtful)
             predicted[row, e.by_fold] = winners
             if doubtful.any():
                 e.decide_as_scikit_learn(mask, e.by_fold[doubtful], predicted[row])

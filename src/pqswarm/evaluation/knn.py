@@ -136,21 +136,9 @@ class KNNOnCpu(Backend[KNNEvaluator]):
 
         e = self.evaluator
         for view in e.views:
-            predict(
-                view.data,
-                view.columns,
-                view.exponents,
-                selected,
-                e.pivots,
-                guesses,
-                e.folds.test_fold,
-                view.fold,
-                e.labels,
-                k,
-                e.metric_number,
-                predicted,
-                neighbours,
-            )
+            scaled = (view.data, view.columns, view.exponents)
+            events = (e.folds.test_fold, view.fold, e.labels)
+            predict(*scaled, selected, e.pivots, guesses, *events, k, e.metric_number, predicted, neighbours)
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
