@@ -86,10 +86,8 @@ class _FittingEvaluator(GenericEvaluator):
         try:
             yield from super()._fit_folds(mask)
         except Exception as error:  # the code of others may fail in any way
-            features = np.flatnonzero(mask).tolist()
-            raise PqswarmError(
-                f"{self.estimator} cannot be fitted to features {features}: {_sentence(error)}"
-            ) from error
+            what = f"{type(self.estimator).__name__} cannot be fitted to features {np.flatnonzero(mask).tolist()}"
+            raise PqswarmError(f"{what}: {_sentence(error)}") from error
 
 
 def _sentence(error: Exception) -> str:
