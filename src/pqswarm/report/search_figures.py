@@ -6,7 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.style import BAND, STYLE, WAVE, settled
+from pqswarm.report.style import BAND, STYLE, WAVE, settle
 from pqswarm.search import SearchResult
 
 __all__ = ["plot_searches"]
@@ -55,4 +55,4 @@ def plot_searches(results: Sequence[SearchResult]) -> Figure:
         lower.set_ylabel("features in its subset")
         lower.set_xlabel("evaluations")
         lower.set_ylim(bottom=0)
-        return settled(figure)
+        return settle(figure)

@@ -20,6 +20,8 @@ class Published:
 
     Attributes
     ----------
+    hyperparameters : dict
+        Those it found best.
     all_features : float
         Error of all 99 features, J(U).
     mean_error, sd_error, improvement : tuple of float
@@ -48,6 +50,7 @@ class Published:
         Contrast estimation.
     """
 
+    hyperparameters: dict[str, int | float | str]
     all_features: float
     mean_error: _Row
     sd_error: _Row
@@ -75,6 +78,7 @@ class Published:
 
 PUBLISHED: dict[str, Published] = {
     "k-nn": Published(
+        hyperparameters={"n_neighbors": 3, "metric": "manhattan"},
         all_features=0.0343,
         mean_error=(0.0161, 0.0147, 0.00552, 0.00558, 0.0094, 0.0044),
         sd_error=(1.1e-3, 1.3e-3, 4.6e-4, 5.3e-4, 7.6e-4, 1.1e-3),
@@ -125,6 +129,7 @@ PUBLISHED: dict[str, Published] = {
         ),
     ),
     "kernel-nb": Published(
+        hyperparameters={"width": 0.004},
         all_features=0.0199,
         mean_error=(0.0136, 0.0128, 0.00663, 0.00652, 0.0095, 0.0061),
         sd_error=(7.7e-4, 8.5e-4, 1.1e-3, 3.3e-4, 5.9e-4, 2.5e-4),

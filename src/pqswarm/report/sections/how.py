@@ -1,0 +1,22 @@
+"""How the study was run: version, machine, time and seeds."""
+
+from pqswarm.report.section import Content, StudySection
+from pqswarm.report.sentences import duration
+from pqswarm.report.summary import StudySummary
+
+__all__ = ["SECTION"]
+
+
+def _content(study: StudySummary) -> Content:
+    machine, plan = study.machine, study.plan
+    words = (
+        f"pqswarm {study.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
+        f"{machine['python']}). All searches together took {duration(study.seconds)} of computing time. Seeds: "
+        f"{plan.dataset.seed} (events), {plan.folds.seed} and {plan.folds.stage_two_seed} (folds), {plan.seed} "
+        f"(searches), {plan.fresh.seed} (held-out events). The same plan gives the same numbers, whatever the number "
+        f"of workers and interruptions."
+    )
+    return Content(words=[words])
+
+
+SECTION = StudySection("run", "How it was run", _content)
