@@ -228,6 +228,8 @@ class StudyPlan(_Plan):
         Seed of the searches.
     reference : str
         The algorithm against which SFFS is compared and whose subsets are looked at closely.
+    paper : bool
+        Whether the report lays the paper's values beside those of the study.
     dataset, fresh, folds, classifiers, algorithms
         The parts.
     """
@@ -237,6 +239,7 @@ class StudyPlan(_Plan):
     max_evaluations: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 6000
     seed: Seed = 0
     reference: str = "2d-upso"
+    paper: Annotated[bool, Field(strict=True)] = False
     dataset: DatasetPlan = DatasetPlan()
     fresh: FreshPlan = FreshPlan()
     folds: FoldsPlan = FoldsPlan()
@@ -309,7 +312,7 @@ class StudyPlan(_Plan):
 
     def canonical(self) -> str:
         """Return all that decides the results, as JSON, always the same for the same plan."""
-        return json.dumps(self.model_dump(mode="python", exclude={"title"}), sort_keys=True)
+        return json.dumps(self.model_dump(mode="python", exclude={"title", "paper"}), sort_keys=True)
 
     def differences(self, other: str) -> list[str]:
         """Return in words how the plan differs from another in canonical form.
