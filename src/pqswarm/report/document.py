@@ -21,15 +21,7 @@ _FILE_NAME = re.compile(r"[\w.+-]+")
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A section that has something to say.
-
-    Attributes
-    ----------
-    heading : str
-        Its question.
-    content : Content
-        Its answer, in which tables and drawings have names that are unique within the report.
-    """
+    """A section that has something to say; names of its tables and drawings are unique within the report."""
 
     heading: str
     content: Content
@@ -75,18 +67,7 @@ class Document:
 
 
 def compose(study: StudySummary) -> Document:
-    """Ask all sections, ours and those of other packages.
-
-    Parameters
-    ----------
-    study : StudySummary
-        A study, finished or not.
-
-    Returns
-    -------
-    Document
-        What they say.
-    """
+    """Return what all sections, ours and those of other packages, have to say about a study."""
     sections = list(REGISTRY.values())
     chapters = []
     for found in study.classifiers:
@@ -94,7 +75,7 @@ def compose(study: StudySummary) -> Document:
         chapters.append(
             Chapter(
                 name=found.name,
-                description=found.description,
+                description=found.describe(),
                 answer=tuple(sentence for _, content in asked for sentence in content.answer),
                 numbers={label: value for _, content in asked for label, value in content.numbers.items()},
                 parts=tuple(_part(section, content, f"{found.slug}-") for section, content in asked if content.shown),
@@ -134,18 +115,7 @@ def _check_names(document: Document) -> None:
 
 
 def describe_study(study: StudySummary) -> str:
-    """Return in one paragraph what was run.
-
-    Parameters
-    ----------
-    study : StudySummary
-        A study.
-
-    Returns
-    -------
-    str
-        Sentences.
-    """
+    """Return in one paragraph what was run, and what of it is not finished."""
     plan, n_classes = study.plan, len(study.class_names)
     names = [c.name for c in study.classifiers]
     searched, sequential = [a.title for a in plan.searched], [a.title for a in plan.sequential]

@@ -11,30 +11,17 @@ from pqswarm.report.document import Document
 from pqswarm.report.section import Drawing
 from pqswarm.report.style import STYLE
 from pqswarm.report.svg import inline_svg
-from pqswarm.report.tables import Table
 
 __all__ = ["html_report"]
 
 
 def html_report(document: Document) -> str:
-    """Return a report as HTML.
-
-    Parameters
-    ----------
-    document : Document
-        Its content.
-
-    Returns
-    -------
-    str
-        A page with style and pictures inside; it opens without a network.
-    """
+    """Return a report as one page with style and pictures inside, which opens without a network."""
     from jinja2 import Environment, PackageLoader
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     numbers = count()
     loader.filters["bind"] = _bind
-    loader.filters["table"] = _table
     loader.filters["picture"] = lambda drawing: _picture(drawing, f"d{next(numbers)}-")
     return loader.get_template("report.html.jinja").render(document=document)
 
@@ -42,10 +29,6 @@ def html_report(document: Document) -> str:
 def _bind(text: str) -> str:
     """Keep a number and its unit on one line."""
     return text.replace(" %", "\u00a0%").replace(" dB", "\u00a0dB")
-
-
-def _table(table: Table) -> Markup:
-    return Markup(table.html())  # noqa: S704 (its cells are escaped)
 
 
 def _picture(drawing: Drawing, prefix: str) -> Markup:

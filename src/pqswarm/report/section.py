@@ -16,7 +16,7 @@ __all__ = ["ClassifierSection", "Content", "Drawing", "Section", "StudySection"]
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure of a section, drawn when it is needed.
+    """A figure of a section.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Drawing:
     caption, note : str
         What it shows, and how to read it.
     draw : callable
-        Returns the figure.
+        Returns the figure, when it is needed.
     raster : bool
         Whether it has so many lines that pages hold it as pixels.
     """
@@ -39,18 +39,16 @@ class Drawing:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What a section has to say; a section with nothing to say is left out.
+    """What a section has to say; one that has nothing to say is left out.
 
     Attributes
     ----------
     words, points : sequence of str
         Paragraphs, and what is listed after them.
-    drawings : sequence of Drawing
-        Figures.
-    tables : sequence of Table
-        Tables; their names are unique within the report of a classifier, or within that of the study.
+    drawings, tables : sequence of Drawing, and of Table
+        Figures and tables; no two tables of a classifier have the same name.
     code : str
-        Text to be shown as it is, under the last of the paragraphs.
+        Text to be shown as it is.
     answer : sequence of str
         Sentences for the answer at the top, which is made of those of all sections.
     numbers : mapping of str to str
@@ -73,15 +71,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Section:
-    """A question that a report answers; see :class:`ClassifierSection` and :class:`StudySection`.
-
-    Attributes
-    ----------
-    name : str
-        For files and links.
-    question : str
-        The heading.
-    """
+    """A question of a report: its name for files, the question, which is its heading, and how to answer it."""
 
     name: str
     question: str
@@ -89,12 +79,7 @@ class Section:
 
 @dataclass(frozen=True)
 class ClassifierSection(Section):
-    """A question that is answered for each classifier.
-
-    Attributes
-    ----------
-    content : callable
-        Takes the summary of the study and that of the classifier, and returns the content.
+    """A question that is answered for each classifier: `content` takes the summaries of the study and of it.
 
     Examples
     --------
@@ -110,12 +95,6 @@ class ClassifierSection(Section):
 
 @dataclass(frozen=True)
 class StudySection(Section):
-    """A question about the whole study.
-
-    Attributes
-    ----------
-    content : callable
-        Takes the summary of the study and returns the content.
-    """
+    """A question about the whole study: `content` takes its summary."""
 
     content: Callable[["StudySummary"], Content]

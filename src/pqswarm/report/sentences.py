@@ -1,12 +1,9 @@
 """Words that the sentences of several sections share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import Any
 
-__all__ = ["count", "decibel", "describe_classifier", "duration", "enumerate_words", "percent", "runs"]
-
-_KINDS = {"k-nn": "k-nearest neighbours", "kernel-nb": "naive Bayes with kernel densities"}
+__all__ = ["count", "decibel", "duration", "enumerate_words", "percent", "runs"]
 
 
 def percent(share: float) -> str:
@@ -75,29 +72,3 @@ def enumerate_words(words: Sequence[str]) -> str:
     'a, b and c'
     """
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def describe_classifier(kind: str, settings: Mapping[str, Any]) -> str:
-    """Return which classifier it is, with its hyperparameters, in words.
-
-    Examples
-    --------
-    >>> describe_classifier("k-nn", {"n_neighbors": 3, "metric": "manhattan"})
-    'k-nearest neighbours, 3 neighbours by Manhattan distance'
-    """
-    return ", ".join([_KINDS.get(kind, kind), describe_settings(settings)])
-
-
-def describe_settings(settings: Mapping[str, Any]) -> str:
-    """Return hyperparameters in words.
-
-    Examples
-    --------
-    >>> describe_settings({"width": 0.004}), describe_settings({"C": 0.5})
-    ('kernel width 0.004', 'C 0.5')
-    """
-    if set(settings) == {"n_neighbors", "metric"}:
-        number, metric = settings["n_neighbors"], settings["metric"]
-        return f"{number} neighbour{'s' if number > 1 else ''} by {metric.capitalize()} distance"
-    words = {"width": "kernel width"}
-    return ", ".join(f"{words.get(name, name)} {value}" for name, value in settings.items()) or "default settings"

@@ -1,7 +1,7 @@
 """From the store of a study to plain numbers: all that the sections of a report are made of."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from math import inf
@@ -11,10 +11,9 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import GridSearch
+from pqswarm.evaluation import CLASSIFIERS, GridSearchResult
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.features import FUNCTIONS, feature_names
-from pqswarm.report.sentences import describe_classifier
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of
 from pqswarm.study.plan import plan_of
 from pqswarm.study.records import text_mask
@@ -72,13 +71,11 @@ class ClassifierSummary:
 
     Attributes
     ----------
-    name, slug : str
-        Its name in the study; and the same for files and links, no two alike.
-    description : str
-        Which classifier it is, with its hyperparameters, in words.
+    name, slug, kind : str
+        Its name in the study; the same for files and links, no two alike; and its name among all classifiers.
     hyperparameters : dict
         Those that were used.
-    grid : GridSearch or None
+    grid : GridSearchResult or None
         The grid search for them.
     all_features : float
         J(U).
@@ -100,9 +97,9 @@ class ClassifierSummary:
 
     name: str
     slug: str
-    description: str
+    kind: str
     hyperparameters: dict[str, Any]
-    grid: GridSearch | None
+    grid: GridSearchResult | None
     all_features: float
     runs: dict[str, list[RunRecord]]
     sequential: dict[str, RunRecord]
@@ -121,6 +118,12 @@ class ClassifierSummary:
     def n_runs(self) -> int:
         """Runs of each algorithm."""
         return min((len(records) for records in self.runs.values()), default=0)
+
+    def describe(self, hyperparameters: Mapping[str, Any] | None = None) -> str:
+        """Return which classifier it is, in words, or which it would be with other hyperparameters."""
+        return CLASSIFIERS.find(self.kind)(
+            self.hyperparameters if hyperparameters is None else hyperparameters
+        ).describe()
 
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
@@ -217,6 +220,7 @@ def summarize(store: Store) -> StudySummary:
 
 def _summary(store: Store) -> StudySummary:
     plan = plan_of(store.fact("plan"), store.fact("title"))
+    plan = plan.model_copy(update={"paper": store.fact("paper", True)})
     records = store.finished()
     classifiers = [_classifier(store, plan, name, records) for name in (c.name for c in plan.classifiers)]
     present = [classifier for classifier in classifiers if classifier is not None]
@@ -249,13 +253,12 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
         return None
     titles = {a.name: a.title for a in plan.algorithms}
     grid, smaller = store.fact(f"grid/{name}"), store.fact(f"one-se/{name}")
-    settings = store.fact(f"hyperparameters/{name}")
     return ClassifierSummary(
         name=name,
         slug=_slugs([c.name for c in plan.classifiers])[name],
-        description=describe_classifier(plan.classifier(name).kind, settings),
-        hyperparameters=settings,
-        grid=grid and GridSearch(tuple(grid["names"]), tuple(map(tuple, grid["points"])), np.array(grid["accuracies"])),
+        kind=plan.classifier(name).kind,
+        hyperparameters=_renamed(store.fact(f"hyperparameters/{name}")),
+        grid=grid and _grid(**grid),
         all_features=store.fact(f"J(U)/{name}"),
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
@@ -265,6 +268,17 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
         reference=titles[plan.reference],
         best_known=_best_known(store.fact(f"problem/{name}")),
     )
+
+
+def _grid(names: list[str], points: list[list[Any]], accuracies: list[float]) -> GridSearchResult:
+    usable = tuple("cosine" not in point for point in points)
+    return GridSearchResult(
+        tuple(_renamed(dict.fromkeys(names))), tuple(map(tuple, points)), np.array(accuracies), usable
+    )
+
+
+def _renamed(settings: dict[str, Any]) -> dict[str, Any]:
+    return {"bandwidth" if name == "width" else name: value for name, value in settings.items()}
 
 
 def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> NoiseSummary | None:

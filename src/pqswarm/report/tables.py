@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from math import isfinite
 from typing import Any
 
@@ -19,8 +18,6 @@ STUDY, PAPER = "this study", "paper"
 """What stands in it."""
 
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
-_TALL = 20  # rows, more than which scroll
-_LONG = 12  # characters, more than which a heading is broken
 _MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
@@ -78,8 +75,9 @@ class Table:
         return any(_is_number(row[column]) for row in self.rows)
 
     def heading(self, column: str) -> str:
-        """Return the heading of a column."""
-        return self.columns.get(column, ("Source" if column == SOURCE else column, ""))[0]
+        """Return the heading of a column: that of the first, and of the source, is by default its key."""
+        plain = column.capitalize() if column in (self.keys[0], SOURCE) else column
+        return self.columns.get(column, (plain, ""))[0]
 
     def text(self, row: Mapping[str, Any], column: str) -> str:
         """Return a cell as text."""
@@ -106,38 +104,10 @@ class Table:
         """Whether a cell holds a negative value that should not be."""
         return column in self.signed and _is_number(row[column]) and row[column] < 0
 
-    def html(self) -> str:
-        """Return the table as HTML."""
-        head = "".join(self._html_heading(column) for column in self.keys)
-        body = "".join(self._html_row(row) for row in self.rows)
-        note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
-        kind = "scroll tall" if len(self.rows) > _TALL else "scroll"
-        return (
-            f'<figure class="table" id="table-{escape(self.name)}"><figcaption>{escape(self.caption)}</figcaption>'
-            f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}"><table>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
-        )
-
-    def _html_heading(self, column: str) -> str:
-        text = self.heading(column)
-        kinds = ["number"] * self.is_numeric(column) + ["long"] * (len(text) > _LONG)
-        kind = f' class="{" ".join(kinds)}"' if kinds else ""
-        return f'<th scope="col"{kind}>{escape(text)}</th>'
-
-    def _html_row(self, row: Mapping[str, Any]) -> str:
-        cells = []
-        for number, column in enumerate(self.keys):
-            kinds = [
-                "number" if self.is_numeric(column) else "",
-                "best" if self.is_best(row, column) else "",
-                "bad" if self.is_bad(row, column) else "",
-            ]
-            kind = " ".join(filter(None, kinds))
-            shown = f' class="{kind}"' if kind else ""
-            text = escape(self.text(row, column))
-            cells.append(f'<th scope="row">{text}</th>' if number == 0 else f"<td{shown}>{text}</td>")
-        opening = '<tr class="paper">' if row.get(SOURCE) == PAPER else "<tr>"
-        return f"{opening}{''.join(cells)}</tr>"
+    def kinds(self, row: Mapping[str, Any], column: str) -> str:
+        """Return the classes of a cell in HTML."""
+        kinds = {"number": self.is_numeric(column), "best": self.is_best(row, column), "bad": self.is_bad(row, column)}
+        return " ".join(kind for kind, holds in kinds.items() if holds)
 
     def markdown(self) -> str:
         """Return the table as Markdown, with its caption and note; the best in bold, what is marked in italics."""

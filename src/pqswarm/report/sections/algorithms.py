@@ -121,7 +121,6 @@ def _performance(study: StudySummary, found: ClassifierSummary, fared: Mapping[s
         f"Search performance with {found.name}, {runs(found.n_runs)}",
         rows,
         {
-            "algorithm": ("Algorithm", ""),
             "mean_J": ("mean J", ".5f"),
             "sd_J": ("SD J", ".5f"),
             "PI": ("PI [%]", ".1f"),
@@ -157,7 +156,6 @@ def _gap(found: ClassifierSummary) -> list[Table]:
             f"How far from the best known subset, with {found.name}",
             rows,
             {
-                "algorithm": ("Algorithm", ""),
                 "mean": ("mean gap [percentage points]", ".2f"),
                 "least": ("least", ".2f"),
                 "most": ("greatest", ".2f"),

@@ -100,7 +100,6 @@ def _friedman(study: StudySummary, found: ClassifierSummary, both: Mapping[str, 
         if paper:
             rows.append({"result": symbol, SOURCE: PAPER} | {name: paper.ranks[key].get(name) for name in row})
     columns = {
-        "result": ("Result", ""),
         "chi2": ("χ²", ".2f"),
         "p": ("p", "#.3g"),
         "chi2_ties": ("χ², ties corrected", ".2f"),
@@ -144,7 +143,6 @@ def _posthoc(study: StudySummary, found: ClassifierSummary, key: str, comparison
         f"Each algorithm against the best, {result.control}, with {found.name}: {what}",
         rows,
         {
-            "algorithm": ("Algorithm", ""),
             "control": ("against", ""),
             "z": ("z", ".2f"),
             "p": ("p", "#.3g"),

@@ -124,7 +124,6 @@ def _features(found: ClassifierSummary, selection: Selection) -> Table:
         f"The features that matter: selected by {found.reference} with {found.name}",
         rows,
         {
-            "feature": ("Feature", ""),
             "share": ("selected in [% of runs]", ".0f"),
             "best": ("in the best subset", ""),
             "smaller": ("in the one-standard-error subset", ""),
@@ -148,7 +147,6 @@ def _stability(found: ClassifierSummary) -> list[Table]:
             f"Stability of the selection over the runs with {found.name}",
             rows,
             {
-                "algorithm": ("Algorithm", ""),
                 "stability": ("stability", ".3f"),
                 "low": ("95 % interval from", ".3f"),
                 "high": ("to", ".3f"),

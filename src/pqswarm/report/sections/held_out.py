@@ -45,7 +45,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa:
         f"Best subsets on held-out events, which no search saw, with {found.name}",
         rows,
         {
-            "subset": ("Subset", ""),
             "size": ("ξ", ""),
             "J": ("J in the search", ".4f"),
             "held_out": ("error rate on held-out events", ".4f"),

@@ -1,6 +1,5 @@
 """What does not fit together in the paper, for studies that are laid beside it."""
 
-from pqswarm.report.paper import is_asked_for
 from pqswarm.report.paper_values import INCONSISTENCIES
 from pqswarm.report.section import Content, StudySection
 from pqswarm.report.summary import StudySummary
@@ -9,7 +8,7 @@ __all__ = ["SECTION"]
 
 
 def _content(study: StudySummary) -> Content:
-    if not is_asked_for(study.plan):
+    if not study.plan.paper:
         return Content()
     words = (
         "The study follows F. Hafiz, A. Swain, C. Naik, N. Patel, “Efficient feature selection of power quality events "

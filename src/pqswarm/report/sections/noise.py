@@ -74,10 +74,10 @@ def _robust(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -> Ta
             "where": decibel(noise.levels[int(noise.gain(title).argmin())]),
             "robust": noise.robust(title),
         }
-        | ({"paper": paper.robust.get(title)} if paper else {})
+        | ({"paper": paper.robust(title)} if paper else {})
         for title in noise.accuracy
     ]
-    columns = {"algorithm": ("Algorithm", ""), "least": ("least θ", ".2f"), "where": ("at", "")}
+    columns = {"least": ("least θ", ".2f"), "where": ("at", "")}
     return Table(
         "robust",
         f"Robust subsets with {found.name}: at least as good as all features at every noise level",
@@ -150,7 +150,7 @@ def _contrasts(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) ->
 
 def _matrix(name: str, caption: str, matrix: Mapping[str, Mapping[str, float]], note: str = "") -> Table:
     rows = [{"algorithm": title, **row} for title, row in matrix.items()]
-    columns = {"algorithm": ("Algorithm", "")} | {title: (title, ".4f") for title in matrix}
+    columns = {title: (title, ".4f") for title in matrix}
     return Table(name, caption, rows, columns, signed=tuple(matrix), note=note)
 
 

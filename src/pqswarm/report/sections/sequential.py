@@ -26,7 +26,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         f"Sequential search against the best subset of {found.reference} with {found.name}",
         rows,
         {
-            "search": ("Search", ""),
             "size": ("ξ", ""),
             "J": ("J", ".4f"),
             "reference": ("against", ""),
