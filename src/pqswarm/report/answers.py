@@ -6,7 +6,7 @@ from typing import Any
 
 from pqswarm.report.subset_tables import decibel
 from pqswarm.report.summary import ClassifierSummary, StudySummary
-from pqswarm.study.runner import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 __all__ = ["answer", "classifier_words", "description", "how", "settings_words"]
 
@@ -40,7 +40,7 @@ def description(study: StudySummary) -> str:
     )
     levels = sum(level != inf for level in plan.dataset.snr)
     tests = [f"at {levels} level{'s' if levels > 1 else ''} of noise"] if levels else []
-    tests.append(f"on {14 * plan.fresh.events_per_class} fresh events")
+    tests.append(f"on {14 * plan.held_out.events_per_class} fresh events")
     if all(c.noise is not None for c in study.classifiers):
         text += f" The best subsets were then tested {_listed(tests)}."
     return " ".join([text, *_unfinished(study)])
@@ -79,8 +79,8 @@ def how(study: StudySummary) -> str:
         f"pqswarm {study.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
         f"{machine['python']}). All searches together took {_duration(study.seconds)} of computing time. Seeds: "
         f"{plan.dataset.seed} (events), {plan.folds.seed} and {plan.folds.stage_two_seed} (folds), {plan.seed} "
-        f"(searches), {plan.fresh.seed} (fresh events). The same plan gives the same numbers, whatever the number of "
-        f"workers and interruptions."
+        f"(searches), {plan.held_out.seed} (held-out events). The same plan gives the same numbers, whatever the "
+        f"number of workers and interruptions."
     )
 
 
@@ -107,11 +107,11 @@ def settings_words(settings: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> settings_words({"n_neighbors": 3, "metric": "manhattan"}), settings_words({"width": 0.004})
+    >>> settings_words({"n_neighbors": 3, "metric": "manhattan"}), settings_words({"bandwidth": 0.004})
     ('3 neighbours by Manhattan distance', 'kernel width 0.004')
     """
-    if "width" in settings:
-        return f"kernel width {settings['width']:g}"
+    if "bandwidth" in settings:
+        return f"kernel width {settings['bandwidth']:g}"
     count, metric = settings["n_neighbors"], settings["metric"]
     return f"{count} neighbour{'s' if count > 1 else ''} by {metric.capitalize()} distance"
 

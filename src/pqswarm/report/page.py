@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 from collections.abc import Sequence
 from math import inf
 from typing import Any
@@ -11,7 +10,6 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.evaluation import GridSearch
 from pqswarm.events import EVENT_CLASSES, Event, generate
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report.answers import answer, classifier_words, description, how, settings_words
@@ -25,7 +23,8 @@ from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.svg import inline_svg
 from pqswarm.report.tables import Table
 from pqswarm.statistics import critical_difference
-from pqswarm.study.runner import ONE_STANDARD_ERROR
+from pqswarm.study import format_plan
+from pqswarm.study.findings import ONE_STANDARD_ERROR
 
 __all__ = ["html_report"]
 
@@ -57,7 +56,7 @@ def html_report(study: StudySummary) -> str:
         gallery=_gallery(events),
         inconsistencies=INCONSISTENCIES,
         how=how(study),
-        plan=_plan_text(study),
+        plan=format_plan(study.plan),
         footer=f"Made by pqswarm {study.version}.",
     )
 
@@ -194,11 +193,11 @@ def _selected(found: ClassifierSummary) -> str:
     if smaller is None or found.smaller is None:
         return text
     if smaller.sum() >= best.size:
-        text += f" No smaller one was found within one standard error ({found.smaller['standard_error']:.4f}) of it."
+        text += f" No smaller one was found within one standard error ({found.smaller.standard_error:.4f}) of it."
     else:
         text += (
-            f" Within one standard error ({found.smaller['standard_error']:.4f}) of its {best.error:.4f} lies a subset "
-            f"of {int(smaller.sum())} features with an error of {found.smaller['error']:.4f}: these events can hardly "
+            f" Within one standard error ({found.smaller.standard_error:.4f}) of its {best.error:.4f} lies a subset "
+            f"of {int(smaller.sum())} features with an error of {found.smaller.error:.4f}: these events can hardly "
             f"tell the two apart."
         )
     return text
@@ -247,15 +246,14 @@ def _confusion(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
 
 def _grid(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
     assert found.grid is not None  # noqa: S101 (the caller has looked)
-    points = tuple(tuple(point) for point in found.grid["points"])
-    grid = GridSearch(tuple(found.grid["names"]), points, np.array(found.grid["accuracies"]))
+    grid = found.grid
     with mpl.rc_context(STYLE):
         figure = grid.plot()
     figure.set_size_inches(7.5, 4.2)
     for line in figure.axes[0].lines:
         if line.get_markeredgecolor() == "black":  # the ring around the best, which must show on a dark page
             line.set_markeredgecolor(INK)
-    theirs = {"n_neighbors": 3, "metric": "manhattan"} if found.kind == "k-nn" else {"width": 0.004}
+    theirs = {"n_neighbors": 3, "metric": "manhattan"} if found.kind == "k-nn" else {"bandwidth": 0.004, "floor": 0.0}
     used, same = settings_words(found.hyperparameters), found.hyperparameters == theirs
     return _drawing(
         figure,
@@ -275,30 +273,3 @@ def _gallery(events: Sequence[Event]) -> Any:
         figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
     data = base64.b64encode(file.getvalue()).decode()
     return Markup(f'<img alt="Waveforms of the 14 event classes" src="data:image/png;base64,{data}">')  # noqa: S704
-
-
-def _plan_text(study: StudySummary) -> str:
-    """The plan as TOML."""
-    lines = []
-    plan = study.plan.model_dump(mode="python", exclude_none=True)
-    for key, value in plan.items():
-        if not isinstance(value, dict | tuple):
-            lines.append(f"{key} = {_toml(value)}")
-    for key, value in plan.items():
-        members = [value] if isinstance(value, dict) else value if isinstance(value, tuple) else []
-        for member in members:
-            lines += ["", f"[{key}]" if isinstance(value, dict) else f"[[{key}]]"]
-            lines += [f"{name} = {_toml(entry)}" for name, entry in member.items() if entry != {}]
-    return "\n".join(lines)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)  # a string of JSON is one of TOML
-    if isinstance(value, tuple):
-        return f"[{', '.join(_toml(entry) for entry in value)}]"
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_toml(entry)}" for name, entry in value.items()) + " }"
-    return "inf" if value == inf else repr(value)

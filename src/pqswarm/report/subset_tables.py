@@ -10,7 +10,7 @@ from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.report.published import ALGORITHMS, LEVELS, PUBLISHED
 from pqswarm.report.summary import ClassifierSummary, NoiseSummary
 from pqswarm.report.tables import SOURCE, Table
-from pqswarm.study.runner import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 __all__ = ["decibel", "own_table", "subset_tables"]
 
@@ -190,7 +190,7 @@ def _fresh(found: ClassifierSummary) -> list[Table]:
         if title == ALL_FEATURES:
             size, told = found.n_features, found.all_features
         elif title == ONE_STANDARD_ERROR and found.smaller is not None:
-            size, told = found.smaller["mask"].count("1"), found.smaller["error"]
+            size, told = int(found.smaller.mask.sum()), found.smaller.error
         else:
             size, told = found.best(title).size, found.best(title).error
         rows.append({"subset": title, "size": size, "J": told, "fresh": error, "gap": error - told})

@@ -11,6 +11,7 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import GridSearchResult
 from pqswarm.statistics import (
     ContrastResult,
     FriedmanResult,
@@ -20,10 +21,20 @@ from pqswarm.statistics import (
     posthoc,
     stability,
 )
-from pqswarm.study import RunRecord, Store, StudyPlan, best_of
-from pqswarm.study.plan import plan_of
-from pqswarm.study.records import text_mask
-from pqswarm.study.runner import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study import RunRecord, Store, StudyPlan, best_of, restore_plan
+from pqswarm.study.findings import (
+    ALL_FEATURES,
+    ONE_STANDARD_ERROR,
+    About,
+    AllFeatures,
+    Finished,
+    Grid,
+    HeldOut,
+    Hyperparameters,
+    OneStandardError,
+    ProblemDigest,
+    StageTwo,
+)
 
 __all__ = ["ClassifierSummary", "Comparison", "NoiseSummary", "StudySummary", "summarize"]
 
@@ -104,7 +115,7 @@ class ClassifierSummary:
     slug: str
     kind: str
     hyperparameters: dict[str, Any]
-    grid: dict[str, Any] | None
+    grid: GridSearchResult | None
     all_features: float
     runs: dict[str, list[RunRecord]]
     sffs: dict[str, RunRecord]
@@ -112,7 +123,7 @@ class ClassifierSummary:
     sizes: Comparison | None
     noise: NoiseSummary | None
     fresh: dict[str, float]
-    smaller: dict[str, Any] | None
+    smaller: OneStandardError | None
     reference: str
     best_known: dict[str, Any] | None
 
@@ -153,7 +164,7 @@ class ClassifierSummary:
     @property
     def smaller_mask(self) -> BoolArray | None:
         """The one-standard-error subset."""
-        return None if self.smaller is None else text_mask(self.smaller["mask"])
+        return None if self.smaller is None else self.smaller.mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +222,7 @@ def summarize(store: Store) -> StudySummary:
     StudySummary
         Plain numbers.
     """
-    if store.fact("plan") is None:
+    if store.find(About) is None:
         raise PqswarmError(f"{store.folder} holds a study that has not begun.")
     try:
         return _summary(store)
@@ -222,7 +233,9 @@ def summarize(store: Store) -> StudySummary:
 
 
 def _summary(store: Store) -> StudySummary:
-    plan = plan_of(store.fact("plan"), store.fact("title"))
+    about, finished = store.find(About), store.find(Finished)
+    assert about is not None  # noqa: S101 (the caller has looked)
+    plan = restore_plan(about.plan)
     records = store.finished()
     classifiers = [_classifier(store, plan, name, records) for name in (c.name for c in plan.classifiers)]
     present = [classifier for classifier in classifiers if classifier is not None]
@@ -231,12 +244,12 @@ def _summary(store: Store) -> StudySummary:
     return StudySummary(
         title=plan.title,
         plan=plan,
-        version=store.fact("version"),
-        machine=store.fact("machine"),
+        version=about.version,
+        machine=about.machine,
         n_features=records[0].mask.size,
         seconds=sum(record.seconds for record in records),
-        began=store.fact("began"),
-        finished=store.fact("finished"),
+        began=about.began,
+        finished=None if finished is None else finished.at,
         classifiers=present,
     )
 
@@ -257,22 +270,26 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     # Equal numbers of errors, in other folds, may differ in the last bit of their mean: they are ties all the same.
     errors = np.round([[record.error for record in group] for group in runs.values()], 12).T
     sizes = np.array([[float(record.size) for record in group] for group in runs.values()]).T
+    used, grid, held_out = store.find(Hyperparameters, name), store.find(Grid, name), store.find(HeldOut, name)
+    everything, digest = store.find(AllFeatures, name), store.find(ProblemDigest, name)
+    if used is None or everything is None or digest is None:
+        raise KeyError(name)
     return ClassifierSummary(
         name=name,
         slug=_slugs([c.name for c in plan.classifiers])[name],
         kind=plan.classifier(name).kind,
-        hyperparameters=store.fact(f"hyperparameters/{name}"),
-        grid=store.fact(f"grid/{name}"),
-        all_features=store.fact(f"J(U)/{name}"),
+        hyperparameters=used.settings,
+        grid=None if grid is None else grid.result,
+        all_features=everything.error,
         runs=runs,
         sffs={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
         errors=_compared(errors, list(runs)),
         sizes=_compared(sizes, list(runs)),
         noise=_noise(store, plan, name, titles),
-        fresh={titles[key]: error for key, error in (store.fact(f"fresh/{name}") or {}).items()},
-        smaller=store.fact(f"one-se/{name}"),
+        fresh={} if held_out is None else {titles[key]: error for key, error in held_out.errors.items()},
+        smaller=store.find(OneStandardError, name),
         reference=plan.algorithm(plan.reference).title,
-        best_known=_best_known(store.fact(f"problem/{name}")),
+        best_known=_best_known(digest.digest),
     )
 
 
@@ -306,11 +323,11 @@ def _compared(values: FloatArray, titles: list[str]) -> Comparison | None:
 
 
 def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> NoiseSummary | None:
-    found = {level: store.fact(f"stage2/{name}/{level:g}") for level in plan.dataset.snr}
-    if any(value is None for value in found.values()):
-        return None
     levels = plan.dataset.snr
-    columns = {key: np.array([found[level]["accuracy"][key] for level in levels]) for key in found[inf]["accuracy"]}
+    found = {level: one for level in levels if (one := store.find(StageTwo, name, level)) is not None}
+    if len(found) < len(levels):
+        return None
+    columns = {key: np.array([found[level].accuracy[key] for level in levels]) for key in found[inf].accuracy}
     accuracy = {titles[key]: column for key, column in columns.items() if key != ALL_FEATURES}
     compared = [a.title for a in plan.searched]
     values = np.array([accuracy[title] for title in compared]).T
@@ -319,6 +336,6 @@ def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> 
         all_features=columns[ALL_FEATURES],
         accuracy=accuracy,
         contrast=contrast_estimation(values, names=compared) if min(values.shape) >= 2 else None,
-        before=np.array(found[inf]["before"]),
-        after=np.array(found[inf]["after"]),
+        before=np.asarray(found[inf].before),
+        after=np.asarray(found[inf].after),
     )

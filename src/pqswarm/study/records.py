@@ -3,7 +3,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import Run
 
-__all__ = ["Checkpoint", "RunKey", "RunRecord", "packed_state", "unpacked_state"]
+__all__ = ["Checkpoint", "RunKey", "RunRecord", "best_of", "packed_state", "unpacked_state"]
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -87,6 +87,22 @@ class RunRecord:
         """
         last = np.searchsorted(self.improvements[:, 0], evaluations, side="left") - 1
         return np.asarray(np.where(last >= 0, self.improvements[np.maximum(last, 0), 1], np.inf))
+
+
+def best_of(records: Sequence[RunRecord]) -> RunRecord:
+    """Return the run with the least error; of equals that with the fewest features, then the first.
+
+    Parameters
+    ----------
+    records : sequence of RunRecord
+        Finished runs.
+
+    Returns
+    -------
+    RunRecord
+        One of them.
+    """
+    return min(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +180,9 @@ def mask_text(mask: BoolArray) -> str:
 
 
 def text_mask(text: str) -> BoolArray:
-    """Return the mask that was written as zeros and ones."""
+    """Return the mask that was written as zeros and ones; other letters are a ValueError."""
+    if set(text) - {"0", "1"}:
+        raise ValueError(f"{text!r} is not a mask of zeros and ones")
     return np.array([letter == "1" for letter in text], dtype=np.bool_)
 
 
