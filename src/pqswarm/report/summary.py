@@ -21,7 +21,7 @@ from pqswarm.statistics import (
     posthoc,
     stability,
 )
-from pqswarm.study import RunRecord, Store, StudyPlan, best_of, restore_plan
+from pqswarm.study import RunRecord, Store, StudyPlan, best_of
 from pqswarm.study.findings import (
     ALL_FEATURES,
     ONE_STANDARD_ERROR,
@@ -35,6 +35,7 @@ from pqswarm.study.findings import (
     ProblemDigest,
     StageTwo,
 )
+from pqswarm.study.planfile import restore_plan
 
 __all__ = ["ClassifierSummary", "Comparison", "NoiseSummary", "StudySummary", "summarize"]
 

@@ -1,8 +1,7 @@
 """Studies: a plan, its runs in a store that survives being killed, and what was found."""
 
-from pqswarm.study import findings
 from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
-from pqswarm.study.planfile import PLANS, format_plan, load_plan, plan_text, read_plan, restore_plan
+from pqswarm.study.planfile import PLANS, format_plan, load_plan, plan_text, read_plan
 from pqswarm.study.progress import StudyProgress
 from pqswarm.study.records import RunKey, RunRecord, best_of
 from pqswarm.study.run import run_study
@@ -18,11 +17,9 @@ __all__ = [
     "StudyPlan",
     "StudyProgress",
     "best_of",
-    "findings",
     "format_plan",
     "load_plan",
     "plan_text",
     "read_plan",
-    "restore_plan",
     "run_study",
 ]

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ __all__ = [
     "ONE_STANDARD_ERROR",
     "About",
     "AllFeatures",
-    "ClassifierFinding",
     "Events",
     "Finding",
     "Finished",
@@ -35,25 +33,28 @@ ALL_FEATURES = "all features"
 ONE_STANDARD_ERROR = "one standard error"
 """Name of the smallest subset within one standard error of the reference's best."""
 
-_Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_text)]
-_Counts = Annotated[
-    IntArray, PlainValidator(lambda rows: np.array(rows, dtype=np.int64)), PlainSerializer(np.ndarray.tolist)
-]
-
 
 def _read_grid(given: dict[str, Any]) -> GridSearchResult:
-    points = tuple(tuple(point) for point in given["points"])
-    accuracies = np.array(given["accuracies"], dtype=np.float64)
+    points, accuracies = tuple(map(tuple, given["points"])), np.array(given["accuracies"], dtype=np.float64)
     return GridSearchResult(tuple(given["names"]), points, accuracies, tuple(given["usable"]))
 
 
 def _write_grid(grid: GridSearchResult) -> dict[str, Any]:
-    return {"names": grid.names, "points": grid.points, "accuracies": grid.accuracies.tolist(), "usable": grid.usable}
+    return vars(grid) | {"accuracies": grid.accuracies.tolist()}
+
+
+def _read_counts(given: list[list[int]]) -> IntArray:
+    return np.array(given, dtype=np.int64)
+
+
+_Counts = Annotated[IntArray, PlainValidator(_read_counts), PlainSerializer(np.ndarray.tolist)]
+_Grid = Annotated[GridSearchResult, PlainValidator(_read_grid), PlainSerializer(_write_grid)]
+_Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_text)]
 
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """Something found out once and never changed.
+    """Something found out once and never changed, about the study or one of its classifiers.
 
     Examples
     --------
@@ -64,44 +65,27 @@ class Finding:
     0.11
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=False)
+    __pydantic_config__ = ConfigDict(extra="forbid")
 
     @property
     def place(self) -> tuple[str, str]:
-        """Which one of its kind it is: of which classifier, and at which noise level; empty where there is one only."""
-        return ("", "")
+        """Which one of its kind it is: of which classifier, and at which noise level; empty where there is but one."""
+        level = getattr(self, "level", None)
+        return getattr(self, "classifier", ""), "" if level is None else f"{level:g}"
 
     def to_json(self) -> str:
         """Return it as JSON, numbers exact to the last bit."""
-        return json.dumps(_adapter(type(self)).dump_python(self))
+        return json.dumps(TypeAdapter(type(self)).dump_python(self))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return the finding that was written as JSON; a ValueError if the text can't be one of this kind."""
-        found: Self = _adapter(cls).validate_python(json.loads(text))
-        return found
-
-
-@cache
-def _adapter(kind: type[Finding]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+        return TypeAdapter(cls).validate_python(json.loads(text))
 
 
 @dataclass(frozen=True, eq=False)
 class About(Finding):
-    """What study it is.
-
-    Attributes
-    ----------
-    plan : dict
-        The plan, for :func:`pqswarm.study.plan.restore_plan`.
-    version : str
-        Of pqswarm.
-    began : float
-        When, in seconds since 1970.
-    machine : dict
-        Where.
-    """
+    """What study it is: its plan in full, the version of pqswarm, when it began (seconds since 1970), and where."""
 
     plan: dict[str, Any]
     version: str
@@ -111,7 +95,7 @@ class About(Finding):
 
 @dataclass(frozen=True, eq=False)
 class Finished(Finding):
-    """That all is done, and when, in seconds since 1970."""
+    """That all is done, and when (seconds since 1970)."""
 
     at: float
 
@@ -125,91 +109,73 @@ class Events(Finding):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierFinding(Finding):
-    """Something found out with one classifier, by its name in the plan."""
+class Grid(Finding):
+    """The grid search for the hyperparameters of a classifier, which is known by its name in the plan."""
 
     classifier: str
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Which one of its kind it is."""
-        return (self.classifier, "")
+    result: _Grid
 
 
 @dataclass(frozen=True, eq=False)
-class Grid(ClassifierFinding):
-    """The grid search for its hyperparameters."""
+class Hyperparameters(Finding):
+    """The hyperparameters that were used: given, or found by grid search."""
 
-    result: Annotated[GridSearchResult, PlainValidator(_read_grid), PlainSerializer(_write_grid)]
-
-
-@dataclass(frozen=True, eq=False)
-class Hyperparameters(ClassifierFinding):
-    """The hyperparameters that were used, given or found by grid search."""
-
+    classifier: str
     settings: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class ProblemDigest(ClassifierFinding):
+class ProblemDigest(Finding):
     """A digest of all that decides errors: events, folds and classifier."""
 
+    classifier: str
     digest: str
 
 
 @dataclass(frozen=True, eq=False)
-class AllFeatures(ClassifierFinding):
+class AllFeatures(Finding):
     """The error of all features, J(U)."""
 
+    classifier: str
     error: float
 
 
 @dataclass(frozen=True, eq=False)
-class OneStandardError(ClassifierFinding):
-    """The smallest subset found within one standard error of the reference's best.
+class OneStandardError(Finding):
+    """The smallest subset within one standard error of the reference's best: its mask, its error, and that width."""
 
-    Attributes
-    ----------
-    mask : ndarray of bool, shape (n_features,)
-        The subset.
-    error : float
-        Its error.
-    standard_error : float
-        Standard error of the error of the best subset.
-    """
-
+    classifier: str
     mask: _Mask
     error: float
     standard_error: float
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut(ClassifierFinding):
-    """Errors on events that no search saw, by name: of algorithms, `ALL_FEATURES` and `ONE_STANDARD_ERROR`."""
+class HeldOut(Finding):
+    """Errors on events that no search saw, by the name of an algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`."""
 
+    classifier: str
     errors: dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class StageTwo(ClassifierFinding):
-    """The best subsets at one noise level, with another partition.
+class StageTwo(Finding):
+    """The subsets at one noise level, with another partition.
 
     Attributes
     ----------
+    classifier : str
+        Name in the plan.
     level : float
         Noise level [dB].
     accuracy : dict of str to float
-        Accuracy of each subset [%], by name: of algorithms, `ALL_FEATURES` and `ONE_STANDARD_ERROR`.
+        Accuracies [%], by the same names as in :class:`HeldOut`.
     before, after : ndarray of int or None
         Confusion matrices with all features and with the reference's best subset; without noise only.
     """
 
+    classifier: str
     level: float
     accuracy: dict[str, float]
     before: _Counts | None = None
     after: _Counts | None = None
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Which one of its kind it is."""
-        return (self.classifier, f"{self.level:g}")
