@@ -73,7 +73,7 @@ def parameters(cls: type[_Class]) -> type[_Class]:
     return made
 
 
-def _checked(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
+def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
     """Return the value as the field's type, or raise an error that names the field and what is allowed."""
     wanted, allowed = field.default, field.metadata
     name = f"{field.name} of {owner}"
@@ -150,8 +150,8 @@ def _sentence(field: "dataclasses.Field[Any]") -> str:
     return f"{text}{allowed}. Default {field.default}."
 
 
-def _listed(value: Any) -> Any:
-    return [_listed(entry) for entry in value] if isinstance(value, tuple) else value
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
 
 
 @parameters
@@ -160,7 +160,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, _checked(field, getattr(self, field.name), type(self).__name__))
+            object.__setattr__(self, field.name, _check(field, getattr(self, field.name), type(self).__name__))
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
@@ -202,7 +202,7 @@ class Parameters:
         """
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
-            name: {key: _listed(entry) for key, entry in value} if isinstance(value, tuple) else value
+            name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
             for name, value in values.items()
         }
 

@@ -30,14 +30,14 @@ __all__ = ["SwarmSelector"]
 
 
 class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features with which an estimator makes the fewest errors, by 2D particle swarms or their rivals.
+    """Select the features with which an estimator makes the fewest errors, by 2D particle swarms or other searches.
 
     The error of a subset is the mean over the folds of a cross-validation. For k-nearest neighbours, Gaussian and
     kernel naive Bayes it comes from an exact evaluator that is tens to hundreds of times faster than fitting and
     predicting; any other estimator, also a regressor, is fitted as usual.
 
     The k-nearest-neighbour evaluator takes the lower event index where distances are equal. scikit-learn takes any
-    of them, so on data with many equal distances (whole numbers, say) its own score of the same subset can differ.
+    of them, so on data with many equal distances (integers, say) its own score of the same subset can differ.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         if not _is_whole(self.n_runs) or self.n_runs < 1:
-            raise PqswarmError(f"n_runs must be a whole number of at least 1, not {self.n_runs!r}.")
+            raise PqswarmError(f"n_runs must be an integer of at least 1, not {self.n_runs!r}.")
         seed = _seed(self.random_state)
         evaluator = self._evaluator(X, y, groups, seed)
         results = self._search(
@@ -198,7 +198,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         share = isinstance(wanted, float | np.floating) and 0 < wanted < 1
         if not (whole or share):
             raise PqswarmError(
-                f"n_features_to_select must be a whole number from 1 to {n_features}, a share between 0 and 1, or "
+                f"n_features_to_select must be an integer from 1 to {n_features}, a share between 0 and 1, or "
                 f"None, not {wanted!r}."
             )
         if "size" in given:

@@ -1,5 +1,6 @@
 """Exact evaluators: the cross-validated error of feature subsets, many at a time; and the classifiers by name."""
 
+from pqswarm._options import Parameters, option, parameters
 from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.base import Evaluator, scaled
 from pqswarm.evaluation.classifier import Classifier
@@ -23,6 +24,9 @@ __all__ = [
     "KNNEvaluator",
     "KernelNBEvaluator",
     "Memo",
+    "Parameters",
     "find_classifier",
+    "option",
+    "parameters",
     "scaled",
 ]

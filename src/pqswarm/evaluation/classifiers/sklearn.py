@@ -58,7 +58,8 @@ class EstimatorClassifier(Classifier):
         try:
             made = found(**given)
             classifies = is_classifier(made)
-            getattr(made, "_validate_params", lambda: None)()
+            if hasattr(found, "_parameter_constraints"):  # scikit-learn's own: wrong values now, not hours later
+                made._validate_params()
         except Exception as error:  # the code of others may fail in any way
             raise PqswarmError(f"estimator {self.describe()} cannot be made: {str(error).rstrip('.')}.") from error
         if not classifies:
