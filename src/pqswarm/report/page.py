@@ -144,7 +144,7 @@ def _drawing(figure: Figure, caption: str, words: str, prefix: str) -> dict[str,
 
 def _convergence(study: StudySummary, found: ClassifierSummary, prefix: str) -> dict[str, Any]:
     at = np.arange(1, study.plan.max_evaluations + 1)
-    curves = {name: np.array([record.error_after(at) for record in runs]) for name, runs in found.runs.items()}
+    curves = {name: np.array([record.result.error_after(at) for record in runs]) for name, runs in found.runs.items()}
     spread = "A line is the median of the runs, 8 of 10 lie in its band. " if found.n_runs > 1 else ""
     return _drawing(
         plot_convergence(curves),

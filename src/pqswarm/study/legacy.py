@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm.evaluation import GridSearchResult
+from pqswarm.search import SearchResult
 from pqswarm.study import findings
 from pqswarm.study.findings import Finding
 from pqswarm.study.records import RunKey, RunRecord, text_mask
@@ -34,7 +35,8 @@ def translate(db: sqlite3.Connection) -> tuple[list[Finding], list[RunRecord]]:
     """
     facts = {name: json.loads(value) for name, value in db.execute("SELECT name, value FROM facts")}
     found = [_finding(name, value, facts) for name, value in facts.items()]
-    return [one for one in found if one is not None], [_run(row) for row in db.execute(_RUNS)]
+    searches = {plan["name"]: plan["algorithm"] for plan in json.loads(facts.get("plan", "{}")).get("algorithms", [])}
+    return [one for one in found if one is not None], [_run(row, searches) for row in db.execute(_RUNS)]
 
 
 def _finding(name: str, value: Any, facts: Mapping[str, Any]) -> Finding | None:
@@ -84,16 +86,10 @@ def _renamed(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {_RENAMED.get(name, name): value for name, value in settings.items()}
 
 
-def _run(row: tuple[Any, ...]) -> RunRecord:
+def _run(row: tuple[Any, ...], searches: Mapping[str, str]) -> RunRecord:
     classifier, algorithm, run, seed, error, size, mask, n_evaluations, improvements, seconds = row
     if mask.count("1") != size:
         raise ValueError(f"the mask of {classifier}, {algorithm}, run {run} is not of {size} features")
-    return RunRecord(
-        key=RunKey(classifier, algorithm, run),
-        seed=int(seed),
-        error=float(error),
-        mask=text_mask(mask),
-        n_evaluations=n_evaluations,
-        improvements=np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3),
-        seconds=float(seconds),
-    )
+    steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
+    result = SearchResult(searches[algorithm], text_mask(mask), float(error), n_evaluations, steps)
+    return RunRecord(RunKey(classifier, algorithm, run), int(seed), result, float(seconds))

@@ -210,13 +210,12 @@ class AlgorithmPlan(_Plan):
     @property
     def sequential(self) -> bool:
         """Whether it runs once, after the others, and ends by itself."""
-        return getattr(self.search, "runs_once", self.algorithm == "sffs")
+        return self.search.runs_once
 
     @property
     def needs_size(self) -> bool:
         """Whether it must be told the size of the subset: that of the reference's best, unless it is given."""
-        needs = getattr(self.search, "needs_size", self.algorithm == "sffs")
-        return needs and "size" not in self.parameters
+        return self.search.needs_size and "size" not in self.parameters
 
 
 class StudyPlan(_Plan):

@@ -83,7 +83,7 @@ class Meter:
         """Note where runs are."""
         for record in finished:
             self._finished.add(record.key)
-            self._note(record.key, record.n_evaluations, record.error)
+            self._note(record.key, record.result.n_evaluations, record.error)
         for checkpoint in running:
             self._note(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
 

@@ -15,15 +15,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.search import SearchResult
 from pqswarm.study.findings import Finding
 from pqswarm.study.legacy import translate
 from pqswarm.study.records import (
     Checkpoint,
     RunKey,
     RunRecord,
-    improvements_text,
+    front_text,
     mask_text,
     packed_state,
+    text_front,
     text_mask,
     unpacked_state,
 )
@@ -49,6 +51,7 @@ CREATE TABLE runs (
     algorithm TEXT NOT NULL,
     run INTEGER NOT NULL,
     seed TEXT NOT NULL,
+    search TEXT NOT NULL,
     error REAL NOT NULL,
     mask TEXT NOT NULL,
     n_evaluations INTEGER NOT NULL,
@@ -270,20 +273,21 @@ class Store:
         record : RunRecord
             The run.
         """
-        key = record.key
+        key, result = record.key, record.result
         place = (key.classifier, key.algorithm, key.run)
         row = (
             *place,
             str(record.seed),
-            float(record.error) + 0.0,  # SQLite does not keep the sign of zero
-            mask_text(record.mask),
-            record.n_evaluations,
-            improvements_text(record.improvements),
-            None,
-            float(record.seconds),
+            result.algorithm,
+            result.error + 0.0,  # SQLite does not keep the sign of zero
+            mask_text(result.mask),
+            result.n_evaluations,
+            json.dumps(result.improvements.tolist()),
+            front_text(result),
+            record.seconds,
         )
         with self._explained(), self._transaction():
-            self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _digest(row)))
+            self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _digest(row)))
             self._db.execute("DELETE FROM checkpoints WHERE classifier = ? AND algorithm = ? AND run = ?", place)
 
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
@@ -313,8 +317,8 @@ class Store:
         """Return all finished runs, by classifier, algorithm and number."""
         with self._explained():
             rows = self._db.execute(
-                "SELECT classifier, algorithm, run, seed, error, mask, n_evaluations, improvements, front, seconds, "
-                "digest FROM runs ORDER BY classifier, algorithm, run"
+                "SELECT classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, "
+                "seconds, digest FROM runs ORDER BY classifier, algorithm, run"
             ).fetchall()
         try:
             return [_record(_checked(row)) for row in rows]
@@ -350,13 +354,7 @@ def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _record(row: tuple[Any, ...]) -> RunRecord:
     """The run that a row of the table holds."""
-    classifier, algorithm, run, seed, error, mask, n_evaluations, improvements, _, seconds = row
-    return RunRecord(
-        key=RunKey(classifier, algorithm, run),
-        seed=int(seed),
-        error=error,
-        mask=text_mask(mask),
-        n_evaluations=n_evaluations,
-        improvements=np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3),
-        seconds=seconds,
-    )
+    classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
+    steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
+    result = SearchResult(search, text_mask(mask), error, n_evaluations, steps, **text_front(front))
+    return RunRecord(RunKey(classifier, algorithm, run), int(seed), result, seconds)

@@ -137,7 +137,7 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
     finished, running = [], []
     for key, seed, earlier, run in zip(group.keys, group.seeds, group.seconds, runs, strict=True):
         if run.done:
-            finished.append(RunRecord.of(key, seed, run, earlier + spent))
+            finished.append(RunRecord(key, seed, run.result(), earlier + spent))
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), earlier + spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
