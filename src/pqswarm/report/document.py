@@ -132,7 +132,7 @@ def describe_study(study: StudySummary) -> str:
     )
     levels = sum(level != inf for level in plan.dataset.snr)
     tests = [f"at {levels} level{'s' if levels > 1 else ''} of noise"] if levels else []
-    tests.append(f"on {n_classes * plan.fresh.events_per_class} held-out events")
+    tests.append(f"on {n_classes * plan.held_out.events_per_class} held-out events")
     if all(c.noise is not None for c in study.classifiers):
         text += f" The best subsets were then tested {enumerate_words(tests)}."
     return " ".join([text, *_unfinished(study)])

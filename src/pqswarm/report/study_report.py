@@ -131,8 +131,8 @@ def _runs(study: StudySummary) -> Table:
             "seed": str(record.seed),
             "error": record.error,
             "size": record.size,
-            "evaluations": record.n_evaluations,
-            "features": " ".join(str(i) for i in record.selected),
+            "evaluations": record.result.n_evaluations,
+            "features": " ".join(str(i) for i in record.result.selected),
         }
         for found in study.classifiers
         for title, records in [*found.runs.items(), *((title, [record]) for title, record in found.sequential.items())]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -14,15 +14,16 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, GridSearchResult
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.features import FUNCTIONS, feature_names
-from pqswarm.study import RunRecord, Store, StudyPlan, best_of
-from pqswarm.study.plan import plan_of
-from pqswarm.study.records import text_mask
-from pqswarm.study.runner import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
+from pqswarm.study.planfile import restore_plan
 
 if TYPE_CHECKING:
     from pqswarm.report.style import Palette
 
-__all__ = ["ClassifierSummary", "NoiseSummary", "SmallerSubset", "StudySummary", "summarize"]
+_Finding = TypeVar("_Finding", bound=findings.Finding)
+
+__all__ = ["ClassifierSummary", "NoiseSummary", "StudySummary", "summarize"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +58,6 @@ class NoiseSummary:
 
 
 @dataclass(frozen=True, eq=False)
-class SmallerSubset:
-    """The smallest subset within one standard error of the best: its mask and error, and the standard error."""
-
-    mask: BoolArray
-    error: float
-    standard_error: float
-
-
-@dataclass(frozen=True, eq=False)
 class ClassifierSummary:
     """All that was found with one classifier.
 
@@ -87,7 +79,7 @@ class ClassifierSummary:
         Stage II; None if the study has not come to it.
     held_out : dict of str to float
         Error rates on held-out events, by title.
-    smaller : SmallerSubset or None
+    smaller : OneStandardError or None
         The one-standard-error choice.
     reference : str
         Title of the reference algorithm.
@@ -105,7 +97,7 @@ class ClassifierSummary:
     sequential: dict[str, RunRecord]
     noise: NoiseSummary | None
     held_out: dict[str, float]
-    smaller: SmallerSubset | None
+    smaller: OneStandardError | None
     reference: str
     best_known: dict[str, Any] | None
 
@@ -208,39 +200,44 @@ def summarize(store: Store) -> StudySummary:
     StudySummary
         Plain numbers.
     """
-    if store.fact("plan") is None:
+    about = store.find(findings.About)
+    if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not begun.")
     try:
-        return _summary(store)
+        return _summary(store, about)
     except PqswarmError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise store.damaged(f"what it keeps does not fit together: {error!r}") from None
 
 
-def _summary(store: Store) -> StudySummary:
-    plan = plan_of(store.fact("plan"), store.fact("title"))
-    plan = plan.model_copy(update={"paper": store.fact("paper", True)})
-    records = store.finished()
-    classifiers = [_classifier(store, plan, name, records) for name in (c.name for c in plan.classifiers)]
+def _summary(store: Store, about: findings.About) -> StudySummary:
+    plan, records, finished = restore_plan(about.plan), store.finished(), store.find(findings.Finished)
+    classifiers = [_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
-        raise PqswarmError(
-            f"the study in {store.folder} has no finished run of every algorithm yet: resume it, or wait for them."
-        )
+        raise PqswarmError(f"the study in {store.folder} has no finished run of every algorithm yet: resume it.")
+    events = _found(store.find(findings.Events))
     return StudySummary(
         title=plan.title,
         plan=plan,
-        version=store.fact("version"),
-        machine=store.fact("machine"),
-        n_events=store.fact("events")["count"],
-        class_names=EVENT_CLASSES,
-        feature_names=feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
+        version=about.version,
+        machine=about.machine,
+        n_events=events.count,
+        class_names=events.class_names or EVENT_CLASSES,
+        feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
         seconds=sum(record.seconds for record in records),
-        began=store.fact("began"),
-        finished=store.fact("finished"),
+        began=about.began,
+        finished=None if finished is None else finished.at,
         classifiers=present,
     )
+
+
+def _found(finding: _Finding | None) -> _Finding:
+    """A finding that every study has that has come to searching."""
+    if finding is None:
+        raise KeyError("something was searched, but not what")
+    return finding
 
 
 def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunRecord]) -> ClassifierSummary | None:
@@ -252,52 +249,40 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     if not shared:
         return None
     titles = {a.name: a.title for a in plan.algorithms}
-    grid, smaller = store.fact(f"grid/{name}"), store.fact(f"one-se/{name}")
+    grid, held_out = store.find(findings.Grid, name), store.find(findings.HeldOut, name)
     return ClassifierSummary(
         name=name,
         slug=_slugs([c.name for c in plan.classifiers])[name],
         kind=plan.classifier(name).kind,
-        hyperparameters=_renamed(store.fact(f"hyperparameters/{name}")),
-        grid=grid and _grid(**grid),
-        all_features=store.fact(f"J(U)/{name}"),
+        hyperparameters=_found(store.find(findings.Hyperparameters, name)).settings,
+        grid=None if grid is None else grid.result,
+        all_features=_found(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
         noise=_noise(store, plan, name, titles),
-        held_out={titles.get(key, key): error for key, error in (store.fact(f"fresh/{name}") or {}).items()},
-        smaller=smaller and SmallerSubset(**smaller | {"mask": text_mask(smaller["mask"])}),
+        held_out={} if held_out is None else {titles.get(key, key): error for key, error in held_out.errors.items()},
+        smaller=store.find(OneStandardError, name),
         reference=titles[plan.reference],
-        best_known=_best_known(store.fact(f"problem/{name}")),
+        best_known=_best_known(_found(store.find(findings.ProblemDigest, name)).digest),
     )
-
-
-def _grid(names: list[str], points: list[list[Any]], accuracies: list[float]) -> GridSearchResult:
-    usable = tuple("cosine" not in point for point in points)
-    return GridSearchResult(
-        tuple(_renamed(dict.fromkeys(names))), tuple(map(tuple, points)), np.array(accuracies), usable
-    )
-
-
-def _renamed(settings: dict[str, Any]) -> dict[str, Any]:
-    return {"bandwidth" if name == "width" else name: value for name, value in settings.items()}
 
 
 def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> NoiseSummary | None:
     levels = plan.dataset.snr
-    found = {level: store.fact(f"stage2/{name}/{level:g}") for level in levels}
-    if any(value is None for value in found.values()):
+    found = {level: one for level in levels if (one := store.find(findings.StageTwo, name, level)) is not None}
+    if len(found) < len(levels):
         return None
-    columns = {key: np.array([found[level]["accuracy"][key] for level in levels]) for key in found[inf]["accuracy"]}
-    own = {key: column for key, column in columns.items() if key not in (ALL_FEATURES, ONE_STANDARD_ERROR)}
+    columns = {key: np.array([found[level].accuracy[key] for level in levels]) for key in found[inf].accuracy}
     return NoiseSummary(
         levels=levels,
-        all_features=columns[ALL_FEATURES],
-        accuracy={titles[key]: column for key, column in own.items()},
-        before=np.array(found[inf]["before"]),
-        after=np.array(found[inf]["after"]),
+        all_features=columns.pop(ALL_FEATURES),
+        accuracy={titles[key]: column for key, column in columns.items() if key != ONE_STANDARD_ERROR},
+        before=np.asarray(found[inf].before),
+        after=np.asarray(found[inf].after),
     )
 
 
-def _best_known(problem: str | None) -> dict[str, Any] | None:
+def _best_known(problem: str) -> dict[str, Any] | None:
     """The best subset that is known for the very same events, folds and classifier."""
     records = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
     return next((record for record in records if record["problem"] == problem), None)

@@ -172,7 +172,7 @@ def _convergence(study: StudySummary, found: ClassifierSummary) -> Drawing:
     grid = evaluation_grid(study.plan.max_evaluations)
 
     def draw() -> Figure:
-        curves = {title: np.array([r.error_after(grid) for r in group]) for title, group in found.runs.items()}
+        curves = {title: np.array([r.result.error_after(grid) for r in group]) for title, group in found.runs.items()}
         return plot_convergence(curves, grid, study.palette)
 
     band = "A line is the median of the runs, 8 of 10 lie in its band. " if found.n_runs > 1 else ""

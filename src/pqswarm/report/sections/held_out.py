@@ -6,7 +6,7 @@ from pqswarm.report.section import ClassifierSection, Content
 from pqswarm.report.sentences import percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
-from pqswarm.study.runner import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 __all__ = ["SECTION", "HeldOutError"]
 

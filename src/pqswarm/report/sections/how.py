@@ -13,8 +13,8 @@ def _content(study: StudySummary) -> Content:
         f"pqswarm {study.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
         f"{machine['python']}). All searches together took {duration(study.seconds)} of computing time. Seeds: "
         f"{plan.dataset.seed} (events), {plan.folds.seed} and {plan.folds.stage_two_seed} (folds), {plan.seed} "
-        f"(searches), {plan.fresh.seed} (held-out events). The same plan gives the same numbers, whatever the number "
-        f"of workers and interruptions."
+        f"(searches), {plan.held_out.seed} (held-out events). The same plan gives the same numbers, whatever the "
+        f"number of workers and interruptions."
     )
     return Content(words=[words])
 
