@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pqswarm.report.sections.algorithms import plot_convergence, plot_error_against_size
     from pqswarm.report.sections.chance import plot_ranks
     from pqswarm.report.sections.confusion import plot_confusion
-    from pqswarm.report.sections.features import plot_feature_map, plot_selection
+    from pqswarm.report.sections.features import plot_feature_map
     from pqswarm.report.sections.noise import plot_robustness
     from pqswarm.report.sections.registry import SECTIONS
     from pqswarm.report.study_report import FORMATS, study_figures, write_figures, write_report
@@ -29,7 +29,7 @@ _MODULES = {
     "sections.algorithms": ("plot_convergence", "plot_error_against_size"),
     "sections.chance": ("plot_ranks",),
     "sections.confusion": ("plot_confusion",),
-    "sections.features": ("plot_feature_map", "plot_selection"),
+    "sections.features": ("plot_feature_map",),
     "sections.noise": ("plot_robustness",),
     "sections.registry": ("SECTIONS",),
     "study_report": ("FORMATS", "study_figures", "write_figures", "write_report"),
@@ -60,7 +60,6 @@ __all__ = [
     "plot_ranks",
     "plot_robustness",
     "plot_searches",
-    "plot_selection",
     "save_figure",
     "study_figures",
     "summarize",

@@ -75,7 +75,7 @@ def compose(study: StudySummary) -> Document:
         chapters.append(
             Chapter(
                 name=found.name,
-                description=found.describe(),
+                description=found.classifier.describe(),
                 answer=tuple(sentence for _, content in asked for sentence in content.answer),
                 numbers={label: value for _, content in asked for label, value in content.numbers.items()},
                 parts=tuple(_part(section, content, f"{found.slug}-") for section, content in asked if content.shown),
@@ -83,10 +83,10 @@ def compose(study: StudySummary) -> Document:
         )
     general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
     document = Document(
-        title=study.title,
+        title=study.plan.title,
         description=describe_study(study),
         reference=study.reference,
-        version=study.version,
+        version=study.about.version,
         chapters=tuple(chapters),
         parts=tuple(_part(section, content, "") for section, content in general if content.shown),
     )

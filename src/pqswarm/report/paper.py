@@ -17,22 +17,8 @@ _Rows = Mapping[str, Mapping[str, Any]]
 class Overlay:
     """What the paper printed for one classifier, as rows of our tables; false and empty if it printed nothing.
 
-    Attributes
-    ----------
-    all_features : float or None
-        J(U).
-    performance : mapping of str to row
-        Search performance, by title of the algorithm.
-    ranks, posthoc : mapping of str to row, or to mapping of str to row
-        Friedman's test by ``"error"`` and ``"size"``; comparison with the best by these and by title.
-    sequential : sequence of row
-        SFFS beside 2D-UPSO.
-    noise : sequence of (level, all features, accuracy by title, gain by title)
-        Accuracies at each noise level [%].
-    contrast : mapping of str to mapping of str to float
-        Contrast estimation: row, column.
-    hyperparameters : mapping
-        Of the classifier.
+    Rows of `performance` are found by the title of the algorithm, of `ranks` by ``"error"`` and ``"size"``, of
+    `posthoc` by these and by title. A row of `noise` is a level, Theta(U), and accuracies and gains by title.
     """
 
     all_features: float | None = None

@@ -47,8 +47,8 @@ class Content:
         Paragraphs, and what is listed after them.
     drawings, tables : sequence of Drawing, and of Table
         Figures and tables; no two tables of a classifier have the same name.
-    code : str
-        Text to be shown as it is.
+    listings : mapping of str to str
+        Texts to be shown as they are, by what they are.
     answer : sequence of str
         Sentences for the answer at the top, which is made of those of all sections.
     numbers : mapping of str to str
@@ -59,14 +59,14 @@ class Content:
     points: Sequence[str] = ()
     drawings: Sequence[Drawing] = ()
     tables: Sequence[Table] = ()
-    code: str = ""
+    listings: Mapping[str, str] = field(default_factory=dict)
     answer: Sequence[str] = ()
     numbers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> bool:
         """Whether there is anything to show under the heading of the section."""
-        return any((self.words, self.points, self.drawings, self.tables, self.code))
+        return any((self.words, self.points, self.drawings, self.tables, self.listings))
 
 
 @dataclass(frozen=True)

@@ -7,46 +7,22 @@ __all__ = ["count", "decibel", "duration", "enumerate_words", "percent", "runs"]
 
 
 def percent(share: float) -> str:
-    """Return a share in percent.
-
-    Examples
-    --------
-    >>> percent(0.0638), percent(0.0)
-    ('6.38 %', '0.00 %')
-    """
+    """Return a share in percent: 0.0638 is ``6.38 %``."""
     return f"{100 * share:.2f} %"
 
 
 def count(mean: float) -> str:
-    """Return a mean number of things, with a decimal if it needs one.
-
-    Examples
-    --------
-    >>> count(3.0), count(3.25)
-    ('3', '3.2')
-    """
+    """Return a mean number of things, with a decimal if it needs one."""
     return f"{mean:.0f}" if mean == round(mean) else f"{mean:.1f}"
 
 
 def runs(number: int) -> str:
-    """Return a number of runs in words.
-
-    Examples
-    --------
-    >>> runs(1), runs(40)
-    ('one run', '40 runs')
-    """
+    """Return a number of runs in words."""
     return f"{number} runs" if number > 1 else "one run"
 
 
 def decibel(level: float) -> str:
-    """Return a noise level in words.
-
-    Examples
-    --------
-    >>> decibel(float("inf")), decibel(20.0)
-    ('∞ dB', '20 dB')
-    """
+    """Return a noise level in words, such as ``20 dB`` or ``∞ dB``."""
     return "∞ dB" if level == inf else f"{level:g} dB"
 
 

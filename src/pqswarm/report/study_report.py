@@ -1,11 +1,10 @@
 """Write the report of a study: HTML, Markdown, LaTeX or CSV; or its figures alone."""
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._files import write_atomically
+from pqswarm.errors import unknown_name
 from pqswarm.report.document import compose
 from pqswarm.report.style import FIGURE_FORMATS, save_figure
 from pqswarm.report.summary import StudySummary, summarize
@@ -47,22 +46,15 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
     study = _read(folder)
     document = compose(study)
     path = Path(folder) / _NAMES[format] if out is None else Path(out)
-    try:
-        if format == "csv":
-            path.mkdir(parents=True, exist_ok=True)
-            for table in (*document.tables, _runs(study)):
-                _write(path / f"{table.name}.csv", table.csv())
-            return path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if format == "html":
-            from pqswarm.report.html import html_report
+    if format == "csv":
+        for table in (*document.tables, _runs(study)):
+            write_atomically(path / f"{table.name}.csv", table.csv())
+        return path
+    if format == "html":
+        from pqswarm.report.html import html_report
 
-            _write(path, html_report(document))
-        else:
-            _write(path, markdown_report(document) if format == "md" else latex_report(document))
-    except OSError as error:
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from None
-    return path
+        return write_atomically(path, html_report(document))
+    return write_atomically(path, markdown_report(document) if format == "md" else latex_report(document))
 
 
 def study_figures(folder: str | Path) -> "dict[str, Figure]":
@@ -106,19 +98,6 @@ def write_figures(folder: str | Path, out: str | Path, format: str = "svg") -> l
 def _read(folder: str | Path) -> StudySummary:
     with Store(folder) as store:
         return summarize(store)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(draft).chmod(0o644)
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
 
 
 def _runs(study: StudySummary) -> Table:

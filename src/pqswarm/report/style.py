@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from pqswarm.errors import PqswarmError, unknown_name
 
@@ -28,6 +29,8 @@ __all__ = [
     "WAVE",
     "EndLabel",
     "Palette",
+    "draw_cell",
+    "draw_grid",
     "in_words",
     "label_ends",
     "save_figure",
@@ -69,6 +72,7 @@ _COLOURS = (
     *("#c05a80", "#87962b", "#9a7b5c", "#5f7fa8", "#d08a4e", "#a04ac0"),
     *(colour for colour, _ in reversed(_USUAL.values())),
 )
+_MIDDLE = 0.2  # luminance on which white and ink show equally well
 _MARKERS = ("h", "d", "8", "*", "<", ">", "p", "H")
 
 
@@ -201,19 +205,7 @@ def settle(figure: Figure) -> Figure:
 def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> "FloatArray":
     """Move places apart as little as possible (least squares) until neighbours are a gap apart.
 
-    Parameters
-    ----------
-    places : sequence of float
-        Where things would like to be, in any order.
-    gap : float
-        Least distance of two of them.
-    low, high : float
-        Limits of the result; where there is too little room the gap wins.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n,)
-        Where they go; the order stays.
+    The order stays; where there is too little room between `low` and `high`, the gap wins.
 
     Examples
     --------
@@ -231,20 +223,7 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
 
 
 def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
-    """Settle a figure and write names beside its axes, each near the end of its line, none over another.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        All else is drawn, and it has a layout engine.
-    labels : sequence of EndLabel
-        What to write.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The same figure.
-    """
+    """Settle a figure and write names beside its axes, each near the end of its line, none over another."""
     start = 1.05 if any(label.marker for label in labels) else 1.035
     texts = [
         label.axis.text(
@@ -273,3 +252,28 @@ def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
             if label.marker:
                 axis.plot([1.035], [place], ls="", marker=label.marker, ms=5.5, **style)
     return figure
+
+
+def draw_grid(axis: "Axes", rows: int, columns: int) -> None:
+    """Empty cells: what is not drawn stays the colour of the page."""
+    axis.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, color=FAINT, lw=0.5, alpha=0.5)
+    axis.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, color=FAINT, lw=0.5, alpha=0.5)
+    axis.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+
+
+def draw_cell(
+    axis: "Axes", i: int, j: int, colour: str, opacity: float, text: str, size: float, faint: bool = False
+) -> None:
+    """A cell over the page, whatever its colour; only on a nearly full one the text cannot be ink."""
+    axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc=colour, ec="none", alpha=round(opacity, 3)))
+    ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
+    axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink, alpha=0.6 if faint else None)
+
+
+def _luminance(colour: str, opacity: float) -> float:
+    """Relative luminance (WCAG) of a colour laid over white; over black, white shows on all of ours."""
+    rgb = 1 - opacity * (1 - np.array(to_rgb(colour)))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

@@ -1,7 +1,7 @@
 """From the store of a study to plain numbers: all that the sections of a report are made of."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from math import inf
@@ -11,7 +11,7 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, GridSearchResult
+from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
@@ -63,10 +63,10 @@ class ClassifierSummary:
 
     Attributes
     ----------
-    name, slug, kind : str
-        Its name in the study; the same for files and links, no two alike; and its name among all classifiers.
-    hyperparameters : dict
-        Those that were used.
+    name, slug : str
+        Its name in the study; and the same for files and links, no two alike.
+    classifier : Classifier
+        With the hyperparameters that were used.
     grid : GridSearchResult or None
         The grid search for them.
     all_features : float
@@ -89,8 +89,7 @@ class ClassifierSummary:
 
     name: str
     slug: str
-    kind: str
-    hyperparameters: dict[str, Any]
+    classifier: Classifier
     grid: GridSearchResult | None
     all_features: float
     runs: dict[str, list[RunRecord]]
@@ -110,12 +109,6 @@ class ClassifierSummary:
     def n_runs(self) -> int:
         """Runs of each algorithm."""
         return min((len(records) for records in self.runs.values()), default=0)
-
-    def describe(self, hyperparameters: Mapping[str, Any] | None = None) -> str:
-        """Return which classifier it is, in words, or which it would be with other hyperparameters."""
-        return CLASSIFIERS.find(self.kind)(
-            self.hyperparameters if hyperparameters is None else hyperparameters
-        ).describe()
 
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
@@ -140,36 +133,26 @@ class StudySummary:
 
     Attributes
     ----------
-    title : str
-        Heading.
     plan : StudyPlan
         What was planned.
-    version : str
-        Of pqswarm.
-    machine : dict
-        Where it ran.
+    about : About
+        Version of pqswarm, time and machine.
     n_events : int
         Events of the study.
     class_names, feature_names : tuple of str
         Classes of the events, and features to choose from.
     seconds : float
         Time that all searches took together, on one core.
-    began, finished : float or None
-        When, in seconds since 1970; None if it is not finished.
     classifiers : list of ClassifierSummary
         What was found.
     """
 
-    title: str
     plan: StudyPlan
-    version: str
-    machine: dict[str, Any]
+    about: findings.About
     n_events: int
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     seconds: float
-    began: float
-    finished: float | None
     classifiers: list[ClassifierSummary]
 
     @property
@@ -212,23 +195,19 @@ def summarize(store: Store) -> StudySummary:
 
 
 def _summary(store: Store, about: findings.About) -> StudySummary:
-    plan, records, finished = restore_plan(about.plan), store.finished(), store.find(findings.Finished)
+    plan, records = restore_plan(about.plan), store.finished()
     classifiers = [_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
         raise PqswarmError(f"the study in {store.folder} has no finished run of every algorithm yet: resume it.")
     events = _found(store.find(findings.Events))
     return StudySummary(
-        title=plan.title,
         plan=plan,
-        version=about.version,
-        machine=about.machine,
+        about=about,
         n_events=events.count,
         class_names=events.class_names or EVENT_CLASSES,
         feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
         seconds=sum(record.seconds for record in records),
-        began=about.began,
-        finished=None if finished is None else finished.at,
         classifiers=present,
     )
 
@@ -253,8 +232,7 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     return ClassifierSummary(
         name=name,
         slug=_slugs([c.name for c in plan.classifiers])[name],
-        kind=plan.classifier(name).kind,
-        hyperparameters=_found(store.find(findings.Hyperparameters, name)).settings,
+        classifier=plan.classifier(name).make(_found(store.find(findings.Hyperparameters, name)).settings),
         grid=None if grid is None else grid.result,
         all_features=_found(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},

@@ -34,7 +34,8 @@ def markdown_report(document: Document) -> str:
 def _blocks(content: Content) -> list[str]:
     figures = [f"Figure `{drawing.name}`: {drawing.caption}." for drawing in content.drawings]
     tables = [table.markdown() for table in content.tables]
-    return [*content.words, _list(content.points), *figures, *tables, indent(content.code, "    ")]
+    listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]
+    return [*content.words, _list(content.points), *figures, *tables, *listings]
 
 
 def _list(points: Sequence[str]) -> str:

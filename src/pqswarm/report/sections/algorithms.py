@@ -25,17 +25,7 @@ _HUGE = 1e300
 
 @dataclass(frozen=True)
 class Performance:
-    """What the runs of one algorithm come to: error rate and size, alone and beside those of all features.
-
-    Attributes
-    ----------
-    mean_error, sd_error, mean_size, sd_size : float or None
-        Mean and standard deviation of J and of the number of features; None where one run has none.
-    improvement, reduction : float or None
-        By how much the means are below J(U) and the number of all features [%].
-    score : float
-        The paper's overall score.
-    """
+    """What the runs of one algorithm come to: error rate and size, and how far they are below those of all [%]."""
 
     mean_error: float
     sd_error: float | None

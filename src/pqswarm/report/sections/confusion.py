@@ -9,11 +9,9 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.cells import draw_cell, draw_grid
 from pqswarm.report.section import ClassifierSection, Content, Drawing
-from pqswarm.report.style import FAINT, LOSS, STYLE, in_words, settle
-from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
-from pqswarm.report.tables import Table
+from pqswarm.report.style import FAINT, LOSS, STYLE, draw_cell, draw_grid, in_words, settle
+from pqswarm.report.summary import ClassifierSummary, StudySummary
 
 __all__ = ["SECTION", "plot_confusion"]
 
@@ -29,32 +27,10 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         "classified correctly, the red cells those that are not.",
         lambda: plot_confusion(noise.before, noise.after, study.class_names),
     )
-    return Content(drawings=[drawing], tables=_pairs(study, found, noise))
+    return Content(drawings=[drawing])
 
 
 SECTION = ClassifierSection("confusion", "Which events are misclassified?", _content)
-
-
-def _pairs(study: StudySummary, found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
-    wrong = (noise.before + noise.after) * ~np.eye(len(noise.before), dtype=bool)
-    pairs = sorted(zip(*np.nonzero(wrong), strict=True), key=lambda pair: (-noise.after[pair], -noise.before[pair]))
-    rows = [
-        {
-            "true": in_words(study.class_names[i]),
-            "predicted": in_words(study.class_names[j]),
-            "all": int(noise.before[i, j]),
-            "best": int(noise.after[i, j]),
-        }
-        for i, j in pairs
-    ]
-    columns = {
-        "true": ("True class", ""),
-        "predicted": ("predicted", ""),
-        "all": ("events, all features", ""),
-        "best": (f"events, best subset of {found.reference}", ""),
-    }
-    caption = f"Misclassified events without noise, with {found.name}"
-    return [Table("confusion", caption, rows, columns)] if rows else []
 
 
 def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]) -> Figure:

@@ -12,33 +12,22 @@ from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.features import FUNCTIONS, band_edges, band_names, feature_names
-from pqswarm.report.cells import draw_cell, draw_grid
 from pqswarm.report.section import ClassifierSection, Content, Drawing
-from pqswarm.report.style import FAINT, STYLE, in_words, settle
+from pqswarm.report.style import STYLE, draw_cell, draw_grid, in_words, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import stability
 
-__all__ = ["SECTION", "Selection", "plot_feature_map", "plot_selection"]
+__all__ = ["SECTION", "Selection", "plot_feature_map"]
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white figures show on it
-_MOST_BARS = 40
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What the reference algorithm selected.
+    """What the reference selected: the share of its runs for each feature, the best and a smaller subset.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Features.
-    share : ndarray of float
-        Share of the runs that selected each.
-    best, smaller : ndarray of bool
-        The best subset, and the one-standard-error subset if there is one.
-    level : int or None
-        Level of the wavelet transform whose bands and functions the features are; None if they are others.
+    `level` is that of the wavelet transform whose bands and functions the features are; None if they are others.
     """
 
     names: tuple[str, ...]
@@ -64,7 +53,7 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
     selection = Selection.of(study, found)
     return Content(
         words=[_describe(found)],
-        drawings=[_drawing(study, found, selection)],
+        drawings=[_drawing(study, found, selection, selection.level)] if selection.level else (),
         tables=[_features(found, selection), *_stability(found)],
     )
 
@@ -86,20 +75,16 @@ def _describe(found: ClassifierSummary) -> str:
     )
 
 
-def _drawing(study: StudySummary, found: ClassifierSummary, selection: Selection) -> Drawing:
-    caption = f"In how many of its runs {found.reference} selected each feature [%]"
-    if selection.level is None:
-        note = f"Features that no run selected are left out, and all but the {_MOST_BARS} most frequent ones."
-        return Drawing("", caption, note, lambda: plot_selection(selection.share, selection.names))
-    bands = band_names(selection.level)
+def _drawing(study: StudySummary, found: ClassifierSummary, selection: Selection, level: int) -> Drawing:
+    bands = band_names(level)
     rate = getattr(get_preset(study.plan.dataset.preset).common.get("sampling_rate"), "value", None)
     ranges = ""
     if rate is not None:
-        (low, high), *_, (_, least) = band_edges(rate, selection.level)
+        (low, high), *_, (_, least) = band_edges(rate, level)
         ranges = f" D1 holds {low / 1000:g} to {high / 1000:g} kHz, {bands[-1]} what is below {least:.0f} Hz."
     return Drawing(
         "",
-        caption,
+        f"In how many of its runs {found.reference} selected each feature [%]",
         f"Rows are the bands of the wavelet transform, from the highest frequencies (D1) to the lowest ({bands[-1]}); "
         f"columns are what is computed from the coefficients of a band. Empty: never selected.{ranges}",
         lambda: plot_feature_map(selection.share.reshape(len(bands), len(FUNCTIONS)), bands, FUNCTIONS),
@@ -198,40 +183,4 @@ def plot_feature_map(frequency: FloatArray, bands: Sequence[str], functions: Seq
         axis.set_xticks(range(len(functions)), names, rotation=35, ha="right", rotation_mode="anchor", parse_math=False)
         axis.set_ylabel("wavelet band")
         axis.set_title("share of the runs that selected the feature [%]", fontsize=8)
-        return settle(figure)
-
-
-def plot_selection(frequency: FloatArray, names: Sequence[str]) -> Figure:
-    """Draw how often each feature was selected, as bars: for features that are not bands by functions.
-
-    Parameters
-    ----------
-    frequency : array of float, shape (n_features,)
-        Share of the runs that selected the feature, 0 to 1.
-    names : sequence of str
-        Names of the features.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        A bar for each feature that was ever selected, the most frequent on top, 40 at most.
-
-    Examples
-    --------
-    >>> figure = plot_selection([0.25, 0.0, 1.0], ["alcohol", "ash", "hue"])
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['hue', 'alcohol']
-    """
-    share = np.asarray(frequency, dtype=np.float64)
-    if share.shape != (len(names),) or not ((share >= 0) & (share <= 1)).all():
-        raise PqswarmError(f"frequency of shape {share.shape} must hold shares from 0 to 1 for {len(names)} features.")
-    order = [i for i in np.argsort(-share, kind="stable").tolist() if share[i] > 0][:_MOST_BARS]
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.5, 1.0 + 0.24 * max(len(order), 1)), layout="constrained")
-        axis = figure.subplots()
-        axis.barh(range(len(order)), 100 * share[order], height=0.7, color=_FULL, alpha=0.8)
-        axis.set_yticks(range(len(order)), [names[i] for i in order], parse_math=False)
-        axis.set(xlim=(0, 100), ylim=(len(order) - 0.4, -0.6), xlabel="share of the runs that selected the feature [%]")
-        axis.tick_params(axis="y", length=0)
-        axis.grid(axis="x", color=FAINT, lw=0.5, alpha=0.35)
         return settle(figure)

@@ -22,12 +22,13 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
             figure.set_size_inches(7.5, 4.2)
             return settle(figure)
 
-    words, used = f"The best of the grid is {found.describe(grid.best)}. This study used ", found.describe()
+    kind, used = type(found.classifier), found.classifier.describe()
+    words = f"The best of the grid is {kind(grid.best).describe()}. This study used {used}"
     if theirs:
-        used += ", as the paper did" if found.describe(theirs) == used else f", the paper {found.describe(theirs)}"
+        words += ", as the paper did" if kind(theirs).describe() == used else f", the paper {kind(theirs).describe()}"
     caption = "Accuracy of all features for other hyperparameters"
     note = "Mean accuracy over the folds with all features, without noise. Ringed is the best that the study could use."
-    return Content(words=[f"{words}{used}."], drawings=[Drawing("", caption, note, draw)])
+    return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw)])
 
 
 SECTION = ClassifierSection("hyperparameters", "How were the hyperparameters chosen?", _content)

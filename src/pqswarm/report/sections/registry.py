@@ -13,7 +13,6 @@ from pqswarm.report.sections import (
     hyperparameters,
     inconsistencies,
     noise,
-    plan,
     sequential,
 )
 
@@ -31,7 +30,6 @@ SECTIONS: tuple[Section, ...] = (
     events.SECTION,
     inconsistencies.SECTION,
     how.SECTION,
-    plan.SECTION,
 )
 """The sections that come with pqswarm."""
 
