@@ -139,8 +139,9 @@ def _tables(
 def _explanation(ranks: "FriedmanResult", comparison: "PosthocResult") -> str:
     alpha = comparison.alpha
     note = (
-        f"p (Hommel) is the adjusted p-value: significant if at most {alpha:g}. alpha/i is not a p-value but the threshold "
-        f"for the unadjusted p that some papers print in the column APV (alpha = {alpha:g}, i = 1 for the largest p)."
+        f"p (Hommel) is the adjusted p-value: significant if at most {alpha:g}. alpha/i is not a p-value but the "
+        f"threshold for the unadjusted p that some papers print in the column APV (alpha = {alpha:g}, i = 1 for the "
+        f"largest p)."
     )
     p = ranks.p_value if ranks.p_value_corrected is None else ranks.p_value_corrected
     if p > alpha:
