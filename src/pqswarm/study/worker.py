@@ -11,7 +11,7 @@ from typing import Any
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.evaluation import Memo
-from pqswarm.search import ALGORITHMS, Run, step
+from pqswarm.search import Run, Search, step
 from pqswarm.study.problem import Problem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
@@ -31,8 +31,8 @@ class Group:
     ----------
     problem : Problem
         What they search.
-    algorithm : str
-        Name in :data:`pqswarm.search.ALGORITHMS`.
+    search : type
+        The algorithm. The class itself, so that one of the user's own module is found in another process too.
     parameters : mapping
         Its parameters.
     max_evaluations : int
@@ -50,7 +50,7 @@ class Group:
     """
 
     problem: Problem
-    algorithm: str
+    search: type[Search]
     parameters: Mapping[str, Any]
     max_evaluations: int
     keys: tuple[RunKey, ...]
@@ -93,6 +93,8 @@ def begin_worker(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
+        # Windows goes on telling the number of a parent that has ended: there a worker ends after its slice, when it
+        # finds nobody to hand it to.
         while os.getppid() == parent:
             time.sleep(1.0)
         os._exit(1)
@@ -119,10 +121,9 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
     """
     start = time.monotonic()
     evaluator = _Timed(_evaluator(group.problem, n_jobs, group.device))
-    search = ALGORITHMS[group.algorithm]
     runs = []
     for seed, state in zip(group.seeds, group.states, strict=True):
-        run = Run(search(evaluator.n_features, seed, dict(group.parameters)), group.max_evaluations)
+        run = Run(group.search(evaluator.n_features, seed, dict(group.parameters)), group.max_evaluations)
         if state is not None:
             run.restore(state)
         runs.append(run)
@@ -136,7 +137,7 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
     finished, running = [], []
     for key, seed, earlier, run in zip(group.keys, group.seeds, group.seconds, runs, strict=True):
         if run.done:
-            finished.append(RunRecord.of(key, seed, run, earlier + spent))
+            finished.append(RunRecord(key, seed, run.result(), earlier + spent))
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), earlier + spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
