@@ -47,20 +47,7 @@ class Problem:
         return digest.hexdigest()
 
     def evaluator(self, n_jobs: int | None = None, device: str = "cpu") -> Evaluator:
-        """Return the evaluator.
-
-        Parameters
-        ----------
-        n_jobs : int or None
-            Threads.
-        device : {"cpu", "cuda"}
-            Where it computes.
-
-        Returns
-        -------
-        Evaluator
-            The evaluator of the classifier.
-        """
+        """Return the evaluator of the classifier, which uses so many threads and computes on that device."""
         return self.classifier.evaluator(
             self.X, self.y, Folds(self.test_fold), scaling=self.scaling, n_jobs=n_jobs, device=device
         )

@@ -90,24 +90,6 @@ def find_smaller(
 
     Looked at are subsets that searches found, and what is left of the best one when, again and again, the feature
     least missed is taken away. Of equal sizes the one with the least error is chosen.
-
-    Parameters
-    ----------
-    name : str
-        Of the classifier.
-    problem : Problem
-        What was searched.
-    best : ndarray of bool
-        The subset with the least error.
-    others : sequence of ndarray of bool
-        Other subsets.
-    jobs : int
-        Threads.
-
-    Returns
-    -------
-    OneStandardError
-        The subset.
     """
     evaluator = problem.evaluator(jobs)
     rates = (evaluator.error_counts(best[np.newaxis]) / evaluator.folds.sizes)[0]
