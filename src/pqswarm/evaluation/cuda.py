@@ -1,23 +1,22 @@
-"""Evaluators on an NVIDIA card: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
+"""Evaluators on an NVIDIA GPU: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
 
 import os
-from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "packed_masks", "source"]
+__all__ = ["DEVICES", "MEMORY", "check_device", "cupy", "pack_masks", "pieces", "source"]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
 
 MEMORY = 1 << 30
-"""Bytes of the card's memory that a batch may take at a time, besides the data; larger batches are cut."""
+"""Bytes of the GPU's memory that a batch may take at a time, besides the data; larger batches are cut."""
 
 
 def check_device(device: object) -> None:
@@ -48,43 +47,43 @@ def cupy() -> Any:
             "device 'cpu'."
         ) from None
     try:
-        cards = found.cuda.runtime.getDeviceCount()
+        count = found.cuda.runtime.getDeviceCount()
     except found.cuda.runtime.CUDARuntimeError as error:
-        raise PqswarmError(f"device 'cuda' needs an NVIDIA card and its driver ({error}): use device 'cpu'.") from None
-    if not cards:
-        raise PqswarmError("device 'cuda' needs an NVIDIA card, and there is none: use device 'cpu'.")
+        raise PqswarmError(f"device 'cuda' needs an NVIDIA GPU and its driver ({error}): use device 'cpu'.") from None
+    if not count:
+        raise PqswarmError("device 'cuda' needs an NVIDIA GPU, and there is none: use device 'cpu'.")
     if os.environ.get("CUPY_TF32", "0") != "0":
         raise PqswarmError("CUPY_TF32 makes matrix products too coarse for exact counts: unset it.")
     return found
 
 
-def chunks(count: int, bytes_each: int, memory: int = MEMORY) -> Iterator[slice]:
-    """Cut a batch into pieces that fit into the memory, as few and as even as can be.
+def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
+    """Cut a batch into pieces that fit into the memory, as few and as even as can be, subsets of like size together.
 
     Parameters
     ----------
-    count : int
-        Subsets in the batch.
+    masks : ndarray of bool, shape (m, n_features)
+        Subsets.
     bytes_each : int
         Memory that each needs.
     memory : int
         Bytes at hand.
 
-    Yields
-    ------
-    slice
-        Which subsets.
+    Returns
+    -------
+    list of ndarray of int
+        Rows of each piece: so ordered, no small subset takes the memory of a large one.
 
     Examples
     --------
-    >>> [(part.start, part.stop) for part in chunks(10, 100, memory=450)]
-    [(0, 3), (3, 7), (7, 10)]
+    >>> masks = np.array([[True, True], [True, False], [False, True]])
+    >>> [rows.tolist() for rows in pieces(masks, 100, memory=250)]
+    [[1, 2], [0]]
     """
-    most = max(1, memory // max(1, bytes_each))
-    pieces = -(-count // most)
-    edges = [round(piece * count / pieces) for piece in range(pieces + 1)] if count else [0]
-    for start, stop in pairwise(edges):
-        yield slice(start, stop)
+    count, most = len(masks), max(1, memory // max(1, bytes_each))
+    order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // most)
+    edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
+    return [order[start:stop] for start, stop in pairwise(edges)]
 
 
 def source(name: str) -> str:
@@ -92,7 +91,7 @@ def source(name: str) -> str:
     return (files("pqswarm.evaluation") / name).read_text(encoding="utf-8")
 
 
-def packed_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+def pack_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros.
 
     Parameters
@@ -114,7 +113,7 @@ def packed_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyAr
     Examples
     --------
     >>> masks = np.array([[True, False, True], [False, True, False]])
-    >>> selected, values, sizes = packed_masks(masks, np.array([[1.0, 2.0, 3.0]] * 2))
+    >>> selected, values, sizes = pack_masks(masks, np.array([[1.0, 2.0, 3.0]] * 2))
     >>> selected.tolist(), values.tolist(), sizes.tolist()
     ([[0, 2], [1, 0]], [[1.0, 3.0], [2.0, 0.0]], [2, 1])
     """

@@ -1,8 +1,10 @@
 """Studies: a plan, its runs in a store that survives being killed, and what was found."""
 
-from pqswarm.study.plan import PLANS, AlgorithmPlan, ClassifierPlan, StudyPlan, load_plan, plan_text, read_plan
-from pqswarm.study.records import RunKey, RunRecord
-from pqswarm.study.runner import StudyProgress, best_of, run_study
+from pqswarm.study.plan import AlgorithmPlan, ClassifierPlan, StudyPlan
+from pqswarm.study.planfile import PLANS, format_plan, load_plan, plan_text, read_plan
+from pqswarm.study.progress import StudyProgress
+from pqswarm.study.records import RunKey, RunRecord, best_of
+from pqswarm.study.run import run_study
 from pqswarm.study.store import Store
 
 __all__ = [
@@ -15,6 +17,7 @@ __all__ = [
     "StudyPlan",
     "StudyProgress",
     "best_of",
+    "format_plan",
     "load_plan",
     "plan_text",
     "read_plan",

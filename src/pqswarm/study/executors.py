@@ -12,12 +12,12 @@ from typing import Any
 from pqswarm.errors import PqswarmError
 from pqswarm.study.worker import begin_worker
 
-__all__ = ["Workplace", "workplace"]
+__all__ = ["WorkerPool", "worker_pool"]
 
-_FEEDERS = 3  # threads that feed a card
+_GPU_THREADS = 3  # while one waits for the GPU, the others make the next subsets
 
 
-class _Here(Executor):
+class InlineExecutor(Executor):
     """An executor that does the work at once, in this process."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
@@ -30,22 +30,14 @@ class _Here(Executor):
         return future
 
 
-class Workplace:
-    """An executor, how many slices it does at once, and how to mend it when a worker has died.
-
-    Attributes
-    ----------
-    slots : int
-        Slices that are in work at the same time.
-    slice_seconds : float
-        How long one should last [s].
-    """
+class WorkerPool:
+    """An executor, how many slices it does at once, and how to restart it when a worker has died."""
 
     def __init__(self, make: Callable[[], Executor], slots: int, slice_seconds: float) -> None:
         self._make = make
         self._executor: Executor | None = None  # made when there is something to do
-        self.slots = slots
-        self.slice_seconds = slice_seconds
+        self.slots = slots  # slices in work at the same time
+        self.slice_seconds = slice_seconds  # how long one should last
 
     def submit(self, fn: Callable[..., Any], *args: Any) -> "Future[Any]":
         """Begin a slice."""
@@ -53,7 +45,7 @@ class Workplace:
             self._executor = self._make()
         return self._executor.submit(fn, *args)
 
-    def mend(self) -> None:
+    def restart(self) -> None:
         """Begin anew after the death of a worker."""
         if self._executor is not None:
             self._executor.shutdown(wait=False)
@@ -70,49 +62,38 @@ class Workplace:
 
 
 @contextmanager
-def workplace(jobs: int, cluster: str | None = None, device: str = "cpu") -> Iterator[Workplace]:
-    """Open a place to work.
+def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> Iterator[WorkerPool]:
+    """Open a pool of workers: a Dask cluster, or processes on this machine, of which one works in this process.
 
-    Parameters
-    ----------
-    jobs : int
-        Processes on this machine; 1 works in this one.
-    cluster : str or None
-        Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``; then `jobs` is of no importance.
-    device : {"cpu", "cuda"}
-        Where subsets are evaluated. A card is fed by threads of this process: while one waits for it, others
-        make the next subsets.
-
-    Yields
-    ------
-    Workplace
-        Closed in the end.
+    Threads of this process feed a GPU.
     """
     if cluster is not None:
-        with _dask(cluster) as place:
-            yield place
+        with _dask(cluster) as pool:
+            yield pool
         return
     if device == "cuda":
-        place = Workplace(lambda: ThreadPoolExecutor(_FEEDERS), _FEEDERS, 5.0)
+        pool = WorkerPool(lambda: ThreadPoolExecutor(_GPU_THREADS), _GPU_THREADS, 5.0)
     else:
-        place = Workplace(_Here if jobs == 1 else lambda: _processes(jobs), jobs, 2.0 if jobs == 1 else 5.0)
+        pool = WorkerPool(InlineExecutor if jobs == 1 else lambda: _processes(jobs), jobs, 2.0 if jobs == 1 else 5.0)
     try:
-        yield place
+        yield pool
     except BaseException:
-        place.close(kill=True)
+        pool.close(kill=True)
         raise
-    place.close()
+    pool.close()
 
 
 def _processes(jobs: int) -> Executor:
     """Processes by joblib, which survives what plain multiprocessing does not."""
-    from multiprocessing import resource_tracker
-
     from joblib.externals.loky import ProcessPoolExecutor
 
     made: Executor = ProcessPoolExecutor(
         max_workers=jobs, initializer=begin_worker, initargs=(os.getpid(),), timeout=None
     )
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        return made
+    from multiprocessing import resource_tracker
+
     # Ctrl-C is sent to the workers too. They inherit that it is blocked, and so are deaf to it from the beginning.
     resource_tracker.ensure_running()  # which would unblock it
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -124,7 +105,7 @@ def _processes(jobs: int) -> Executor:
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[Workplace]:
+def _dask(address: str) -> Iterator[WorkerPool]:
     try:
         from distributed import Client
         from distributed.comm.core import CommClosedError
@@ -144,7 +125,7 @@ def _dask(address: str) -> Iterator[Workplace]:
             )
         try:
             # A slice goes to another worker when its own dies.
-            yield Workplace(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0)
+            yield WorkerPool(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0)
         except (CancelledError, CommClosedError):
             raise PqswarmError(
                 f"the Dask cluster at {address} has gone. What was found is kept: run the same command again when "

@@ -1,61 +1,31 @@
-"""A study plan: what to run, as a checked, frozen description that is written as a TOML file."""
+"""A study plan: what to run, as a checked, frozen description; :mod:`pqswarm.study.planfile` reads and writes it."""
 
 import hashlib
 import json
 import math
-import tomllib
-from importlib.resources import files
-from pathlib import Path
+import warnings
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from pqswarm._random import derived_seed
-from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events import NOISE_LEVELS, PRESETS, check_snr, get_preset
+from pqswarm.errors import unknown_name
+from pqswarm.evaluation import CLASSIFIERS, Classifier
+from pqswarm.events import EVENT_CLASSES, NOISE_LEVELS, PRESETS, check_snr, get_preset
 from pqswarm.features import feature_names
-from pqswarm.search import ALGORITHMS
+from pqswarm.search import ALGORITHMS, Search
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
-__all__ = [
-    "PLANS",
-    "AlgorithmPlan",
-    "ClassifierPlan",
-    "DatasetPlan",
-    "FoldsPlan",
-    "FreshPlan",
-    "StudyPlan",
-    "load_plan",
-    "plan_of",
-    "plan_text",
-    "read_plan",
-]
-
-PLANS: tuple[str, ...] = ("quick", "paper", "smoke")
-"""The plans that come with pqswarm."""
+__all__ = ["AlgorithmPlan", "ClassifierPlan", "DatasetPlan", "FoldsPlan", "HeldOutPlan", "StudyPlan"]
 
 # Names that tables use otherwise: of subsets that no algorithm has found, and of columns.
-_TAKEN = ("all features", "one standard error", "algorithm", "level", "all", "result", "source", "p", "chi2")
+_TAKEN = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
 Count = Annotated[int, Field(ge=1, strict=True)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
-
-
-_IN_WORDS = {
-    "bool_type": "must be true or false",
-    "dict_type": "must be a table of keys",
-    "float_type": "must be a number",
-    "int_type": "must be a whole number",
-    "missing": "is missing",
-    "model_type": "must be a table of keys",
-    "string_pattern_mismatch": "must be 1 to 40 letters, digits, blanks and . _ + -, the first a letter or digit",
-    "string_too_long": "must be at most 200 characters",
-    "string_too_short": "must not be empty",
-    "string_type": "must be text",
-    "too_short": "must hold at least one",
-    "tuple_type": "must be a list",
-}
-"""Kinds of mistakes, by pydantic's names for them, where its own words are not plain."""
 
 
 class _Plan(BaseModel):
@@ -69,8 +39,10 @@ class DatasetPlan(_Plan):
     ----------
     preset : str
         Ranges of their parameters.
+    classes : tuple of str or None
+        Event classes, some of those of the preset; None takes all of them.
     events_per_class : int
-        Events of each of the 14 classes.
+        Events of each class.
     snr : tuple of float
         Noise levels [dB] of the second stage; infinity, the level of the first, is always among them.
     seed : int
@@ -78,6 +50,7 @@ class DatasetPlan(_Plan):
     """
 
     preset: str = "paper"
+    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
@@ -86,16 +59,30 @@ class DatasetPlan(_Plan):
     def _check(self) -> Self:
         if self.preset not in PRESETS:
             raise unknown_name("preset", self.preset, PRESETS)
-        get_preset(self.preset)
+        known = self._preset_classes
+        for name in self.classes or ():
+            if name not in known:
+                raise unknown_name(f"class of preset {self.preset!r}", name, known)
+        if len(set(self.class_names)) != len(self.classes or known):
+            raise ValueError("classes holds a class twice")
         if math.inf not in self.snr:
             raise ValueError("snr must hold inf, the level at which features are selected")
         if len({f"{level:g}" for level in self.snr}) != len(self.snr):
             raise ValueError("snr holds a level twice")
         return self
 
+    @property
+    def _preset_classes(self) -> tuple[str, ...]:
+        return getattr(get_preset(self.preset), "classes", EVENT_CLASSES)
 
-class FreshPlan(_Plan):
-    """Events that no search ever saw, on which the selected subsets are tested in the end.
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The event classes, in the order of the preset."""
+        return tuple(name for name in self._preset_classes if self.classes is None or name in self.classes)
+
+
+class HeldOutPlan(_Plan):
+    """Events that no search ever sees, on which the selected subsets are tested in the end.
 
     Attributes
     ----------
@@ -126,49 +113,75 @@ class FoldsPlan(_Plan):
 
 
 class ClassifierPlan(_Plan):
-    """A classifier, with hyperparameters that are given, or found by grid search if they are not.
+    """A classifier, with hyperparameters that are given, or found by grid search if none is.
 
     Attributes
     ----------
     name : str
         Its name in tables.
-    kind : {"k-nn", "kernel-nb"}
-        Nearest neighbours or kernel naive Bayes.
-    n_neighbors, metric : int, str or None
-        Of nearest neighbours.
-    width : float or None
-        Of the kernels.
+    kind : str
+        A name in :data:`pqswarm.evaluation.CLASSIFIERS`.
+    parameters : dict
+        Its hyperparameters, which in a file may also stand beside `kind`; those not named have their defaults. Any
+        classifier of scikit-learn is planned by its import path, ``estimator = "sklearn.svm.LinearSVC"``, in place
+        of `kind`, and `parameters` are its own then.
     scaling : {"once", "fold"}
         Whether features are scaled to [0, 1] by all events or by the training events of each fold.
     grid_search : bool
         Whether to search the grid of hyperparameters also if they are given, for the figure.
+
+    Examples
+    --------
+    >>> plan = ClassifierPlan(name="5-NN", kind="k-nn", n_neighbors=5)
+    >>> plan.parameters, plan.make().describe()
+    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbours by Manhattan distance')
     """
 
     name: Name
-    kind: Literal["k-nn", "kernel-nb"]
-    n_neighbors: Annotated[int, Field(ge=1, le=15, strict=True)] | None = None
-    metric: Literal["manhattan", "euclidean", "chebyshev"] | None = None
-    width: Annotated[float, Field(gt=1e-30, lt=1e30, strict=True)] | None = None
+    kind: str
+    parameters: dict[str, Any] = {}
     scaling: Literal["once", "fold"] = "once"
     grid_search: Annotated[bool, Field(strict=True)] = True
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        wrong = ("width",) if self.kind == "k-nn" else ("n_neighbors", "metric")
-        for key in wrong:
-            if getattr(self, key) is not None:
-                raise ValueError(f"{key} is not a hyperparameter of {self.kind}")
-        if (self.n_neighbors is None) != (self.metric is None):
-            raise ValueError("n_neighbors and metric belong together: give both, or neither for a grid search")
-        if not self.hyperparameters and not self.grid_search:
-            raise ValueError("hyperparameters are neither given nor searched: give them, or grid_search = true")
-        return self
+    @model_validator(mode="before")
+    @classmethod
+    def _gather(cls, given: Any) -> Any:
+        """Move hyperparameters that stand beside `kind` to the others, and complete them."""
+        if not isinstance(given, dict):
+            return given
+        own = {key: value for key, value in given.items() if key in cls.model_fields}
+        parameters = own.get("parameters", {})
+        if "estimator" in given and own.setdefault("kind", "estimator") == "estimator":
+            parameters = {"estimator": given["estimator"], "parameters": parameters}
+        if not isinstance(parameters, dict) or not isinstance(own.get("kind"), str):
+            return own
+        kind = CLASSIFIERS.find(own["kind"])
+        known = {name for field in fields(kind.Hyperparameters) for name in (field.name, field.metadata["was"])}
+        for key in given:
+            if key in cls.model_fields or (key == "estimator" and key in parameters):
+                continue
+            if key not in known:
+                raise unknown_name("key", key, [*cls.model_fields, *kind.Hyperparameters().settings()])
+            if key in parameters:
+                raise ValueError(f"{key} is given twice")
+            parameters = parameters | {key: given[key]}
+        settings = kind(parameters).settings
+        return own | {"parameters": settings if parameters else {}}
 
-    @property
-    def hyperparameters(self) -> dict[str, Any]:
-        """The given hyperparameters; empty if they are to be searched."""
-        given = {"n_neighbors": self.n_neighbors, "metric": self.metric, "width": self.width}
-        return {name: value for name, value in given.items() if value is not None}
+    def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
+        """Return the classifier with the planned hyperparameters, or with others.
+
+        Parameters
+        ----------
+        settings : mapping, optional
+            Hyperparameters that a grid search has found.
+
+        Returns
+        -------
+        Classifier
+            The classifier.
+        """
+        return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
 
 
 class AlgorithmPlan(_Plan):
@@ -197,22 +210,30 @@ class AlgorithmPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.algorithm not in ALGORITHMS:
-            raise unknown_name("algorithm", self.algorithm, ALGORITHMS)
-        size = ALGORITHMS[self.algorithm].Parameters.of(self.parameters).size
+        size = ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters).size
         if size is not None and size > len(feature_names()):
             raise ValueError(f"size is {size}, but an event has only {len(feature_names())} features")
         return self
 
     @property
+    def search(self) -> type[Search]:
+        """The algorithm itself."""
+        return ALGORITHMS[self.algorithm]
+
+    @property
     def title(self) -> str:
         """Its name in tables and figures."""
-        return ALGORITHMS[self.algorithm].title if self.name == self.algorithm else self.name
+        return self.search.title if self.name == self.algorithm else self.name
 
     @property
     def sequential(self) -> bool:
-        """Whether it is SFFS, which runs once, at the size of the reference's best subset."""
-        return self.algorithm == "sffs"
+        """Whether it runs once, after the others, and ends by itself."""
+        return self.search.runs_once
+
+    @property
+    def needs_size(self) -> bool:
+        """Whether it must be told the size of the subset: that of the reference's best, unless it is given."""
+        return self.search.needs_size and "size" not in self.parameters
 
 
 class StudyPlan(_Plan):
@@ -228,7 +249,9 @@ class StudyPlan(_Plan):
         Seed of the searches.
     reference : str
         The algorithm against which SFFS is compared and whose subsets are looked at closely.
-    dataset, fresh, folds, classifiers, algorithms
+    paper : bool
+        Whether the report lays the paper's values beside those of the study.
+    dataset, held_out, folds, classifiers, algorithms
         The parts.
     """
 
@@ -237,11 +260,20 @@ class StudyPlan(_Plan):
     max_evaluations: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 6000
     seed: Seed = 0
     reference: str = "2d-upso"
+    paper: Annotated[bool, Field(strict=True)] = False
     dataset: DatasetPlan = DatasetPlan()
-    fresh: FreshPlan = FreshPlan()
+    held_out: HeldOutPlan = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "fresh" not in given or "held_out" in given:
+            return given
+        warnings.warn("fresh is called held_out now.", DeprecationWarning, stacklevel=2)
+        return {"held_out" if key == "fresh" else key: value for key, value in given.items()}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -262,8 +294,8 @@ class StudyPlan(_Plan):
         swarms = [algorithm.name for algorithm in self.algorithms if not algorithm.sequential]
         if self.reference not in swarms:
             raise unknown_name("reference", self.reference, swarms)
-        if self.fresh.seed == self.dataset.seed:
-            raise ValueError("fresh.seed must differ from dataset.seed, or its events are not fresh")
+        if self.held_out.seed == self.dataset.seed:
+            raise ValueError("held_out.seed must differ from dataset.seed, or its events are not held out")
         if self.folds.number > self.dataset.events_per_class:
             raise ValueError(
                 f"folds.number is {self.folds.number}, more than dataset.events_per_class, "
@@ -309,22 +341,22 @@ class StudyPlan(_Plan):
 
     def canonical(self) -> str:
         """Return all that decides the results, as JSON, always the same for the same plan."""
-        return json.dumps(self.model_dump(mode="python", exclude={"title"}), sort_keys=True)
+        return json.dumps(self.model_dump(mode="python", exclude={"title", "paper"}), sort_keys=True)
 
-    def differences(self, other: str) -> list[str]:
-        """Return in words how the plan differs from another in canonical form.
+    def differences(self, other: "StudyPlan") -> list[str]:
+        """Return in words how the plan differs from another.
 
         Parameters
         ----------
-        other : str
-            What :meth:`canonical` of the other plan returned.
+        other : StudyPlan
+            Another plan.
 
         Returns
         -------
         list of str
-            One line for each key.
+            One line for each key that decides the results.
         """
-        there, here = _flat(json.loads(other)), _flat(json.loads(self.canonical()))
+        there, here = (_flat(json.loads(plan.canonical())) for plan in (other, self))
         return [
             f"{key}: {there.get(key, 'absent')} there, {here.get(key, 'absent')} now"
             for key in dict.fromkeys([*there, *here])
@@ -342,134 +374,3 @@ def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:
         pairs = zip(keys, tree, strict=True)
         return {k: v for key, branch in pairs for k, v in _flat(branch, f"{prefix}[{key}]").items()}
     return {prefix.lstrip("."): tree}
-
-
-def plan_text(name: str) -> str:
-    """Return the text of a plan that comes with pqswarm.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`PLANS`.
-
-    Returns
-    -------
-    str
-        TOML.
-
-    Examples
-    --------
-    >>> "runs = 40" in plan_text("paper")
-    True
-    """
-    if name not in PLANS:
-        raise unknown_name("plan", name, PLANS)
-    return (files("pqswarm.study") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
-
-
-def read_plan(text: str, source: str = "the plan") -> StudyPlan:
-    """Read a plan from TOML.
-
-    Parameters
-    ----------
-    text : str
-        TOML.
-    source : str
-        Where it comes from, for messages.
-
-    Returns
-    -------
-    StudyPlan
-        The plan.
-
-    Examples
-    --------
-    >>> read_plan(plan_text("paper")).max_evaluations
-    6000
-    """
-    try:
-        return StudyPlan.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise PqswarmError(f"{source} is not valid TOML: {error}.") from None
-    except ValidationError as error:
-        raise PqswarmError("\n".join([f"{source} cannot be used:", *_explained(error)])) from None
-
-
-def _explained(error: ValidationError) -> list[str]:
-    """One line for each mistake: the key and what is wrong with it."""
-    lines = []
-    mistakes = error.errors(include_url=False)
-    deeper = {mistake["loc"][:1] for mistake in mistakes if len(mistake["loc"]) > 1}
-    for mistake in mistakes:
-        if mistake["type"] == "too_short" and mistake["loc"] in deeper:
-            continue  # a member was refused, and that is said already
-        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).lstrip(".")
-        message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
-        message = _IN_WORDS.get(mistake["type"], message)
-        if mistake["type"] == "extra_forbidden":
-            message = f"there is no such key: {_known_keys(mistake['loc'])}"
-        elif mistake["type"] != "value_error" and mistake["type"] != "missing":
-            message = f"{message}, not {mistake['input']!r}"
-        lines.append(f"  {place + ': ' if place else ''}{message}.")
-    return lines
-
-
-def _known_keys(place: tuple[int | str, ...]) -> str:
-    parts: dict[str, type[_Plan]] = {
-        "dataset": DatasetPlan,
-        "fresh": FreshPlan,
-        "folds": FoldsPlan,
-        "classifiers": ClassifierPlan,
-        "algorithms": AlgorithmPlan,
-    }
-    owner = parts.get(str(place[0]), StudyPlan) if len(place) > 1 else StudyPlan
-    return "known here are " + ", ".join(owner.model_fields)
-
-
-def load_plan(given: str | Path) -> StudyPlan:
-    """Return a plan by the name of one that comes with pqswarm, or from a file.
-
-    Parameters
-    ----------
-    given : str or Path
-        One of :data:`PLANS`, or the path of a TOML file.
-
-    Returns
-    -------
-    StudyPlan
-        The plan.
-    """
-    if str(given) in PLANS:
-        return read_plan(plan_text(str(given)), f"plan {given!s}")
-    path = Path(given)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        names = ", ".join(PLANS)
-        raise PqswarmError(
-            f"there is no plan {str(given)!r}: give the path of a TOML file, or one of {names}."
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise PqswarmError(f"cannot read the plan {path}: {error}.") from None
-    return read_plan(text, str(path))
-
-
-def plan_of(canonical: str, title: str) -> StudyPlan:
-    """Return the plan that was kept in canonical form.
-
-    Parameters
-    ----------
-    canonical : str
-        What :meth:`StudyPlan.canonical` returned.
-    title : str
-        Its title.
-
-    Returns
-    -------
-    StudyPlan
-        The plan.
-    """
-    try:
-        return StudyPlan.model_validate(json.loads(canonical) | {"title": title})
-    except (ValueError, TypeError) as error:
-        raise PqswarmError(f"the plan that the study keeps cannot be read: {error}") from None

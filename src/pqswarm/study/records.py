@@ -3,16 +3,16 @@
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
-from pqswarm.search import Run
+from pqswarm.search import SearchResult
 
-__all__ = ["Checkpoint", "RunKey", "RunRecord", "packed_state", "unpacked_state"]
+__all__ = ["Checkpoint", "RunKey", "RunRecord", "best_of", "packed_state", "unpacked_state"]
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -36,96 +36,62 @@ class RunRecord:
         Which run.
     seed : int
         Its seed.
-    error : float
-        Least error that it found.
-    mask : ndarray of bool, shape (n_features,)
-        The subset with that error.
-    n_evaluations : int
-        Subsets evaluated.
-    improvements : ndarray of shape (n, 3)
-        Each better subset: evaluations before it, its error, its size.
+    result : SearchResult
+        What it found; `error`, `mask` and `size` are those of the result.
     seconds : float
         Time that it took, shared evenly among runs in lockstep.
     """
 
     key: RunKey
     seed: int
-    error: float
-    mask: BoolArray
-    n_evaluations: int
-    improvements: FloatArray
+    result: SearchResult
     seconds: float
 
-    @classmethod
-    def of(cls, key: RunKey, seed: int, run: Run, seconds: float) -> "RunRecord":
-        """Make the record of a run that is done."""
-        result = run.result()
-        return cls(key, seed, result.error, result.mask, result.n_evaluations, run.state()["improvements"], seconds)
+    @property
+    def error(self) -> float:
+        """Least error that it found."""
+        return self.result.error
+
+    @property
+    def mask(self) -> BoolArray:
+        """The subset with that error."""
+        return self.result.mask
 
     @property
     def size(self) -> int:
         """Features of the subset."""
-        return int(self.mask.sum())
+        return self.result.size
 
-    @property
-    def selected(self) -> IntArray:
-        """Indices of the selected features."""
-        return np.flatnonzero(self.mask)
 
-    def error_after(self, evaluations: IntArray) -> FloatArray:
-        """Return the least error after so many evaluations each; infinity before the first.
+def best_of(records: Sequence[RunRecord]) -> RunRecord:
+    """Return the run with the least error; of equals that with the fewest features, then the first.
 
-        Parameters
-        ----------
-        evaluations : ndarray of int
-            Numbers of evaluations.
+    Parameters
+    ----------
+    records : sequence of RunRecord
+        Finished runs.
 
-        Returns
-        -------
-        ndarray of float
-            Errors.
-        """
-        last = np.searchsorted(self.improvements[:, 0], evaluations, side="left") - 1
-        return np.asarray(np.where(last >= 0, self.improvements[np.maximum(last, 0), 1], np.inf))
+    Returns
+    -------
+    RunRecord
+        One of them.
+    """
+    return min(records, key=lambda record: (round(record.error, 12), record.size, record.key.run))
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A run on its way.
-
-    Attributes
-    ----------
-    key : RunKey
-        Which run.
-    n_evaluations : int
-        Subsets evaluated so far.
-    best_error : float
-        Least error so far.
-    state : mapping of str to ndarray
-        See :meth:`pqswarm.search.Run.state`.
-    seconds : float
-        Time so far.
-    """
+    """A run on its way: where it is, and what it has found and taken so far."""
 
     key: RunKey
     n_evaluations: int
     best_error: float
-    state: Mapping[str, AnyArray]
+    state: Mapping[str, AnyArray]  # see :meth:`pqswarm.search.Run.state`
     seconds: float
 
 
 def packed_state(state: Mapping[str, AnyArray]) -> bytes:
-    """Return the state of a run as bytes, without pickle.
-
-    Parameters
-    ----------
-    state : mapping of str to ndarray
-        Plain arrays.
-
-    Returns
-    -------
-    bytes
-        A SHA-256 digest, and the npz file whose digest it is.
+    """Return the state of a run as bytes, without pickle: a SHA-256 digest, and the npz file whose digest it is.
 
     Examples
     --------
@@ -139,18 +105,7 @@ def packed_state(state: Mapping[str, AnyArray]) -> bytes:
 
 
 def unpacked_state(data: bytes) -> dict[str, AnyArray]:
-    """Return the state of a run from its bytes.
-
-    Parameters
-    ----------
-    data : bytes
-        What :func:`packed_state` returned.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Plain arrays.
-    """
+    """Return the state of a run from the bytes that :func:`packed_state` returned."""
     digest, content = data[:_DIGEST], data[_DIGEST:]
     if hashlib.sha256(content).digest() != digest:
         raise FileFormatError("a checkpoint is damaged: it is not what was written.")
@@ -164,10 +119,22 @@ def mask_text(mask: BoolArray) -> str:
 
 
 def text_mask(text: str) -> BoolArray:
-    """Return the mask that was written as zeros and ones."""
+    """Return the mask that was written as zeros and ones; other letters are a ValueError."""
+    if set(text) - {"0", "1"}:
+        raise ValueError(f"{text!r} is not a mask of zeros and ones")
     return np.array([letter == "1" for letter in text], dtype=np.bool_)
 
 
-def improvements_text(improvements: FloatArray) -> str:
-    """Return improvements as JSON, exact to the last bit."""
-    return json.dumps(improvements.tolist())
+def front_text(result: SearchResult) -> str | None:
+    """Return the front of a result, if it has one, as JSON: pairs of a mask and its error."""
+    if result.front_masks is None or result.front_errors is None:
+        return None
+    return json.dumps(list(zip(map(mask_text, result.front_masks), result.front_errors.tolist(), strict=True)))
+
+
+def text_front(text: str | None) -> dict[str, AnyArray]:
+    """Return the front that was written as JSON, as arguments of a result."""
+    if text is None:
+        return {}
+    masks, errors = zip(*json.loads(text), strict=True)
+    return {"front_masks": np.stack([text_mask(mask) for mask in masks]), "front_errors": np.array(errors)}

@@ -4,23 +4,28 @@ A finished run is written in one transaction, which also removes its checkpoint;
 the death of the process at any moment. SQLite is not safe on network file systems: keep studies on a local disk.
 """
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.search import SearchResult
+from pqswarm.study.findings import Finding
+from pqswarm.study.legacy import translate
 from pqswarm.study.records import (
     Checkpoint,
     RunKey,
     RunRecord,
-    improvements_text,
+    front_text,
     mask_text,
     packed_state,
+    text_front,
     text_mask,
     unpacked_state,
 )
@@ -28,24 +33,32 @@ from pqswarm.study.records import (
 __all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store"]
 
 FILE_NAME = "study.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+_Kind = TypeVar("_Kind", bound=Finding)
 
 _SCHEMA = """
-CREATE TABLE facts (
-    name TEXT PRIMARY KEY,
-    value TEXT NOT NULL
+CREATE TABLE findings (
+    kind TEXT NOT NULL,
+    classifier TEXT NOT NULL,
+    level TEXT NOT NULL,
+    value TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    PRIMARY KEY (kind, classifier, level)
 ) WITHOUT ROWID;
 CREATE TABLE runs (
     classifier TEXT NOT NULL,
     algorithm TEXT NOT NULL,
     run INTEGER NOT NULL,
     seed TEXT NOT NULL,
+    search TEXT NOT NULL,
     error REAL NOT NULL,
-    size INTEGER NOT NULL,
     mask TEXT NOT NULL,
     n_evaluations INTEGER NOT NULL,
     improvements TEXT NOT NULL,
+    front TEXT,
     seconds REAL NOT NULL,
+    digest TEXT NOT NULL,
     PRIMARY KEY (classifier, algorithm, run)
 ) WITHOUT ROWID;
 CREATE TABLE checkpoints (
@@ -59,7 +72,7 @@ CREATE TABLE checkpoints (
     PRIMARY KEY (classifier, algorithm, run)
 );
 """
-_TABLES = {"facts", "runs", "checkpoints"}
+_TABLES = {1: {"facts", "runs", "checkpoints"}, SCHEMA_VERSION: {"findings", "runs", "checkpoints"}}
 
 
 class Store:
@@ -75,10 +88,11 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from pqswarm.study.findings import AllFeatures
     >>> with tempfile.TemporaryDirectory() as folder, Store(folder, write=True) as store:
-    ...     store.put_fact("J(U)", {"NB": 0.11})
-    ...     store.fact("J(U)")
-    {'NB': 0.11}
+    ...     store.put(AllFeatures("NB", 0.11))
+    ...     store.find(AllFeatures, "NB").error
+    0.11
     """
 
     def __init__(self, folder: str | Path, write: bool = False) -> None:
@@ -110,33 +124,53 @@ class Store:
     def _open(self) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         names = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
-        if version == 0 and not names and self._write:
-            self._db.execute("PRAGMA journal_mode = WAL")
-            with self._transaction():
-                for statement in _SCHEMA.split(";"):
-                    self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version == 0 and not names:
+        if version == 0 and not names and not self._write:
             raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is empty.")
-        elif version == 0 or (version == SCHEMA_VERSION and not names >= _TABLES):
-            raise FileFormatError(f"{self.path} is no study of pqswarm: move it away, or use another folder.")
-        elif version != SCHEMA_VERSION:
+        if version == 0 and not names:
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._create()
+        elif version == 0 or not names >= _TABLES.get(version, set()):
+            raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
+        elif version == 1 and self._write:
+            raise FileFormatError(
+                f"{self.path} is of an older pqswarm (schema 1): its report can be written, but to resume it use that "
+                f"version, or begin anew in another folder."
+            )
+        elif version not in _TABLES:
             raise FileFormatError(
                 f"{self.path} has schema {version}, but this pqswarm reads {SCHEMA_VERSION}: use the pqswarm that made "
                 f"it, or another folder."
             )
-        self._db.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
         check = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
-            raise FileFormatError(self._damaged(check))
+            raise self.damaged(check)
+        if version == 1:
+            self._translate()
+        self._db.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
+
+    def _create(self) -> None:
+        with self._transaction():
+            for statement in _SCHEMA.split(";"):
+                self._db.execute(statement)
+            self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _translate(self) -> None:
+        """Go on with a copy in memory, in today's schema."""
+        try:
+            with closing(self._db):
+                findings, runs = translate(self._db)
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+            raise self.damaged(error) from None
+        self._db = sqlite3.connect(":memory:", isolation_level=None)
+        self._create()
+        self.put(*findings)
+        for run in runs:
+            self.finish(run)
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error that the database is damaged, to be raised by the caller."""
-        return FileFormatError(self._damaged(why))
-
-    def _damaged(self, why: object) -> str:
         reason = " ".join(str(why).split())
-        return (
+        return FileFormatError(
             f"{self.path} is damaged ({reason}). It was left as it is: restore it from a copy, or save what can be "
             f"read with 'sqlite3 {FILE_NAME} .recover'."
         )
@@ -158,12 +192,12 @@ class Store:
                     f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
                 ) from None
             if "decode" in text:
-                raise FileFormatError(self._damaged(text)) from None
+                raise self.damaged(text) from None
             if "locked" in text:
                 raise PqswarmError(f"{self.path} is locked by another program: close it and try again.") from None
             raise PqswarmError(f"{self.path}: {text}. Finished runs are safe; run the same command again.") from None
-        except sqlite3.DatabaseError as error:
-            raise FileFormatError(self._damaged(error)) from None
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the database may tell of garbage in garbage
+            raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {self.folder} for a study: {error.strerror or error}.") from None
 
@@ -188,41 +222,48 @@ class Store:
         """Close the database."""
         self._db.close()
 
-    def put_fact(self, name: str, value: Any) -> None:
-        """Keep a value that JSON can write, under a name.
+    def put(self, *findings: Finding) -> None:
+        """Keep findings, all in one transaction; one that is kept already is not replaced but refused.
 
         Parameters
         ----------
-        name : str
-            Its name; what was there is replaced.
-        value : object
-            Numbers, text, lists and dicts of them.
+        *findings : Finding
+            Records of :mod:`pqswarm.study.findings`.
         """
-        self.put_facts({name: value})
-
-    def put_facts(self, values: Mapping[str, Any]) -> None:
-        """Keep several values, by name, all in one transaction; see :meth:`put_fact`."""
-        rows = [(name, json.dumps(value)) for name, value in values.items()]
+        rows = [(type(found).__name__, *found.place, found.to_json()) for found in findings]
         with self._explained(), self._transaction():
-            self._db.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", rows)
+            self._db.executemany("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", [(*row, _digest(row)) for row in rows])
 
-    def fact(self, name: str, default: Any = None) -> Any:
-        """Return the value kept under a name, or `default`."""
+    def find(self, kind: type[_Kind], classifier: str = "", level: float | None = None) -> _Kind | None:
+        """Return a finding, or None if it is not there yet.
+
+        Parameters
+        ----------
+        kind : type
+            A class of :mod:`pqswarm.study.findings`.
+        classifier : str
+            Name in the plan; empty for findings about the study.
+        level : float or None
+            Noise level [dB], for :class:`~pqswarm.study.findings.StageTwo`.
+
+        Returns
+        -------
+        Finding or None
+            An instance of `kind`.
+        """
+        place = (kind.__name__, classifier, "" if level is None else f"{level:g}")
         with self._explained():
-            row = self._db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
-        return default if row is None else self._decoded(row[0])
-
-    def facts(self, prefix: str) -> dict[str, Any]:
-        """Return all values whose names begin with `prefix`, by the rest of their names."""
-        with self._explained():
-            rows = self._db.execute("SELECT name, value FROM facts ORDER BY name").fetchall()
-        return {name[len(prefix) :]: self._decoded(value) for name, value in rows if name.startswith(prefix)}
-
-    def _decoded(self, text: str) -> Any:
+            row = self._db.execute(
+                "SELECT kind, classifier, level, value, digest FROM findings "
+                "WHERE kind = ? AND classifier = ? AND level = ?",
+                place,
+            ).fetchone()
+        if row is None:
+            return None
         try:
-            return json.loads(text)
-        except ValueError as error:
-            raise FileFormatError(self._damaged(error)) from None
+            return kind.from_json(_checked(row)[3])
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise self.damaged(error) from None
 
     def finish(self, record: RunRecord) -> None:
         """Keep a finished run, for good, and drop its checkpoint.
@@ -232,20 +273,21 @@ class Store:
         record : RunRecord
             The run.
         """
-        key = record.key
+        key, result = record.key, record.result
         place = (key.classifier, key.algorithm, key.run)
         row = (
             *place,
             str(record.seed),
-            record.error,
-            record.size,
-            mask_text(record.mask),
-            record.n_evaluations,
-            improvements_text(record.improvements),
+            result.algorithm,
+            result.error + 0.0,  # SQLite does not keep the sign of zero
+            mask_text(result.mask),
+            result.n_evaluations,
+            json.dumps(result.improvements.tolist()),
+            front_text(result),
             record.seconds,
         )
         with self._explained(), self._transaction():
-            self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _digest(row)))
             self._db.execute("DELETE FROM checkpoints WHERE classifier = ? AND algorithm = ? AND run = ?", place)
 
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
@@ -275,13 +317,13 @@ class Store:
         """Return all finished runs, by classifier, algorithm and number."""
         with self._explained():
             rows = self._db.execute(
-                "SELECT classifier, algorithm, run, seed, error, size, mask, n_evaluations, improvements, seconds "
-                "FROM runs ORDER BY classifier, algorithm, run"
+                "SELECT classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, "
+                "seconds, digest FROM runs ORDER BY classifier, algorithm, run"
             ).fetchall()
         try:
-            return [_record(row) for row in rows]
+            return [_record(_checked(row)) for row in rows]
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
-            raise FileFormatError(self._damaged(error)) from None
+            raise self.damaged(error) from None
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return where the runs on their way are; a damaged one is left out, and so begins anew."""
@@ -297,17 +339,22 @@ class Store:
         return found
 
 
+def _digest(row: tuple[Any, ...]) -> str:
+    """A digest of what is written into a row of the database."""
+    return hashlib.sha256(json.dumps(row).encode()).hexdigest()
+
+
+def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row without the digest at its end, which must be that of the rest."""
+    *content, digest = row
+    if _digest(tuple(content)) != digest:
+        raise ValueError(f"{', '.join(map(str, content[:3]))} is not what was written")
+    return tuple(content)
+
+
 def _record(row: tuple[Any, ...]) -> RunRecord:
-    """The run that a row of the table holds, or a ValueError if it cannot be what was written."""
-    classifier, algorithm, run, seed, error, size, mask, n_evaluations, improvements, seconds = row
-    if set(mask) - {"0", "1"} or mask.count("1") != size:
-        raise ValueError(f"the mask of {classifier}, {algorithm}, run {run} is not of {size} features")
-    return RunRecord(
-        key=RunKey(classifier, algorithm, run),
-        seed=int(seed),
-        error=float(error),
-        mask=text_mask(mask),
-        n_evaluations=n_evaluations,
-        improvements=np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3),
-        seconds=float(seconds),
-    )
+    """The run that a row of the table holds."""
+    classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
+    steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
+    result = SearchResult(search, text_mask(mask), error, n_evaluations, steps, **text_front(front))
+    return RunRecord(RunKey(classifier, algorithm, run), int(seed), result, seconds)

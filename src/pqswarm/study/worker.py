@@ -1,5 +1,6 @@
 """What a worker does: take some runs a few seconds further, in lockstep, and hand them back."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -11,7 +12,7 @@ from typing import Any
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.evaluation import Memo
-from pqswarm.search import ALGORITHMS, Run, step
+from pqswarm.search import Run, Search, step
 from pqswarm.study.problem import Problem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
@@ -25,61 +26,29 @@ _evaluators_lock = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Runs of one algorithm on one problem that step together.
-
-    Attributes
-    ----------
-    problem : Problem
-        What they search.
-    algorithm : str
-        Name in :data:`pqswarm.search.ALGORITHMS`.
-    parameters : mapping
-        Its parameters.
-    max_evaluations : int
-        Budget of each run.
-    keys, seeds : tuple
-        Which runs, and their seeds.
-    states : tuple of mapping or None
-        Where each run is; None has not begun.
-    seconds : tuple of float
-        Time that each has taken so far.
-    slices : int
-        Slices of time that the group has had.
-    device : {"cpu", "cuda"}
-        Where subsets are evaluated.
-    """
+    """Runs of one algorithm on one problem that step together."""
 
     problem: Problem
-    algorithm: str
+    search: type[Search]  # the class, not its name: another process finds one of the user's own module by itself
     parameters: Mapping[str, Any]
-    max_evaluations: int
+    max_evaluations: int  # of each run
     keys: tuple[RunKey, ...]
     seeds: tuple[int, ...]
-    states: tuple[Mapping[str, AnyArray] | None, ...]
-    seconds: tuple[float, ...]
-    slices: int = 0
-    device: str = "cpu"
+    states: tuple[Mapping[str, AnyArray] | None, ...]  # where each run is; None has not begun
+    seconds: tuple[float, ...]  # that each has taken so far
+    slices: int = 0  # of time that the group has had
+    device: str = "cpu"  # where subsets are evaluated
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Where the runs of a group are after a slice of time: finished, or on their way.
-
-    Attributes
-    ----------
-    finished, running : tuple
-        Runs.
-    evaluations : int
-        Subsets evaluated in the slice.
-    seconds, evaluating : float
-        How long it took, and how much of that the evaluator took [s].
-    """
+    """Where the runs of a group are after a slice of time: finished, or on their way."""
 
     finished: tuple[RunRecord, ...]
     running: tuple[Checkpoint, ...]
-    evaluations: int
-    seconds: float
-    evaluating: float
+    evaluations: int  # in the slice
+    seconds: float  # that it took
+    evaluating: float  # seconds of that which the evaluator took
 
 
 def begin_worker(parent: int) -> None:
@@ -93,7 +62,10 @@ def begin_worker(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        while os.getppid() == parent:
+        above = multiprocessing.parent_process()
+        if os.name == "nt" and above is not None:
+            above.join()  # Windows goes on telling the number of a parent that has ended
+        while os.name != "nt" and os.getppid() == parent:
             time.sleep(1.0)
         os._exit(1)
 
@@ -119,10 +91,9 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
     """
     start = time.monotonic()
     evaluator = _Timed(_evaluator(group.problem, n_jobs, group.device))
-    search = ALGORITHMS[group.algorithm]
     runs = []
     for seed, state in zip(group.seeds, group.states, strict=True):
-        run = Run(search(evaluator.n_features, seed, dict(group.parameters)), group.max_evaluations)
+        run = Run(group.search(evaluator.n_features, seed, dict(group.parameters)), group.max_evaluations)
         if state is not None:
             run.restore(state)
         runs.append(run)
@@ -136,7 +107,7 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
     finished, running = [], []
     for key, seed, earlier, run in zip(group.keys, group.seeds, group.seconds, runs, strict=True):
         if run.done:
-            finished.append(RunRecord.of(key, seed, run, earlier + spent))
+            finished.append(RunRecord(key, seed, run.result(), earlier + spent))
         else:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), earlier + spent))
     evaluations = sum(run.n_evaluations for run in runs) - before

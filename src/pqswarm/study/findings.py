@@ -1,0 +1,183 @@
+"""What a study finds out besides its runs: frozen records that the store keeps as JSON."""
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+import numpy as np
+from pydantic import ConfigDict, PlainSerializer, PlainValidator, TypeAdapter
+
+from pqswarm._typing import BoolArray, IntArray
+from pqswarm.evaluation import GridSearchResult
+from pqswarm.study.records import mask_text, text_mask
+
+__all__ = [
+    "ALL_FEATURES",
+    "ONE_STANDARD_ERROR",
+    "About",
+    "AllFeatures",
+    "Events",
+    "Finding",
+    "Finished",
+    "Grid",
+    "HeldOut",
+    "Hyperparameters",
+    "OneStandardError",
+    "ProblemDigest",
+    "StageTwo",
+]
+
+ALL_FEATURES = "all features"
+"""Name of the subset of all features, beside the names of algorithms."""
+
+ONE_STANDARD_ERROR = "one standard error"
+"""Name of the smallest subset within one standard error of the reference's best."""
+
+
+def _read_grid(given: dict[str, Any]) -> GridSearchResult:
+    points, accuracies = tuple(map(tuple, given["points"])), np.array(given["accuracies"], dtype=np.float64)
+    return GridSearchResult(tuple(given["names"]), points, accuracies, tuple(given["usable"]))
+
+
+def _write_grid(grid: GridSearchResult) -> dict[str, Any]:
+    return vars(grid) | {"accuracies": grid.accuracies.tolist()}
+
+
+def _read_counts(given: list[list[int]]) -> IntArray:
+    return np.array(given, dtype=np.int64)
+
+
+_Counts = Annotated[IntArray, PlainValidator(_read_counts), PlainSerializer(np.ndarray.tolist)]
+_Grid = Annotated[GridSearchResult, PlainValidator(_read_grid), PlainSerializer(_write_grid)]
+_Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_text)]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """Something found out once and never changed, about the study or one of its classifiers.
+
+    Examples
+    --------
+    >>> found = AllFeatures("NB", 0.11)
+    >>> found.to_json()
+    '{"classifier": "NB", "error": 0.11}'
+    >>> AllFeatures.from_json(found.to_json()).error
+    0.11
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Which one of its kind it is: of which classifier, and at which noise level; empty where there is but one."""
+        level = getattr(self, "level", None)
+        return getattr(self, "classifier", ""), "" if level is None else f"{level:g}"
+
+    def to_json(self) -> str:
+        """Return it as JSON, numbers exact to the last bit."""
+        return json.dumps(TypeAdapter(type(self)).dump_python(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the finding that was written as JSON; a ValueError if the text can't be one of this kind."""
+        return TypeAdapter(cls).validate_python(json.loads(text))
+
+
+@dataclass(frozen=True, eq=False)
+class About(Finding):
+    """What study it is: its plan in full, the version of pqswarm, when it began (seconds since 1970), and where."""
+
+    plan: dict[str, Any]
+    version: str
+    began: float
+    machine: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Finished(Finding):
+    """That all is done, and when (seconds since 1970)."""
+
+    at: float
+
+
+@dataclass(frozen=True, eq=False)
+class Events(Finding):
+    """The events: how many, a digest of their features and labels, and what these are called."""
+
+    count: int
+    digest: str
+    class_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Grid(Finding):
+    """The grid search for the hyperparameters of a classifier, which is known by its name in the plan."""
+
+    classifier: str
+    result: _Grid
+
+
+@dataclass(frozen=True, eq=False)
+class Hyperparameters(Finding):
+    """The hyperparameters that were used: given, or found by grid search."""
+
+    classifier: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ProblemDigest(Finding):
+    """A digest of all that decides errors: events, folds and classifier."""
+
+    classifier: str
+    digest: str
+
+
+@dataclass(frozen=True, eq=False)
+class AllFeatures(Finding):
+    """The error of all features, J(U)."""
+
+    classifier: str
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class OneStandardError(Finding):
+    """The smallest subset within one standard error of the reference's best: its mask, its error, and that width."""
+
+    classifier: str
+    mask: _Mask
+    error: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut(Finding):
+    """Errors on events that no search saw, by the name of an algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`."""
+
+    classifier: str
+    errors: dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class StageTwo(Finding):
+    """The subsets at one noise level, with another partition.
+
+    Attributes
+    ----------
+    classifier : str
+        Name in the plan.
+    level : float
+        Noise level [dB].
+    accuracy : dict of str to float
+        Accuracies [%], by the same names as in :class:`HeldOut`.
+    before, after : ndarray of int or None
+        Confusion matrices with all features and with the reference's best subset; without noise only.
+    """
+
+    classifier: str
+    level: float
+    accuracy: dict[str, float]
+    before: _Counts | None = None
+    after: _Counts | None = None

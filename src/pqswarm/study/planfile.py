@@ -1,0 +1,197 @@
+"""Plans as files: those that come with pqswarm, and one's own, in TOML."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.study.plan import AlgorithmPlan, DatasetPlan, FoldsPlan, HeldOutPlan, StudyPlan
+
+__all__ = ["PLANS", "format_plan", "load_plan", "plan_text", "read_plan", "restore_plan"]
+
+PLANS: tuple[str, ...] = ("quick", "paper", "smoke")
+"""The plans that come with pqswarm."""
+
+_PARTS: dict[str, type[BaseModel]] = {
+    "dataset": DatasetPlan,
+    "held_out": HeldOutPlan,
+    "folds": FoldsPlan,
+    "algorithms": AlgorithmPlan,
+}
+
+_IN_WORDS = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be a table of keys",
+    "float_type": "must be a number",
+    "int_type": "must be an integer",
+    "missing": "is missing",
+    "model_type": "must be a table of keys",
+    "string_pattern_mismatch": "must be 1 to 40 letters, digits, blanks and . _ + -, the first a letter or digit",
+    "string_too_long": "must be at most 200 characters",
+    "string_too_short": "must not be empty",
+    "string_type": "must be text",
+    "too_short": "must hold at least one",
+    "tuple_type": "must be a list",
+}
+"""Kinds of mistakes, by pydantic's names for them, where its own words are not plain."""
+
+
+def plan_text(name: str) -> str:
+    """Return the text of a plan that comes with pqswarm.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`PLANS`.
+
+    Returns
+    -------
+    str
+        TOML.
+
+    Examples
+    --------
+    >>> "runs = 40" in plan_text("paper")
+    True
+    """
+    if name not in PLANS:
+        raise unknown_name("plan", name, PLANS)
+    return (files("pqswarm.study") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def read_plan(text: str, source: str = "the plan") -> StudyPlan:
+    """Read a plan from TOML.
+
+    Parameters
+    ----------
+    text : str
+        TOML.
+    source : str
+        Where it comes from, for messages.
+
+    Returns
+    -------
+    StudyPlan
+        The plan.
+
+    Examples
+    --------
+    >>> read_plan(plan_text("paper")).max_evaluations
+    6000
+    """
+    try:
+        return StudyPlan.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise PqswarmError(f"{source} is not valid TOML: {error}.") from None
+    except ValidationError as error:
+        raise PqswarmError("\n".join([f"{source} cannot be used:", *_explained(error)])) from None
+
+
+def _explained(error: ValidationError) -> list[str]:
+    """One line for each mistake: the key and what is wrong with it."""
+    lines = []
+    mistakes = error.errors(include_url=False)
+    deeper = {mistake["loc"][:1] for mistake in mistakes if len(mistake["loc"]) > 1}
+    for mistake in mistakes:
+        if mistake["type"] == "too_short" and mistake["loc"] in deeper:
+            continue  # a member was refused, and that is said already
+        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).lstrip(".")
+        message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
+        message = _IN_WORDS.get(mistake["type"], message)
+        if mistake["type"] == "extra_forbidden":
+            message = f"there is no such key: {_known_keys(mistake['loc'])}"
+        elif mistake["type"] != "value_error" and mistake["type"] != "missing":
+            message = f"{message}, not {mistake['input']!r}"
+        lines.append(f"  {place + ': ' if place else ''}{message}.")
+    return lines
+
+
+def _known_keys(place: tuple[int | str, ...]) -> str:
+    owner = _PARTS.get(str(place[0]), StudyPlan) if len(place) > 1 else StudyPlan
+    return "known here are " + ", ".join(owner.model_fields)
+
+
+def load_plan(given: str | Path) -> StudyPlan:
+    """Return a plan by the name of one that comes with pqswarm, or from a file.
+
+    Parameters
+    ----------
+    given : str or Path
+        One of :data:`PLANS`, or the path of a TOML file.
+
+    Returns
+    -------
+    StudyPlan
+        The plan.
+    """
+    if str(given) in PLANS:
+        return read_plan(plan_text(str(given)), f"plan {given!s}")
+    path = Path(given)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        names = ", ".join(PLANS)
+        raise PqswarmError(
+            f"there is no plan {str(given)!r}: give the path of a TOML file, or one of {names}."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise PqswarmError(f"cannot read the plan {path}: {error}.") from None
+    return read_plan(text, str(path))
+
+
+def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
+    """Return the plan that a study keeps; see :class:`pqswarm.study.findings.About`."""
+    try:
+        return StudyPlan.model_validate(kept)
+    except ValidationError as error:
+        lines = "\n".join(_explained(error))
+        raise PqswarmError(f"the plan that the study keeps cannot be read:\n{lines}") from None
+
+
+def format_plan(plan: StudyPlan) -> str:
+    """Return a plan as TOML.
+
+    Parameters
+    ----------
+    plan : StudyPlan
+        The plan.
+
+    Returns
+    -------
+    str
+        What :func:`read_plan` reads as the same plan.
+
+    Examples
+    --------
+    >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
+    ['title = "A smoke test"', 'runs = 3']
+    """
+    lines = []
+    parts = plan.model_dump(exclude_none=True)
+    for key, value in parts.items():
+        if not isinstance(value, dict | tuple):
+            lines.append(f"{key} = {_toml(value)}")
+    for key, value in parts.items():
+        members = [value] if isinstance(value, dict) else value if isinstance(value, tuple) else []
+        for member in members:
+            lines += ["", f"[{key}]" if isinstance(value, dict) else f"[[{key}]]"]
+            lines += [f"{name} = {_toml(entry)}" for name, entry in member.items() if entry != {}]
+    return "\n".join(lines)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)  # a string of JSON is one of TOML
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_toml(entry) for entry in value)}]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{name} = {_toml(entry)}" for name, entry in value.items()) + " }"
+    return "inf" if value == inf else repr(value)

@@ -1,0 +1,109 @@
+"""How far a study has come."""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import inf
+
+from pqswarm.study.plan import StudyPlan
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord
+
+__all__ = ["Meter", "Report", "StudyProgress"]
+
+_LATELY = 60.0  # seconds over which the rate is taken
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    """How far a study has come.
+
+    Attributes
+    ----------
+    stage : str
+        What is being done.
+    runs_done, runs_total : int
+        Runs finished, and planned.
+    evaluations_done, evaluations_total : int
+        Subsets evaluated, and planned.
+    rate : float
+        Evaluations per second, lately.
+    best : dict of str to float
+        Least error of each classifier so far.
+    spent : dict of str to float
+        Time of all workers together on evaluation and on search, and on the store [s].
+    """
+
+    stage: str
+    runs_done: int
+    runs_total: int
+    evaluations_done: int
+    evaluations_total: int
+    rate: float
+    best: dict[str, float]
+    spent: dict[str, float]
+
+    @property
+    def seconds_left(self) -> float:
+        """Time until all searches are done, at the present rate [s]."""
+        return (self.evaluations_total - self.evaluations_done) / self.rate if self.rate > 0 else inf
+
+
+Report = Callable[[StudyProgress], None]
+
+
+class Meter:
+    """Counts what the runs of a study do, and reports it."""
+
+    def __init__(self, plan: StudyPlan, report: Report) -> None:
+        self._report = report
+        # One that ends when it ends evaluates as much as it needs: that is not part of the plan.
+        self._planned = {algorithm.name for algorithm in plan.searched}
+        many = len(plan.searched) * len(plan.classifiers) * plan.runs
+        self.runs_total = many + len(plan.sequential) * len(plan.classifiers)
+        self._total = many * plan.max_evaluations
+        self._finished: set[RunKey] = set()
+        self._evaluations: dict[RunKey, int] = {}
+        self._best: dict[str, float] = {}
+        self._spent = {"evaluation": 0.0, "search": 0.0, "store": 0.0}
+        self.restart()
+
+    def restart(self) -> None:
+        """Take the rate from now on."""
+        self._lately = [(time.monotonic(), 0)]
+
+    def note(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
+        """Note where runs are."""
+        for record in finished:
+            self._finished.add(record.key)
+            self._note(record.key, record.result.n_evaluations, record.error)
+        for checkpoint in running:
+            self._note(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
+
+    def _note(self, key: RunKey, n_evaluations: int, error: float) -> None:
+        self._evaluations[key] = n_evaluations
+        self._best[key.classifier] = min(error, self._best.get(key.classifier, inf))
+
+    def spend(self, evaluations: int, **seconds: float) -> None:
+        """Count evaluations that were just done, and what time was spent on."""
+        self._lately.append((time.monotonic(), evaluations))
+        for what, time_spent in seconds.items():
+            self._spent[what] += time_spent
+
+    def tell(self, stage: str) -> None:
+        """Report what is being done now."""
+        now = time.monotonic()
+        self._lately = [(at, count) for at, count in self._lately if now - at < _LATELY]
+        since = now - self._lately[0][0] if self._lately else 0.0
+        done = sum(count for key, count in self._evaluations.items() if key.algorithm in self._planned)
+        self._report(
+            StudyProgress(
+                stage=stage,
+                runs_done=len(self._finished),
+                runs_total=self.runs_total,
+                evaluations_done=min(self._total, done),
+                evaluations_total=self._total,
+                rate=sum(count for _, count in self._lately[1:]) / since if since > 0 else 0.0,
+                best=dict(self._best),
+                spent=dict(self._spent),
+            )
+        )

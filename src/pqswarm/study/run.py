@@ -1,0 +1,207 @@
+"""Run a study: make what the searches need, run them, and look at what they have found."""
+
+import os
+import platform
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pqswarm import __version__
+from pqswarm._threads import effective_jobs
+from pqswarm.datasets import Dataset
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import CLASSIFIERS, Folds
+from pqswarm.evaluation.cuda import check_device
+from pqswarm.study import stages
+from pqswarm.study.executors import worker_pool
+from pqswarm.study.findings import (
+    ALL_FEATURES,
+    ONE_STANDARD_ERROR,
+    About,
+    AllFeatures,
+    Events,
+    Finding,
+    Finished,
+    Grid,
+    HeldOut,
+    Hyperparameters,
+    OneStandardError,
+    ProblemDigest,
+    StageTwo,
+)
+from pqswarm.study.lock import lock_folder
+from pqswarm.study.plan import ClassifierPlan, StudyPlan
+from pqswarm.study.planfile import restore_plan
+from pqswarm.study.problem import Problem
+from pqswarm.study.progress import Meter, Report
+from pqswarm.study.records import best_of
+from pqswarm.study.scheduler import Scheduler
+from pqswarm.study.store import Store
+
+__all__ = ["run_study"]
+
+_Kind = TypeVar("_Kind", bound=Finding)
+
+
+def run_study(
+    plan: StudyPlan,
+    folder: str | Path,
+    *,
+    jobs: int | None = None,
+    device: str = "cpu",
+    cluster: str | None = None,
+    progress: Report | None = None,
+) -> None:
+    """Run a study, or what is left of it, and keep everything in a folder.
+
+    The result does not depend on `jobs`, `device`, `cluster`, nor on how often it was interrupted.
+
+    Parameters
+    ----------
+    plan : StudyPlan
+        What to run.
+    folder : str or Path
+        Where to keep it. A study that is there already is resumed; its plan must be the same.
+    jobs : int or None
+        Processes; None uses all cores.
+    device : {"cpu", "cuda"}
+        Where subsets are evaluated. Classifiers that know nothing of a GPU are evaluated on the CPU all the same.
+    cluster : str or None
+        Address of a Dask scheduler that hands the work out, instead of processes on this machine.
+    progress : callable, optional
+        Called with :class:`StudyProgress` every few seconds.
+    """
+    if cluster is None:  # else its workers know whether they have a GPU
+        check_device(device)
+    workers = effective_jobs(jobs)
+    with lock_folder(Path(folder)), Store(folder, write=True) as store:
+        _check_same_plan(store, plan)
+        study = _Study(plan, store, workers, progress or (lambda _: None))
+        study.run(device, cluster)
+        if store.find(Finished) is None:
+            store.put(Finished(time.time()))
+
+
+def _check_same_plan(store: Store, plan: StudyPlan) -> None:
+    kept = store.find(About)
+    if kept is None:
+        store.put(About(plan.model_dump(), __version__, time.time(), _machine()))
+        return
+    differences = plan.differences(restore_plan(kept.plan))
+    if differences:
+        lines = "\n".join(f"  {line}" for line in differences)
+        raise PqswarmError(
+            f"{store.folder} holds a study with another plan:\n{lines}\n"
+            f"Give --out another folder, or the plan it began with."
+        )
+    if kept.version != __version__:
+        raise PqswarmError(
+            f"{store.folder} holds a study of pqswarm {kept.version}, this is {__version__}: results of two "
+            f"versions are not mixed. Give --out another folder, or use that version."
+        )
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+class _Study:
+    """A study under way: what is found is kept, and what is kept is not computed again."""
+
+    def __init__(self, plan: StudyPlan, store: Store, jobs: int, report: Report) -> None:
+        self.plan, self.store, self.jobs = plan, store, jobs
+        self.meter = Meter(plan, report)
+        self.scheduler = Scheduler(plan, store, self.meter)
+
+    def run(self, device: str, cluster: str | None) -> None:
+        """Do all of it."""
+        wanted = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in self.plan.classifiers}
+        with ExitStack() as stack:
+            jobs = min(self.jobs, self.meter.runs_total)
+            devices = dict.fromkeys(wanted.values())
+            pools = {name: stack.enter_context(worker_pool(jobs, cluster, name)) for name in devices}
+            self.meter.tell("making events")
+            events = self.open_events()
+            problems = {classifier.name: self.prepare(classifier, events) for classifier in self.plan.classifiers}
+            for name, pool in pools.items():
+                chosen = {key: problem for key, problem in problems.items() if wanted[key] == name}
+                for algorithms in (self.plan.searched, self.plan.sequential):
+                    self.scheduler.search(pool, chosen, algorithms, name)
+        for classifier, problem in problems.items():
+            self.examine(classifier, problem, events)
+
+    def once(
+        self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
+    ) -> _Kind:
+        """Return what was found, now or before."""
+        found = self.store.find(kind, classifier, level)
+        if found is None:
+            found = compute()
+            self.store.put(found)
+        return found
+
+    def open_events(self) -> Dataset:
+        """Return the events, which must be those that the study began with."""
+        path = self.store.folder / "dataset.npz"
+        events = stages.open_events(self.plan.dataset, path, self.jobs)
+        found = stages.identify_events(events)
+        if self.once(lambda: found, Events).digest != found.digest:
+            raise PqswarmError(
+                f"{path} does not hold the events this study began with: restore it, or remove it to make them again."
+            )
+        return events
+
+    def prepare(self, plan: ClassifierPlan, events: Dataset) -> Problem:
+        """Make what the searches with one classifier need, and find out how well all features do."""
+        name, jobs = plan.name, self.jobs
+        self.meter.tell(f"{name}: hyperparameters")
+        folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
+        grid = self.store.find(Grid, name)
+        if plan.grid_search and grid is None:
+            grid = stages.search_grid(plan, events, folds, jobs)
+            if grid is not None:
+                self.store.put(grid)
+        chosen = self.once(lambda: stages.choose_hyperparameters(plan, grid), Hyperparameters, name)
+        problem = Problem(events.X(inf), events.y, folds.test_fold, plan.make(chosen.settings), plan.scaling)
+        self.once(lambda: ProblemDigest(name, problem.key), ProblemDigest, name)
+        self.once(lambda: stages.evaluate_all_features(name, problem, jobs), AllFeatures, name)
+        return problem
+
+    def examine(self, name: str, problem: Problem, events: Dataset) -> None:
+        """Look at the best subsets of one classifier: stage II and what lies beyond the paper."""
+        plan, jobs = self.plan, self.jobs
+        runs = {algorithm.name: self.scheduler.runs(name, algorithm.name) for algorithm in plan.algorithms}
+        masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
+        masks |= {algorithm: best_of(records).mask for algorithm, records in runs.items()}
+        self.meter.tell(f"{name}: a smaller subset")
+        others = [record.mask for record in runs[plan.reference]]
+        find = partial(stages.find_smaller, name, problem, masks[plan.reference], others, jobs)
+        masks[ONE_STANDARD_ERROR] = self.once(find, OneStandardError, name).mask
+        self.meter.tell(f"{name}: held-out events")
+        self.once(lambda: stages.evaluate_held_out(name, problem, masks, plan, jobs), HeldOut, name)
+        for level in plan.dataset.snr:
+            self.meter.tell(f"{name}: stage II at {level:g} dB")
+            evaluate = partial(stages.evaluate_stage_two, name, problem, masks, events, level, plan, jobs)
+            self.once(evaluate, StageTwo, name, level)

@@ -1,0 +1,164 @@
+"""Hand out the searches of a study in slices, and keep what comes back, whatever happens to workers."""
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+from pqswarm.errors import PqswarmError
+from pqswarm.study.executors import WorkerPool
+from pqswarm.study.plan import AlgorithmPlan, StudyPlan
+from pqswarm.study.problem import Problem
+from pqswarm.study.progress import Meter
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
+from pqswarm.study.store import Store
+from pqswarm.study.worker import Group, Outcome, advance
+
+__all__ = ["Scheduler"]
+
+_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together, at most
+_UNLIMITED = 10**8  # evaluations of a search that ends by itself
+_FIRST_SLICE = 0.5  # seconds; each slice of a group is twice as long as the one before, up to what the pool wants
+_DEATHS = 5  # of workers, without any result in between, after which something is wrong
+
+
+class Scheduler:
+    """Runs the searches of a study, keeps them in its store, and knows the finished ones."""
+
+    def __init__(self, plan: StudyPlan, store: Store, meter: Meter) -> None:
+        self._plan, self._store, self._meter = plan, store, meter
+        self.finished = {record.key: record for record in store.finished()}
+        meter.note(self.finished.values(), store.checkpoints().values())
+
+    def runs(self, classifier: str, algorithm: str) -> list[RunRecord]:
+        """Return the finished runs of an algorithm with a classifier, by number."""
+        ours = [key for key in self.finished if (key.classifier, key.algorithm) == (classifier, algorithm)]
+        return [self.finished[key] for key in sorted(ours)]
+
+    def search(
+        self, pool: WorkerPool, problems: Mapping[str, Problem], algorithms: tuple[AlgorithmPlan, ...], device: str
+    ) -> None:
+        """Run the searches of problems, by the names of their classifiers, that are not finished."""
+        waiting = self._groups(problems, algorithms, device, pool.slots)
+        waiting.reverse()
+        at_work: dict[Future[Outcome], Group] = {}
+        deaths = 0
+        self._meter.restart()
+        self._meter.tell("searching")
+        while waiting or at_work:
+            while waiting and len(at_work) < pool.slots:
+                group = waiting.pop()
+                at_work[_begin(pool, group)] = group
+            done, _ = wait(at_work, timeout=1.0, return_when=FIRST_COMPLETED)
+            for future in done:
+                group = at_work.pop(future)
+                try:
+                    outcome = future.result()
+                except PqswarmError:
+                    raise
+                except Exception as error:
+                    if not _is_death(error):
+                        raise
+                    deaths += 1
+                    if deaths > _DEATHS:
+                        raise PqswarmError(
+                            f"workers died {deaths} times in a row ({error}): is there enough memory? Finished runs "
+                            f"are safe; try fewer jobs."
+                        ) from error
+                    # All slices in work are lost, and begin again from where they began.
+                    waiting += [group, *at_work.values()]
+                    at_work.clear()
+                    pool.restart()
+                    break
+                deaths = 0
+                self._keep(outcome)
+                if outcome.running:
+                    waiting.append(_rest(group, outcome))
+            self._meter.tell("searching")
+
+    def _keep(self, outcome: Outcome) -> None:
+        start = time.monotonic()
+        if outcome.running:
+            self._store.save_checkpoints(outcome.running)
+        for record in outcome.finished:
+            self._store.finish(record)
+            self.finished[record.key] = record
+        self._meter.note(outcome.finished, outcome.running)
+        self._meter.spend(
+            outcome.evaluations,
+            evaluation=outcome.evaluating,
+            search=outcome.seconds - outcome.evaluating,
+            store=time.monotonic() - start,
+        )
+
+    def _groups(
+        self, problems: Mapping[str, Problem], algorithms: tuple[AlgorithmPlan, ...], device: str, slots: int
+    ) -> list[Group]:
+        """Groups of unfinished runs: the first runs of all algorithms come first."""
+        checkpoints = self._store.checkpoints()
+        keys = [
+            RunKey(classifier, algorithm.name, run)
+            for classifier in problems
+            for algorithm in algorithms
+            for run in range(1 if algorithm.sequential else self._plan.runs)
+        ]
+        left = [key for key in keys if key not in self.finished]
+        size = min(_LOCKSTEP[device], max(1, ceil(len(left) / (3 * slots))))
+        teams: dict[tuple[int, str, str], list[RunKey]] = {}
+        for key in left:
+            teams.setdefault((key.run // size, key.classifier, key.algorithm), []).append(key)
+        ordered = sorted(teams, key=lambda team: team[0])  # stable: else the order of the plan
+        return [self._group(problems[team[1]], teams[team], checkpoints, device) for team in ordered]
+
+    def _group(
+        self, problem: Problem, keys: list[RunKey], checkpoints: Mapping[RunKey, Checkpoint], device: str
+    ) -> Group:
+        algorithm = self._plan.algorithm(keys[0].algorithm)
+        parameters: dict[str, Any] = dict(algorithm.parameters)
+        if algorithm.needs_size:
+            parameters["size"] = best_of(self.runs(keys[0].classifier, self._plan.reference)).size
+        known = [checkpoints.get(key) for key in keys]
+        return Group(
+            problem=problem,
+            search=algorithm.search,
+            parameters=parameters,
+            max_evaluations=_UNLIMITED if algorithm.sequential else self._plan.max_evaluations,
+            keys=tuple(keys),
+            seeds=tuple(self._plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys),
+            states=tuple(None if checkpoint is None else checkpoint.state for checkpoint in known),
+            seconds=tuple(0.0 if checkpoint is None else checkpoint.seconds for checkpoint in known),
+            device=device,
+        )
+
+
+def _begin(pool: WorkerPool, group: Group) -> "Future[Outcome]":
+    """Begin the next slice of a group; if a worker died before it, that is its result."""
+    limit = min(pool.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20))
+    try:
+        return pool.submit(advance, group, limit)
+    except Exception as error:
+        if not _is_death(error):
+            raise
+        failed: Future[Outcome] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+def _rest(group: Group, outcome: Outcome) -> Group:
+    """The runs of a group that are not done, from where they are."""
+    seeds = dict(zip(group.keys, group.seeds, strict=True))
+    return replace(
+        group,
+        keys=tuple(checkpoint.key for checkpoint in outcome.running),
+        seeds=tuple(seeds[checkpoint.key] for checkpoint in outcome.running),
+        states=tuple(checkpoint.state for checkpoint in outcome.running),
+        seconds=tuple(checkpoint.seconds for checkpoint in outcome.running),
+        slices=group.slices + 1,
+    )
+
+
+def _is_death(error: Exception) -> bool:
+    """Whether a worker died, by whatever name its executor calls that."""
+    return type(error).__name__ in ("BrokenProcessPool", "TerminatedWorkerError", "KilledWorker", "BrokenExecutor")

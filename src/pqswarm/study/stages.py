@@ -1,0 +1,145 @@
+"""The stages of a study around its searches: each is a function that returns what it has found."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import numpy as np
+
+from pqswarm import __version__
+from pqswarm._typing import BoolArray, IntArray
+from pqswarm.datasets import Dataset, load, make_dataset
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.evaluation import CLASSIFIERS, Evaluator, Folds, scaled
+from pqswarm.study.findings import (
+    ALL_FEATURES,
+    AllFeatures,
+    Events,
+    Grid,
+    HeldOut,
+    Hyperparameters,
+    OneStandardError,
+    StageTwo,
+)
+from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
+from pqswarm.study.problem import Problem
+
+__all__ = [
+    "choose_hyperparameters",
+    "evaluate_all_features",
+    "evaluate_held_out",
+    "evaluate_stage_two",
+    "find_smaller",
+    "identify_events",
+    "open_events",
+    "search_grid",
+]
+
+Masks = Mapping[str, BoolArray]
+"""Subsets by name: of algorithms, `ALL_FEATURES` and `ONE_STANDARD_ERROR`."""
+
+
+def open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
+    """Return the planned events: those of a file, if it is there, or new ones, which are written to it."""
+    if not path.exists():
+        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.preset, n_jobs=jobs)
+        made.save(path)
+        return made
+    try:
+        kept = load(path)
+    except FileFormatError as error:
+        raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
+    count = plan.events_per_class * len(kept.class_names)
+    kept_as = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.version)
+    if kept_as != (plan.seed, plan.preset, plan.snr, count, __version__):
+        raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
+    return kept
+
+
+def identify_events(events: Dataset) -> Events:
+    """Return how many events there are, and the digest by which they are known again."""
+    content = np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()
+    return Events(len(events), hashlib.sha256(content).hexdigest(), events.class_names, events.feature_names)
+
+
+def search_grid(plan: ClassifierPlan, events: Dataset, folds: Folds, jobs: int) -> Grid | None:
+    """Search the grid of a classifier's hyperparameters; None if it has none."""
+    search = CLASSIFIERS[plan.kind].search_grid
+    found = search(events.X(inf), events.y, folds, scaling=plan.scaling, n_jobs=jobs)
+    return None if found is None else Grid(plan.name, found)
+
+
+def choose_hyperparameters(plan: ClassifierPlan, grid: Grid | None) -> Hyperparameters:
+    """Return the planned hyperparameters, or the best of a grid if none is planned, or else the defaults."""
+    found = None if grid is None or plan.parameters else grid.result.best
+    return Hyperparameters(plan.name, plan.make(found).settings)
+
+
+def evaluate_all_features(name: str, problem: Problem, jobs: int) -> AllFeatures:
+    """Return the error of all features."""
+    everything = np.ones((1, problem.X.shape[1]), dtype=np.bool_)
+    return AllFeatures(name, float(problem.evaluator(jobs).errors(everything)[0]))
+
+
+def find_smaller(
+    name: str, problem: Problem, best: BoolArray, others: Sequence[BoolArray], jobs: int
+) -> OneStandardError:
+    """Return the smallest subset whose error is within one standard error of that of the best.
+
+    Looked at are subsets that searches found, and what is left of the best one when, again and again, the feature
+    least missed is taken away. Of equal sizes the one with the least error is chosen.
+    """
+    evaluator = problem.evaluator(jobs)
+    rates = (evaluator.error_counts(best[np.newaxis]) / evaluator.folds.sizes)[0]
+    width = float(rates.std(ddof=1) / np.sqrt(rates.size))
+    allowed = float(evaluator.errors(best[np.newaxis])[0]) + width
+    candidates = [best, *others]
+    shrunk = best
+    while shrunk.sum() > 1:
+        smaller = np.tile(shrunk, (int(shrunk.sum()), 1))
+        smaller[np.arange(len(smaller)), np.flatnonzero(shrunk)] = False
+        errors = evaluator.errors(smaller)
+        if errors.min() > allowed:
+            break
+        shrunk = smaller[int(errors.argmin())]
+        candidates.append(shrunk)
+    masks = np.stack(candidates)
+    errors = evaluator.errors(masks)
+    chosen = min(np.flatnonzero(errors <= allowed).tolist(), key=lambda row: (masks[row].sum(), errors[row]))
+    return OneStandardError(name, masks[chosen], float(errors[chosen]), width)
+
+
+def evaluate_held_out(name: str, problem: Problem, masks: Masks, plan: StudyPlan, jobs: int) -> HeldOut:
+    """Return the errors on events that no search saw, of classifiers fitted to all events of the study."""
+    held_out, dataset = plan.held_out, plan.dataset
+    events = make_dataset(held_out.events_per_class, inf, held_out.seed, dataset.preset, n_jobs=jobs)
+    train, test = scaled(problem.X, problem.X), scaled(events.X(inf), problem.X)
+    errors = {}
+    for subset, mask in masks.items():
+        model = problem.classifier.estimator().fit(train[:, mask], problem.y)
+        errors[subset] = float(np.mean(model.predict(test[:, mask]) != events.y))
+    return HeldOut(name, errors)
+
+
+def evaluate_stage_two(
+    name: str, problem: Problem, masks: Masks, events: Dataset, level: float, plan: StudyPlan, jobs: int
+) -> StageTwo:
+    """Return the accuracies of subsets at a noise level, with another partition; without noise, also confusions."""
+    folds = Folds.stratified(events.y, plan.folds.number, plan.folds.stage_two_seed)
+    evaluator = replace(problem, X=events.X(level), test_fold=folds.test_fold).evaluator(jobs)
+    errors = evaluator.errors(np.stack(list(masks.values())))
+    accuracy = {subset: 100.0 * (1.0 - float(error)) for subset, error in zip(masks, errors, strict=True)}
+    if level != inf:
+        return StageTwo(name, level, accuracy)
+    before, after = (_confusion(evaluator, masks[subset]) for subset in (ALL_FEATURES, plan.reference))
+    return StageTwo(name, level, accuracy, before, after)
+
+
+def _confusion(evaluator: Evaluator, mask: BoolArray) -> IntArray:
+    """How often events of each class, in rows, are predicted to be of each class, in columns."""
+    predicted = np.searchsorted(evaluator.classes, evaluator.predictions(mask))
+    table = np.zeros((evaluator.classes.size,) * 2, dtype=np.int64)
+    np.add.at(table, (evaluator.labels, predicted), 1)
+    return table
