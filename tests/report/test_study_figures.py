@@ -9,12 +9,12 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from pqswarm.report.outcome_figures import plot_confusion, plot_feature_map, plot_ranks, rank_groups
+from pqswarm.report.study_figures import plot_convergence, plot_error_against_size, plot_robustness
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.features import FUNCTIONS, band_names
-from pqswarm.report.outcome_figures import plot_confusion, plot_feature_map, plot_ranks, rank_groups
-from pqswarm.report.study_figures import plot_convergence, plot_error_against_size, plot_robustness
 from pqswarm.report.style import FAINT, INK, LOSS, colour_of, in_words, marker_of, save_figure, spread
 from pqswarm.report.svg import inline_svg
 
