@@ -13,15 +13,12 @@ import time
 import pytest
 
 from pqswarm.report import write_report
-from pqswarm.study import run_study
-from pqswarm.study.plan import plan_text, read_plan
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 VARIABLE = "PQSWARM_BROWSER"
 BROWSER = os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
-pytestmark = pytest.mark.skipif(
-    BROWSER is None, reason=f"no browser is installed: none of {', '.join(NAMES)}, and {VARIABLE} is not set"
-)
+WHY = f"no browser is installed: none of {', '.join(NAMES)}, and {VARIABLE} is not set"
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason=WHY)]
 
 OPTIONS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run"),
@@ -181,10 +178,8 @@ def browser(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    folder = tmp_path_factory.getbasetemp() / "smoke"  # the other tests of the report use it as well
-    run_study(read_plan(plan_text("smoke").replace("grid_search = false", "grid_search = true")), folder, jobs=1)
-    return write_report(folder, out=tmp_path_factory.mktemp("page") / "report.html")
+def report(smoke_study, tmp_path_factory):
+    return write_report(smoke_study, out=tmp_path_factory.mktemp("page") / "report.html")
 
 
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])

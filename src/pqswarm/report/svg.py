@@ -18,6 +18,7 @@ _DROPPED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", 
 _TAG = re.compile(r"<[^>]*>")
 _NO_TURN = re.compile(r' transform="rotate\(-?0 [^"]*"')
 _PLACE = re.compile(r' (d|x|y|width|height|transform)="([^"]*)"')
+_LINES = re.compile(r' d="((?:[ML] [^ "]+ [^ "]+ ?|z ?)+)"')
 _FRACTION = re.compile(r"-?\d+\.\d{3,}")
 _FAMILY = re.compile(r"(font(?:-family)?: ?[^;\"]*?)'[^;\"]*")
 _REFERENCE = re.compile(r'( id="|url\(#|href="#)')
@@ -69,6 +70,7 @@ def _tidy(body: str, prefix: str) -> str:
 def _tidy_tag(tag: str, prefix: str) -> str:
     tag = _NO_TURN.sub("", tag)
     tag = _PLACE.sub(lambda found: f' {found[1]}="{_round(found[2])}"', tag)
+    tag = _LINES.sub(lambda found: f' d="{_shorten_steps(found[1])}"', tag)
     tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
     return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
 
@@ -76,3 +78,16 @@ def _tidy_tag(tag: str, prefix: str) -> str:
 def _round(numbers: str) -> str:
     """Two decimals: a hundredth of a point cannot be seen, and the text is half as long."""
     return _FRACTION.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), " ".join(numbers.split()))
+
+
+def _shorten_steps(path: str) -> str:
+    """Write level and upright lines with one number: a step function is then half as long."""
+    parts, last = [], ["", ""]
+    for command, *place in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
+        same = [a == b for a, b in zip(place, last, strict=True)]
+        short = command == "L" and any(same)
+        parts.append(
+            (f"H {place[0]}" if same[1] else f"V {place[1]}") if short else " ".join([command, *place]).strip()
+        )
+        last = place if command != "z" else ["", ""]
+    return " ".join(parts)

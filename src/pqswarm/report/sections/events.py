@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from pqswarm.events import generate
+from pqswarm.events import generate, get_preset
 from pqswarm.report.event_figures import plot_gallery
 from pqswarm.report.section import Content, Drawing, StudySection
 from pqswarm.report.summary import StudySummary
@@ -11,8 +11,11 @@ __all__ = ["SECTION"]
 
 
 def _content(study: StudySummary) -> Content:
+    made = study.plan.dataset
+    if not set(study.class_names) <= set(get_preset(made.preset).models):
+        return Content()
+
     def draw() -> Figure:
-        made = study.plan.dataset
         return plot_gallery([generate(name, made.seed, preset=made.preset) for name in study.class_names])
 
     drawing = Drawing(

@@ -1,0 +1,64 @@
+"""Figures of invented studies."""
+
+from math import inf
+
+import numpy as np
+
+from pqswarm.events import EVENT_CLASSES
+from pqswarm.features import FUNCTIONS, band_names
+from pqswarm.report import (
+    Palette,
+    plot_confusion,
+    plot_convergence,
+    plot_error_against_size,
+    plot_feature_map,
+    plot_ranks,
+    plot_robustness,
+)
+
+PAPER = ["GA", "ACO", "BPSO", "CBPSO", "chBPSO", "2D-UPSO"]
+MANY = [*PAPER, "SFFS", "2D-CLPSO", "2D-GPSO", "2D-LPSO", "my ∞ own", "x$y$ _<&z>"]
+PALETTE = Palette(PAPER, reference="2D-UPSO")
+LEVELS = [inf, 50, 45, 40, 35, 30, 25, 20]
+
+
+def curves(titles=PAPER, n_runs=40, n_evaluations=6000):
+    random = np.random.default_rng(0)
+    ends = np.linspace(0.09, 0.06, len(titles))
+    time = np.arange(n_evaluations) / n_evaluations
+    return {
+        title: np.minimum.accumulate(
+            end + 0.08 * np.exp(-8 * time) + random.exponential(0.01, (n_runs, n_evaluations)), axis=1
+        )
+        for title, end in zip(titles, ends, strict=True)
+    }
+
+
+def points(titles=PAPER, n_runs=40):
+    random = np.random.default_rng(0)
+    return {t: (random.integers(12, 50, n_runs), random.normal(0.08, 0.005, n_runs)) for t in titles}
+
+
+def accuracy(titles=PAPER):
+    random = np.random.default_rng(0)
+    base = np.linspace(96, 85, len(LEVELS))
+    return {t: base + random.normal(1.0, 0.7, len(LEVELS)) for t in titles}, base
+
+
+def confusion(errors):
+    matrix = np.diag(np.full(14, 200))
+    matrix[2, 9], matrix[9, 2] = errors, 3
+    return matrix
+
+
+def all_figures():
+    frequency = np.random.default_rng(0).integers(0, 41, (9, 11)) / 40
+    rows, base = accuracy()
+    return {
+        "convergence": plot_convergence(curves(), None, PALETTE),
+        "size": plot_error_against_size(points(), (99, 0.104), PALETTE),
+        "robustness": plot_robustness(LEVELS, rows, base, PALETTE),
+        "map": plot_feature_map(frequency, band_names(8), list(FUNCTIONS)),
+        "ranks": plot_ranks(dict(zip(PAPER, [5.4, 4.6, 3.3, 3.1, 3.4, 1.2], strict=True)), 1.19, PALETTE),
+        "confusion": plot_confusion(confusion(40), confusion(10), EVENT_CLASSES),
+    }

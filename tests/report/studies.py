@@ -1,0 +1,71 @@
+"""Studies with something changed, and what sections say about them."""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+from pqswarm.report.document import compose
+from pqswarm.report.summary import summarize
+from pqswarm.study import Store
+from pqswarm.study.findings import About
+
+STAGE_TWO = "DELETE FROM findings WHERE kind IN ('StageTwo', 'HeldOut', 'OneStandardError')"
+NO_SFFS = "DELETE FROM runs WHERE algorithm = 'sffs'"
+TITLE = '<script>alert(1)</script> & "quotes" | *stars* _lines_ \\x\nand 100 % {braces} $5 #1'
+TABLES = ("performance", "friedman", "posthoc-error", "posthoc-size", "sequential", "features", "stability", "robust")
+TABLES += ("noise", "noise-paper", "contrast", "contrast-paper", "held-out")
+TINY = """
+title = "Own names"
+runs = 1
+max_evaluations = 30
+reference = "my swarm+"
+dataset = { events_per_class = 10, snr = [inf] }
+held_out = { events_per_class = 2 }
+folds = { number = 2 }
+classifiers = [
+    { name = "a b", kind = "kernel-nb", bandwidth = 0.01, grid_search = false },
+    { name = "A-B", kind = "k-nn", n_neighbors = 1, metric = "euclidean", grid_search = false },
+]
+algorithms = [{ name = "my swarm+", algorithm = "2d-upso", parameters = { swarm_size = 10 } }, { algorithm = "ga" }]
+"""
+
+
+def summary_of(folder):
+    with Store(folder) as store:
+        return summarize(store)
+
+
+def changed(folder, path, *statements):
+    """A copy of a study with something done to its database."""
+    shutil.copytree(folder, path)
+    with closing(sqlite3.connect(path / "study.sqlite")) as db, db:
+        for statement in statements:
+            db.execute(statement)
+    return path
+
+
+def replanned(folder, path, **changes):
+    """A copy of a study whose plan says something else."""
+    with Store(folder) as store:
+        about = store.find(About)
+    changed(folder, path, "DELETE FROM findings WHERE kind = 'About'")
+    with Store(path, write=True) as store:
+        store.put(replace(about, plan=about.plan | changes))
+    return path
+
+
+def chapter(study, found):
+    """What the sections say about one classifier."""
+    return compose(replace(study, classifiers=[found])).chapters[0]
+
+
+def tables(study, found):
+    """The tables of one classifier, by their names without that of the classifier."""
+    shown = [table for part in chapter(study, found).parts for table in part.content.tables]
+    return {table.name.removeprefix(f"{found.slug}-"): table for table in shown}
+
+
+def told(study, found, **changes):
+    """The answer for a classifier of which something is changed."""
+    return " ".join(chapter(study, replace(found, **changes)).answer)

@@ -1,0 +1,109 @@
+"""The report as Markdown, LaTeX and CSV."""
+
+import csv
+import io
+import re
+
+import pytest
+from tests.report.studies import TABLES, tables
+
+from pqswarm.errors import PqswarmError
+from pqswarm.report import write_report
+from pqswarm.study import Store
+
+
+def test_markdown(hostile, tmp_path, study):
+    text = write_report(hostile, "md", tmp_path / "report.md").read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert lines[0].startswith(r"# \<script\>alert(1)\</script\> \& ")
+    headings = [
+        "## k-NN",
+        "## NB",
+        "## The events",
+        "## Where the paper is inconsistent or silent",
+        "## How it was run",
+    ]
+    assert [line for line in lines if line.startswith("## ")] == headings
+    assert lines.count("### Which algorithm finds the better subsets?") == 2
+    assert "Figure `k-nn-noise`: Accuracy of the best subsets against noise." in lines
+    assert "    runs = 3" in lines
+    blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(blocks) == 2 * len(TABLES)
+    for block in blocks:
+        head, rule, *body = block.splitlines()
+        assert body
+        assert {len(re.findall(r"(?<!\\)\|", line)) for line in (head, rule, *body)} == {head.count("|")}
+        assert re.fullmatch(r"\|(---:?\|)+", rule)
+    assert "*-0.12*" in text
+    assert all(table.caption in text for table in tables(study, study.classifiers[1]).values())
+
+
+def test_latex(hostile, tmp_path):
+    text = write_report(hostile, "latex", tmp_path / "report.tex").read_text(encoding="utf-8")
+    open_now = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        if kind == "begin":
+            open_now.append(name)
+        else:
+            assert open_now.pop() == name
+    assert open_now == []
+    assert text.count(r"\begin{table}") == 2 * len(TABLES)
+    depth = 0
+    for mark in re.findall(r"(?<!\\)[{}]", text):
+        depth += 1 if mark == "{" else -1
+        assert depth >= 0
+    assert depth == 0
+    assert text.isascii()
+    assert len(re.findall(r"(?<!\\)\$", text)) % 2 == 0
+    for tabular in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", text, re.DOTALL):
+        columns, body = tabular
+        for line in body.splitlines():
+            if line.endswith(r"\\"):
+                assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1
+    assert not re.search(r"(?<!\\)[%#]", text.partition("\n")[2])
+    assert r"mean\_deviation" in text
+    assert r"\underline{$-$0.12}" in text
+    labels = re.findall(r"\\label\{(.*?)\}", text)
+    assert len(labels) == len(set(labels))
+
+
+def test_csv_holds_all_digits(smoke_study, study, tmp_path):
+    out = write_report(smoke_study, "csv", tmp_path / "csv")
+    assert {path.name for path in out.iterdir()} == {"runs.csv"} | {
+        f"{found.slug}-{name}.csv" for found in study.classifiers for name in TABLES
+    }
+    for found in study.classifiers:
+        for name, table in tables(study, found).items():
+            rows = list(csv.DictReader(io.StringIO((out / f"{found.slug}-{name}.csv").read_text(encoding="utf-8"))))
+            assert len(rows) == len(table.rows)
+            for row, expected in zip(rows, table.rows, strict=True):
+                for key, value in expected.items():
+                    if isinstance(value, float):
+                        assert float(row[key]) == value
+                    else:
+                        assert row[key] == ("" if value is None else str(value))
+    with Store(smoke_study) as store:
+        records = {(r.key.classifier, r.key.algorithm, r.key.run): r for r in store.finished()}
+    names = {algorithm.title: algorithm.name for algorithm in study.plan.algorithms}
+    rows = list(csv.DictReader(io.StringIO((out / "runs.csv").read_text(encoding="utf-8"))))
+    assert len(rows) == len(records) == 2 * (6 * 3 + 1)
+    for row in rows:
+        record = records[row["classifier"], names[row["algorithm"]], int(row["run"])]
+        assert float(row["error"]) == record.error
+        assert int(row["seed"]) == record.seed
+        assert [int(i) for i in row["features"].split()] == record.result.selected.tolist()
+        assert int(row["size"]) == record.size
+
+
+def test_a_failed_write_leaves_what_was_there(smoke_study, tmp_path, monkeypatch):
+    out = tmp_path / "report.md"
+    out.write_text("what was there")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    with pytest.raises(PqswarmError, match=r"cannot write .*report\.md: No space left on device"):
+        write_report(smoke_study, "md", out)
+    assert out.read_text() == "what was there"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]

@@ -1,0 +1,168 @@
+"""The report as one sound HTML page that needs nothing else."""
+
+import html
+import re
+import tomllib
+from html.parser import HTMLParser
+
+import pytest
+from matplotlib.figure import Figure
+from tests.report.studies import NO_SFFS, STAGE_TWO, TABLES, TINY, TITLE, changed
+
+from pqswarm.report import ClassifierSection, Content, Drawing, Table, write_report
+from pqswarm.report.document import compose
+from pqswarm.report.html import html_report
+from pqswarm.study import read_plan
+
+
+@pytest.fixture(scope="module")
+def page(hostile):
+    return write_report(hostile).read_text(encoding="utf-8")
+
+
+class Page(HTMLParser):
+    """Reads a page, and complains about tags that are not nested."""
+
+    EMPTY = ("meta", "link", "img", "br")
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        assert len(attributes) == len(dict(attributes))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open, tag
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def parsed(page):
+    return Page(page)
+
+
+def test_the_page_needs_nothing_else(page, parsed):
+    assert not {tag for tag, _ in parsed.tags} & {"script", "iframe", "object", "embed", "base", "form"}
+    ids = [attributes["id"] for _, attributes in parsed.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"\S+", name) for name in ids)
+    for tag, attributes in parsed.tags:
+        for name, value in attributes.items():
+            if name in ("src", "href", "xlink:href", "action", "poster", "srcset", "data"):
+                assert value.startswith(("#", "data:")), (tag, value)
+                assert not value.startswith("#") or value[1:] in ids, value
+            assert not name.startswith("on")
+    assert set(re.findall(r"url\(([^)]*)\)", page)) <= {f"#{name}" for name in ids}
+    assert "@import" not in page
+    assert set(re.findall(r"https?://[^\s\"'<>]*", page)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+
+
+def test_the_checks_can_fail():
+    for text in ("<div><p></div></p>", "<div>", "</p>"):
+        with pytest.raises(AssertionError):
+            Page(text)
+
+
+def test_text_is_escaped(page, parsed):
+    assert html.escape(TITLE) in page or html.escape(TITLE).replace("&quot;", "&#34;") in page
+    assert "<script" not in page
+    assert "".join(parsed.words).count(TITLE) == 2  # in the head and as the heading
+
+
+def test_what_sections_say_is_escaped(study, monkeypatch):
+    table = Table("a", 'x & "y" <z>', [{"a<b": "<i>", "n": -1.0}], note="<b>")
+    drawing = Drawing("d", '"<u>', "<s>", lambda: Figure(figsize=(1, 1)), raster=True)
+    content = Content(["<q>"], ["<q>"], [drawing], [table], {"<q>": "<q>"}, ["<q>"], {"<q>": "<q>"})
+    hostile = ClassifierSection("hostile", "<q>", lambda study, found: content)
+    monkeypatch.setattr("pqswarm.report.document.REGISTRY", {"hostile": hostile})
+    page = Page(html_report(compose(study)))
+    assert not {tag for tag, _ in page.tags} & {"i", "b", "z", "u", "s", "q"}
+    assert "".join(page.words).count("<q>") == 2 * 8
+
+
+def test_the_plan_in_the_page_is_the_plan(page, study):
+    text = html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])
+    assert read_plan(text) == study.plan.model_copy(update={"title": TITLE})
+    assert tomllib.loads(text)["title"] == TITLE
+
+
+FIGURES = (
+    "Lowest error rate so far against evaluations",
+    "Error rate against number of features, one mark for each run",
+    "Average ranks by error rate",
+    "Average ranks by number of features",
+    "In how many of its runs 2D-UPSO selected each feature [%]",
+    "Accuracy of the best subsets against noise",
+    "Confusion matrices: all features, and the best subset of 2D-UPSO",
+)
+
+
+def test_all_figures_are_there_each_with_words(page):
+    drawings = re.findall(r'<figure class="drawing"><figcaption>(.*?)</figcaption>(.*?)</figure>', page, re.DOTALL)
+    captions = [html.unescape(caption) for caption, _ in drawings]
+    assert captions == [*FIGURES, *FIGURES, "The 14 event classes"]
+    for caption, drawing in drawings:
+        assert len(re.findall(r"<svg |<img ", drawing)) == 1, caption
+        assert len(re.search(r'<p class="note">(.*?)</p>', drawing)[1]) > 40, caption
+    assert "critical difference" in drawings[2][1]
+    assert "gain θ" in drawings[5][1]
+
+
+def test_all_tables_are_there_and_the_answer_comes_first(page):
+    for slug in ("k-nn", "nb"):
+        for name in TABLES:
+            assert page.count(f'id="table-{slug}-{name}"') == 1
+    first = page.index("<table>")
+    answers = [found.start() for found in re.finditer('class="answer"', page)]
+    assert len(answers) == 2
+    assert max(answers) < first
+    assert page.index("has the lowest error rate") < first
+
+
+def test_reports_are_the_same_each_time(hostile, page, tmp_path):
+    assert write_report(hostile, out=tmp_path / "again.html").read_text(encoding="utf-8") == page
+    for form in ("md", "latex"):
+        first, second = (write_report(hostile, form, tmp_path / f"{form}{i}").read_bytes() for i in range(2))
+        assert first == second
+
+
+def test_a_study_of_own_algorithms_and_names_that_look_alike(tiny_folder):
+    text = write_report(tiny_folder).read_text(encoding="utf-8")
+    parsed = Page(text)
+    ids = [attributes["id"] for _, attributes in parsed.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert {"table-a-b-performance", "table-a-b-2-performance"} <= set(ids)
+    assert "has the lowest error rate" in text or "No algorithm does better" in text
+    assert "the nearest neighbour by Euclidean distance" in text
+    assert "Average ranks" not in text
+    assert "inconsistent" not in text  # the plan does not ask for the paper
+    assert text.count("<dd>not tested</dd>") == 2  # there was no noise
+    plan = html.unescape(re.search(r"<pre>(.*?)</pre>", text, re.DOTALL)[1])
+    assert read_plan(plan) == read_plan(TINY)
+
+
+def test_an_unfinished_study_has_a_report(smoke_study, tmp_path):
+    path = changed(smoke_study, tmp_path / "study", STAGE_TWO, NO_SFFS, "DELETE FROM runs WHERE run > 0")
+    text = write_report(path).read_text(encoding="utf-8")
+    words = "".join(Page(text).words)
+    assert "The study is not finished (k-NN: 1 of 3 runs; NB: 1 of 3 runs)" in words
+    assert "The tests of the best subsets with noise are still to come for k-NN and NB." in words
+    assert text.count("<dd>not tested</dd>") == 2
+    assert not re.search(r"\b(nan|None)\b", words)

@@ -1,0 +1,205 @@
+"""The numbers of a report: each is computed again, plainly, from what the study has kept."""
+
+import sqlite3
+from contextlib import closing
+from math import inf, sqrt
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.neighbors import KNeighborsClassifier
+from statsmodels.stats.multitest import multipletests
+from tests.report.studies import tables
+
+from pqswarm.datasets import load
+from pqswarm.evaluation import Folds
+from pqswarm.report.sections.features import Selection
+from pqswarm.study import Store
+from pqswarm.study.findings import AllFeatures, HeldOut, OneStandardError, StageTwo
+
+NAMES = {"ga": "GA", "aco": "ACO", "bpso": "BPSO", "cbpso": "CBPSO", "chbpso": "chBPSO", "2d-upso": "2D-UPSO"}
+BANDS = ("D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "A8")
+FUNCTIONS = (
+    *("minimum", "maximum", "median", "energy", "mean", "entropy"),
+    *("skewness", "deviation", "mean_deviation", "variance", "kurtosis"),
+)
+
+
+@pytest.fixture
+def kept(smoke_study, found):
+    """Errors and masks of each algorithm's runs, as SQLite has them."""
+    query = "SELECT algorithm, error, mask FROM runs WHERE classifier = ? ORDER BY run"
+    with closing(sqlite3.connect(smoke_study / "study.sqlite")) as db:
+        rows = db.execute(query, (found.name,)).fetchall()
+    groups = {}
+    for algorithm, error, mask in rows:
+        groups.setdefault(algorithm, []).append((error, [int(letter) for letter in mask]))
+    return {name: (np.array([e for e, _ in g]), np.array([m for _, m in g])) for name, g in groups.items()}
+
+
+@pytest.fixture
+def find(smoke_study, found):
+    """Findings about the classifier."""
+
+    def read(kind, level=None):
+        with Store(smoke_study) as store:
+            return store.find(kind, found.name, level)
+
+    return read
+
+
+@pytest.fixture
+def rows_of(study, found):
+    """Rows of a table that are not the paper's."""
+    shown = tables(study, found)
+    return lambda name: [row for row in shown[name].rows if row.get("source") != "paper"]
+
+
+def test_performance(rows_of, kept, find):
+    whole = find(AllFeatures).error
+    rows = {row["algorithm"]: row for row in rows_of("performance")}
+    assert list(rows) == list(NAMES.values())
+    for name, title in NAMES.items():
+        errors, masks = kept[name]
+        sizes = masks.sum(axis=1)
+        assert len(errors) == 3
+        expected = {
+            "mean_J": sum(errors) / 3,
+            "sd_J": sqrt(sum((e - sum(errors) / 3) ** 2 for e in errors) / 2),
+            "PI": 100 * (whole - np.mean(errors)) / whole,
+            "mean_size": np.mean(sizes),
+            "sd_size": stats.tstd(sizes),
+            "Xi": 100 * (99 - np.mean(sizes)) / 99,
+            "score": sum(size / 99 * error for size, error in zip(sizes, errors, strict=True)),
+        }
+        assert {key: rows[title][key] for key in expected} == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("what", ["error", "size"])
+def test_friedman_and_hommel(rows_of, kept, what):
+    # Equal numbers of errors may differ in the last bit of their mean.
+    values = np.round([kept[name][0] if what == "error" else kept[name][1].sum(axis=1) for name in NAMES], 12).T
+    n, k = values.shape
+    ranks = np.array([stats.rankdata(row) for row in values]).mean(axis=0)
+    row = rows_of("friedman")[0 if what == "error" else 1]
+    assert [row[title] for title in NAMES.values()] == pytest.approx(ranks)
+    chi2 = 12 * n / (k * (k + 1)) * (sum(ranks**2) - k * (k + 1) ** 2 / 4)
+    assert (row["chi2"], row["p"]) == pytest.approx((chi2, stats.chi2.sf(chi2, k - 1)))
+    corrected = stats.friedmanchisquare(*values.T)
+    assert (row["chi2_ties"], row["p_ties"]) == pytest.approx((corrected.statistic, corrected.pvalue))
+
+    rows = rows_of(f"posthoc-{what}")
+    best = int(np.argmin(ranks))
+    titles = list(NAMES.values())
+    assert {row["control"] for row in rows} == {titles[best]}
+    assert [row["algorithm"] for row in rows] == [title for title in titles if title != titles[best]]
+    z = np.abs(np.delete(ranks, best) - ranks[best]) / sqrt(k * (k + 1) / (6 * n))
+    p = 2 * stats.norm.sf(z)
+    rejected, adjusted, *_ = multipletests(p, method="hommel")
+    assert [row["z"] for row in rows] == pytest.approx(z)
+    assert [row["p"] for row in rows] == pytest.approx(p)
+    assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)
+    assert [row["differs"] for row in rows] == rejected.tolist()
+    # The largest p-value is compared with 0.05 itself; equal ones with the stricter limit.
+    places = [int(np.sum(p.round(12) >= value)) for value in p.round(12)]
+    assert [row["limit"] for row in rows] == pytest.approx([0.05 / place for place in places])
+
+
+def test_noise_robustness_and_contrast(rows_of, find):
+    accuracy = [find(StageTwo, level).accuracy for level in (inf, 30.0)]
+    for row, values in zip(rows_of("noise"), accuracy, strict=True):
+        assert row["all"] == values["all features"]
+        for name, title in (NAMES | {"sffs": "SFFS"}).items():
+            assert row[title] == values[name]
+            assert row[f"θ {title}"] == pytest.approx(values[name] - values["all features"], abs=1e-9)
+    verdicts = {row["algorithm"]: row for row in rows_of("robust")}
+    for name, title in (NAMES | {"sffs": "SFFS"}).items():
+        gains = [round(values[name] - values["all features"], 9) for values in accuracy]
+        assert verdicts[title]["robust"] == all(gain >= 0 for gain in gains)
+        assert verdicts[title]["least"] == pytest.approx(min(gains), abs=1e-9)
+    table = np.array([[values[name] for name in NAMES] for values in accuracy])
+    middle = np.array([[np.median(table[:, u] - table[:, v]) for v in range(6)] for u in range(6)])
+    contrast = np.subtract.outer(middle.mean(axis=1), middle.mean(axis=1))
+    rows = rows_of("contrast")
+    assert np.allclose([[row[title] for title in NAMES.values()] for row in rows], contrast)
+
+
+def neighbour_errors(X, y, folds, mask):
+    """Error of each fold with three nearest neighbours, by scikit-learn."""
+    X = (X - X.min(axis=0)) / np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1)
+    rates = []
+    for fold in range(folds.test_fold.max() + 1):
+        test = folds.test_fold == fold
+        model = KNeighborsClassifier(3, metric="manhattan", algorithm="brute").fit(X[~test][:, mask], y[~test])
+        rates.append(np.mean(model.predict(X[test][:, mask]) != y[test]))
+    return np.array(rates)
+
+
+@pytest.mark.parametrize("found", ["k-NN"], indirect=True)
+def test_accuracy_with_noise_and_one_standard_error_anew(smoke_study, found, rows_of):
+    data = load(smoke_study / "dataset.npz")
+    first, second = (Folds.stratified(data.y, 5, seed) for seed in (0, 1))
+    for level, row in zip((inf, 30.0), rows_of("noise"), strict=True):
+        for title in ("2D-UPSO", "GA", "SFFS"):
+            rates = neighbour_errors(data.X(level), data.y, second, found.best(title).mask)
+            assert row[title] == pytest.approx(100 * (1 - rates.mean()))
+    best = found.best("2D-UPSO")
+    rates = neighbour_errors(data.X(inf), data.y, first, best.mask)
+    assert best.error == pytest.approx(rates.mean())
+    spread = rates.std(ddof=1) / sqrt(5)
+    assert found.smaller.standard_error == pytest.approx(spread)
+    smaller = found.smaller.mask
+    error = neighbour_errors(data.X(inf), data.y, first, smaller).mean()
+    assert found.smaller.error == pytest.approx(error)
+    assert error <= best.error + spread + 1e-12
+    near = [run.size for run in found.runs["2D-UPSO"] if run.error <= best.error + spread]
+    assert smaller.sum() <= min(near)
+
+
+def test_held_out_events(rows_of, kept, find):
+    held_out = find(HeldOut).errors
+    rows = {row["subset"]: row for row in rows_of("held-out")}
+    assert rows["all features"]["gap"] == pytest.approx(held_out["all features"] - find(AllFeatures).error)
+    assert rows["one standard error"]["size"] == find(OneStandardError).mask.sum()
+    for name, title in (NAMES | {"sffs": "SFFS"}).items():
+        errors, masks = kept[name]
+        best = min(range(len(errors)), key=lambda i: (round(errors[i], 12), masks[i].sum(), i))
+        assert rows[title]["size"] == masks[best].sum()
+        assert rows[title]["J"] == errors[best]
+        assert rows[title]["gap"] == pytest.approx(held_out[name] - errors[best])
+    assert rows_of("sequential")[0]["size"] == rows["2D-UPSO"]["size"]
+
+
+def test_stability(rows_of, kept):
+    rows = {row["algorithm"]: row for row in rows_of("stability")}
+    for name, title in NAMES.items():
+        masks = kept[name][1]
+        m, d = masks.shape
+        p, k = masks.mean(axis=0), masks.sum(axis=1).mean()
+        chance = k / d * (1 - k / d)
+        phi = 1 - sum(m / (m - 1) * share * (1 - share) for share in p) / d / chance
+        parts = []
+        for row in masks:
+            size = row.sum()
+            drift = phi / 2 * (2 * k * size / d**2 - size / d - k / d + 1)
+            parts.append((sum(row * p) / d - size * k / d**2 + drift) / chance)
+        margin = stats.norm.ppf(0.975) * sqrt(4 / m**2 * sum((part - np.mean(parts)) ** 2 for part in parts))
+        expected = (phi, phi - margin, phi + margin)
+        assert tuple(rows[title][key] for key in ("stability", "low", "high")) == pytest.approx(expected)
+
+
+def test_selection_frequencies_by_band_and_function(study, found, rows_of, kept):
+    masks = kept["2d-upso"][1]
+    share = Selection.of(study, found).share.reshape(9, 11)
+    for b, band in enumerate(BANDS):
+        for f, function in enumerate(FUNCTIONS):
+            assert share[b, f] == pytest.approx(sum(mask[11 * b + f] for mask in masks) / 3), (band, function)
+    order = [f"{band}.{function}" for band in BANDS for function in FUNCTIONS]
+    best, smaller = found.best("2D-UPSO").mask, found.smaller.mask
+    rows = {row["feature"]: row for row in rows_of("features")}
+    for i, name in enumerate(order):
+        listed = bool(best[i] or smaller[i] or masks[:, i].sum() >= 2)
+        assert (name in rows) == listed
+        if listed:
+            assert rows[name]["share"] == pytest.approx(100 * masks[:, i].mean())
+            assert (rows[name]["best"], rows[name]["smaller"]) == (best[i], smaller[i])

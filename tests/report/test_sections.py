@@ -1,0 +1,163 @@
+"""Sections: those of other packages appear everywhere, names cannot clash, and any study has a complete report."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.report.studies import chapter, summary_of, tables
+
+from pqswarm.errors import PqswarmError
+from pqswarm.report import SECTIONS, Content, Drawing, StudySection, Table, study_figures, write_report
+from pqswarm.report.document import compose
+from pqswarm.report.html import html_report
+from pqswarm.report.sections.registry import REGISTRY
+from pqswarm.study import read_plan, run_study
+
+PLUGIN = """
+from matplotlib.figure import Figure
+
+from pqswarm.report import ClassifierSection, Content, Drawing, Table
+
+
+def content(study, found):
+    evaluations = {title: sum(run.result.n_evaluations for run in runs) for title, runs in found.runs.items()}
+
+    def draw():
+        figure = Figure(figsize=(4, 3), layout="constrained")
+        figure.subplots().bar(list(evaluations), list(evaluations.values()))
+        return figure
+
+    rows = [{"algorithm": title, "evaluations": number} for title, number in evaluations.items()]
+    return Content(
+        words=["An evaluation is one subset tried."],
+        drawings=[Drawing("", "Subsets tried", "All runs together.", draw)],
+        tables=[Table("effort", "Subsets tried by all runs", rows, {"evaluations": ("subsets", "")})],
+        answer=["All algorithms tried equally many subsets."],
+    )
+
+
+SECTION = ClassifierSection("effort", "How many subsets were tried?", content)
+"""
+
+
+def test_a_section_of_another_package_appears_everywhere(smoke_study, tmp_path):
+    assert len(PLUGIN.strip().splitlines()) <= 30
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    info = tmp_path / "plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pqswarm.sections]\neffort = plugin:SECTION\n")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    program = f"""if True:
+        from pqswarm.report import write_figures, write_report
+        for form in ("html", "md", "latex", "csv"):
+            write_report({str(smoke_study)!r}, form, {str(tmp_path)!r} + "/out/" + form)
+        write_figures({str(smoke_study)!r}, {str(tmp_path)!r} + "/figures")
+    """
+    subprocess.run([sys.executable, "-c", program], check=True, env=os.environ | {"PYTHONPATH": path})
+    page, markdown, latex = ((tmp_path / "out" / form).read_text(encoding="utf-8") for form in ("html", "md", "latex"))
+    assert page.count("<h3>How many subsets were tried?</h3>") == 2
+    assert page.count("<p>All algorithms tried equally many subsets.</p>") == 2
+    assert page.count("<figcaption>Subsets tried</figcaption>") == 2
+    assert 'id="table-nb-effort"' in page
+    assert markdown.count("### How many subsets were tried?\n\nAn evaluation is one subset tried.") == 2
+    assert markdown.count("- All algorithms tried equally many subsets.") == 2
+    assert "| GA        | 360     |" in markdown
+    assert r"\label{tab:k-nn-effort}" in latex
+    assert (tmp_path / "out" / "csv" / "k-nn-effort.csv").read_text().startswith("algorithm,evaluations\nGA,360\n")
+    assert {"k-nn-effort.svg", "nb-effort.svg"} <= {file.name for file in (tmp_path / "figures").iterdir()}
+
+
+def registered(monkeypatch, *contents):
+    members = {f"s{i}": StudySection(f"s{i}", "Why?", lambda study, content=c: content) for i, c in enumerate(contents)}
+    monkeypatch.setattr("pqswarm.report.document.REGISTRY", members)
+
+
+@pytest.mark.parametrize(("names", "clash"), [(("a", "a"), "a"), (("runs",), "runs"), (("a/b",), "a/b")])
+def test_names_that_would_be_lost_are_refused(study, monkeypatch, names, clash):
+    registered(monkeypatch, *(Content(tables=[Table(name, "", [{"a": 1}])]) for name in names))
+    with pytest.raises(PqswarmError, match=f"are called '{clash}'"):
+        compose(study)
+
+
+def test_drawings_are_named_after_their_section(study, monkeypatch):
+    registered(monkeypatch, *(Content(drawings=[Drawing(name, "", "", None)]) for name in ("", "", "x")))
+    assert [drawing.name for drawing in compose(study).drawings] == ["s0", "s1", "s2-x"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rows": []}, "table 't' must have rows"),
+        ({"rows": [{"a": 1}, {"b": 1}]}, "all with the same keys"),
+        ({"rows": [{"speed": 1}], "columns": {"sped": ("Speed", "")}}, "did you mean 'speed'"),
+        ({"rows": [{"speed": 1}], "lowest": ("sped",)}, "unknown column of table 't' 'sped'"),
+    ],
+)
+def test_tables_with_wrong_keys_are_refused(arguments, message):
+    with pytest.raises(PqswarmError, match=message):
+        Table("t", "caption", **arguments)
+
+
+def test_the_registry_holds_our_sections_first():
+    assert list(REGISTRY.values())[: len(SECTIONS)] == list(SECTIONS)
+    assert len({section.name for section in SECTIONS}) == len(SECTIONS)
+
+
+PLAN = """
+runs = 2
+max_evaluations = 20
+paper = true
+reference = "mine"
+dataset = { events_per_class = 10, snr = [inf, 20], preset = "field" }
+held_out = { events_per_class = 2 }
+folds = { number = 2 }
+classifiers = [
+    { name = "Gauss", kind = "gaussian-nb" },
+    { name = "Tree", estimator = "sklearn.tree.DecisionTreeClassifier", parameters = { max_depth = 3 } },
+    { name = "k-NN", kind = "k-nn", n_neighbors = 1, metric = "euclidean", grid_search = false },
+]
+[[algorithms]]
+name = "mine"
+algorithm = "ga"
+[[algorithms]]
+algorithm = "bpso"
+[[algorithms]]
+name = "other"
+algorithm = "sffs"
+parameters = { size = 2 }
+"""
+
+
+def test_any_classifiers_have_a_complete_report(tmp_path):
+    run_study(read_plan(PLAN), tmp_path / "study", jobs=1)
+    study = summary_of(tmp_path / "study")
+    assert [found.name for found in study.classifiers] == ["Gauss", "Tree", "k-NN"]
+    expected = {"performance", "friedman", "posthoc-error", "posthoc-size", "sequential", "features", "stability"}
+    expected |= {"robust", "noise", "contrast", "held-out"}
+    gauss, tree, knn = (tables(study, found) for found in study.classifiers)
+    assert set(gauss) == set(tree) == expected
+    assert set(knn) == expected | {"noise-paper", "contrast-paper"}  # the paper has this one
+    assert "sklearn.tree.DecisionTreeClassifier(max_depth=3)" in chapter(study, study.classifiers[1]).description
+    for form in ("html", "md", "latex", "csv"):
+        write_report(tmp_path / "study", form)
+    assert {"gauss-confusion", "tree-noise", "k-nn-features", "events"} <= set(study_figures(tmp_path / "study"))
+
+
+def test_any_classes_and_features_have_a_complete_report(study, knn):
+    names = tuple(f"x{i}" for i in range(99))
+    counts = np.array([[5, 1, 0], [0, 6, 0], [2, 0, 4]])
+    found = replace(knn, noise=replace(knn.noise, before=counts, after=counts))
+    other = replace(study, class_names=("sag", "swell", "my_own"), feature_names=names, classifiers=[found])
+    assert all(row["feature"] in names for row in tables(other, found)["features"].rows)
+    document = compose(other)
+    drawings = {drawing.name: drawing for drawing in document.drawings}
+    assert "k-nn-features" not in drawings  # a map is for bands by functions
+    labels = drawings["k-nn-confusion"].draw().axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["Sag", "Swell", "My own"]
+    assert "wavelet" not in document.description
+    assert "events" not in drawings  # no event of a class that the preset cannot generate
+    assert "of the wavelet transform" not in html_report(document)

@@ -1,0 +1,110 @@
+"""Colours, contrast and places of labels; and that the style stands alone."""
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+from tests.report.drawn import MANY, PAPER
+
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES
+from pqswarm.features import FUNCTIONS, band_names
+from pqswarm.report import Palette, plot_confusion, plot_feature_map
+from pqswarm.report.style import FAINT, GREY, INK, in_words, spread
+
+
+def luminance(rgb):
+    rgb = np.asarray(rgb)
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(one, two):
+    bright, dark = sorted((luminance(one), luminance(two)), reverse=True)
+    return (bright + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("page", ["#ffffff", "#14171c"])
+def test_figures_in_cells_are_legible_on_light_and_dark_pages(page):
+    ink = {"#ffffff": INK, "#14171c": "#e6e8eb"}[page]
+    shares = np.linspace(0.01, 1, 99).reshape(9, 11)
+    counts = np.arange(196).reshape(14, 14)
+    maps = plot_feature_map(shares, band_names(8), list(FUNCTIONS)), plot_confusion(counts, counts, EVENT_CLASSES)
+    for axis in [axis for figure in maps for axis in figure.axes]:
+        for patch, text in zip(axis.patches, axis.texts, strict=True):
+            *rgb, opacity = patch.get_facecolor()
+            if tuple(rgb) == to_rgb(FAINT):
+                continue  # the diagonal is meant to be faint
+            cell = opacity * np.array(rgb) + (1 - opacity) * np.array(to_rgb(page))
+            words = to_rgb(ink if text.get_color() == INK else text.get_color())
+            assert contrast(cell, words) > 3.9
+
+
+OWN = [f"algorithm {i}" for i in range(60)]
+
+
+@pytest.mark.parametrize("colour", [GREY, *map(Palette(MANY).colour, MANY), *map(Palette(OWN).colour, OWN[:16])])
+def test_colours_show_on_light_and_dark_pages(colour):
+    assert contrast(to_rgb(colour), (1, 1, 1)) > 2.3
+    assert contrast(to_rgb(colour), to_rgb("#14171c")) > 3.3
+
+
+def test_colours_differ_for_the_colour_blind():
+    # Machado et al. 2009, severity 1: protanopia and deuteranopia, in linear RGB; distances in CIELAB.
+    views = [
+        np.eye(3),
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    ]
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    colours = [GREY, *map(Palette([*PAPER, "SFFS"]).colour, [*PAPER, "SFFS"])]
+    rgb = np.array([to_rgb(colour) for colour in colours])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    for view in views:
+        xyz = np.cbrt(np.clip(linear @ np.transpose(view), 0, 1) @ to_xyz.T / [0.9505, 1, 1.089])
+        lab = np.stack([116 * xyz[:, 1], 500 * (xyz[:, 0] - xyz[:, 1]), 200 * (xyz[:, 1] - xyz[:, 2])], axis=1)
+        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(lab, 2)) > 15
+
+
+def test_spread_moves_as_little_as_it_must():
+    assert spread([0.1, 0.9], 0.2) == pytest.approx([0.1, 0.9])
+    assert spread([0.5, 0.5], 0.2) == pytest.approx([0.4, 0.6])
+    assert spread([1.0, 1.0, 1.0], 0.1) == pytest.approx([0.8, 0.9, 1.0])
+    assert np.diff(np.sort(spread([0.5] * 20, 0.1))).min() == pytest.approx(0.1)
+
+
+def test_all_colours_of_a_study_differ():
+    for titles in (MANY, OWN, ["Annealing", "GA 2", "NSGA-II"], [*MANY, *OWN]):
+        palette = Palette(titles)
+        assert len({palette.colour(title) for title in titles} | {GREY}) == len(titles) + 1
+        assert len({palette.marker(title) for title in titles[:8]}) == len(titles[:8])
+
+
+def test_algorithms_of_ours_keep_their_colours():
+    assert Palette(["mine", "GA"]).colour("GA") == Palette(["GA"]).colour("GA")
+    assert Palette(MANY).colour("2D-UPSO") == "#0b6fd6"
+    with pytest.raises(PqswarmError, match="unknown algorithm 'GB'"):
+        Palette(["GA"]).colour("GB")
+    assert Palette(["a", "b", "c"], "b").drawn(["a", "b", "c"]) == ["a", "c", "b"]
+    assert in_words("") == ""
+
+
+def test_the_style_stands_alone():
+    """Whoever draws a verdict needs neither a study nor what schedules one."""
+    program = "import sys, pqswarm.report.style; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(run.stdout.split())
+    ours = {name for name in loaded if name.startswith("pqswarm.")}
+    assert ours <= {"pqswarm.errors", "pqswarm.report", "pqswarm.report.style"}
+    assert not loaded & {"joblib", "filelock", "sqlite3", "fcntl", "pydantic", "sklearn", "numba"}
+
+
+def test_the_package_has_all_that_it_says_and_no_more():
+    import pqswarm.report as package
+
+    assert set(dir(package)) == set(package.__all__)
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'plot_everything'"):
+        package.plot_everything  # noqa: B018

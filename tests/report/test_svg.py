@@ -1,0 +1,108 @@
+"""Figures as text inside a page: many share one, and it reads on light and on dark."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from tests.report.drawn import all_figures
+
+from pqswarm.errors import PqswarmError
+from pqswarm.report import Palette, plot_convergence, plot_ranks, save_figure
+from pqswarm.report.style import INK
+from pqswarm.report.svg import inline_svg
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return all_figures()
+
+
+@pytest.fixture(scope="module")
+def pages(figures):
+    return {name: inline_svg(figure, f"{name} <&\"> '∞'", f"{name}-") for name, figure in figures.items()}
+
+
+def test_pages_are_well_formed_and_say_what_they_show(pages):
+    for name, text in pages.items():
+        root = ET.fromstring(text)
+        assert root.tag == f"{SVG}svg"
+        assert root.get("role") == "img"
+        assert root.get("aria-label") == root[0].text == f"{name} <&\"> '∞'"
+        assert root[0].tag == f"{SVG}title"
+        assert root.get("width") is root.get("height") is None
+        assert re.fullmatch(r"0 0 [\d.]+ [\d.]+", root.get("viewBox"))
+
+
+def test_pages_take_the_colours_of_their_surroundings(pages):
+    for name, text in pages.items():
+        assert INK not in text
+        assert "currentColor" in text
+        assert not re.search(r"<path[^>]*fill: #ffffff", text), name
+        assert not re.search("<style|<metadata|<!--|<[?!]|DejaVu|Matplotlib", text)
+        words = [item.text for item in ET.fromstring(text).iter(f"{SVG}text")]
+        assert len(words) > 6  # text is text
+        black = [item for item in ET.fromstring(text).iter(f"{SVG}text") if "fill:" not in item.get("style")]
+        assert not black
+
+
+def test_figures_share_a_page(pages, figures):
+    root = ET.fromstring(f"<div>{''.join(pages.values())}{inline_svg(figures['size'], 'again', 'b-')}</div>")
+    ids = [item.get("id") for item in root.iter() if item.get("id")]
+    assert len(ids) == len(set(ids))
+    names = [value for item in root.iter() for key, value in item.items() if key.endswith("href")]
+    names += re.findall(r"url\((#[^)]+)\)", "".join(pages.values()))
+    assert len(names) > 100
+    assert {name[1:] for name in names} <= set(ids)
+
+
+def test_pages_are_small_and_stay_the_same(pages):
+    again = {name: inline_svg(figure, f"{name} <&\"> '∞'", f"{name}-") for name, figure in all_figures().items()}
+    assert again == pages
+    assert {name: len(text.encode()) for name, text in pages.items() if len(text.encode()) >= 60_000} == {}
+
+
+def test_writing_a_page_leaves_the_figure_alone(tmp_path, figures):
+    before = save_figure(figures["map"], tmp_path / "before.png").read_bytes()
+    inline_svg(figures["map"], "map", "m-")
+    assert save_figure(figures["map"], tmp_path / "after.png").read_bytes() == before
+
+
+def test_steps_in_short_draw_the_same_line():
+    figure = plot_convergence({"GA": np.array([[0.11, 0.11, 0.105, 0.105, 0.1]])})
+    text = inline_svg(figure, "steps", "s-")
+    colour = Palette(["GA"]).colour("GA")
+    path = re.search(rf'<path d="([^"]+)" clip-path[^>]*stroke: {colour}', text)[1]
+    assert re.fullmatch(r"M \S+ \S+( [HV] \S+)+", path)
+    place, found = np.array([0.0, 0.0]), []
+    for command, *numbers in re.findall(r"([MHV]) (\S+)(?: ([-\d.]+))?", path):
+        if command == "M":
+            place = np.array([float(number) for number in numbers])
+        else:
+            place[int(command == "V")] = float(numbers[0])
+        found.append(place.copy())
+    axis = figure.axes[0]
+    expected = axis.transData.transform([(1, 0.11), (3, 0.11), (3, 0.105), (5, 0.105), (5, 0.1)]) * 72 / figure.dpi
+    expected[:, 1] = figure.get_figheight() * 72 - expected[:, 1]
+    assert np.array(found) == pytest.approx(expected, abs=0.02)
+
+
+def test_words_that_look_like_svg_stay_words():
+    name = f'id="x" url(#y) {INK} <b>'
+    root = ET.fromstring(inline_svg(plot_ranks({name: 1.0, "b": 2.0}, 0.5), "t", "p-"))
+    assert f"{name} (1.00)" in [item.text for item in root.iter(f"{SVG}text")]
+
+
+def test_global_style_is_left_alone():
+    before = dict(mpl.rcParams)
+    for figure in (plot_ranks({"a": 1.0, "b": 2.0}, 0.5), plot_convergence({"GA": np.ones((1, 1))})):
+        inline_svg(figure, "t", "p-")
+    assert dict(mpl.rcParams) == before
+
+
+def test_a_prefix_must_begin_an_id():
+    with pytest.raises(PqswarmError, match="prefix '1'"):
+        inline_svg(mpl.figure.Figure(), "t", "1")
