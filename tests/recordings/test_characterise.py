@@ -7,10 +7,10 @@ from tests.reference.urms import half_cycle_rms as slow_half_cycle_rms
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
 from pqswarm.recordings import Channel, Recording
-from pqswarm.recordings._char_frequency import measure_frequency
 from pqswarm.recordings._char_reference import guess_nominal
 from pqswarm.recordings._char_rms import Limits, find_spans
 from pqswarm.recordings.characterise import characterise
+from pqswarm.recordings.frequency import measure_frequency
 from pqswarm.recordings.urms import half_cycle_rms
 from pqswarm.recordings.words import category, oscillation_word
 

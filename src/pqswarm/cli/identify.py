@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["identify"]
 
-_SUFFIXES = (".cfg", ".cff", ".pqd", ".pqdif", ".csv", ".txt", ".npz")
 _SUMMARIES = (".csv", ".html")
 
 
@@ -138,15 +137,18 @@ def _read_reference(text: str) -> str | float:
 
 def _find(files: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """Recordings in the order given; those of a folder by name. What is missing is told at once."""
+    from pqswarm.recordings import READERS
+
     paths: list[Path] = []
     failures: list[str] = []
+    suffixes = tuple(suffix for reader in READERS.values() for suffix in reader.suffixes)
     for path in files:
         if not path.is_dir():
             paths.append(path)
             continue
-        inside = sorted(one for one in path.rglob("*") if one.suffix.lower() in _SUFFIXES and one.is_file())
+        inside = sorted(one for one in path.rglob("*") if one.suffix.lower() in suffixes and one.is_file())
         if not inside:
-            failures.append(f"{path} has no recordings ({', '.join(_SUFFIXES)}).")
+            failures.append(f"{path} has no recordings ({', '.join(suffixes)}).")
             typer.echo(f"pqswarm: {failures[-1]}", err=True)
         paths += inside
     return list(dict.fromkeys(paths)), failures

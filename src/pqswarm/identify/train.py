@@ -233,7 +233,7 @@ def made_event(order: Order, preset: Preset) -> Event:
 def _features_of_orders(
     orders: Sequence[Order], preset: Preset, rate: float | None
 ) -> "list[tuple[FloatArray, float]]":
-    from pqswarm.recordings._char_frequency import measure_frequency
+    from pqswarm.recordings.frequency import measure_frequency
 
     rows = []
     for order in orders:

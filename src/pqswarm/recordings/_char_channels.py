@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings._char_frequency import measure_frequency, supply_share
+from pqswarm.recordings.frequency import measure_frequency, supply_share
 from pqswarm.recordings.recording import Channel, Recording
 from pqswarm.recordings.urms import fill_gaps
 

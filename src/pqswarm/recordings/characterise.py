@@ -9,11 +9,11 @@ from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings._char_channels import Selected, select_channels
 from pqswarm.recordings._char_flags import find_flags
-from pqswarm.recordings._char_frequency import supply_share
 from pqswarm.recordings._char_limits import say_limits
 from pqswarm.recordings._char_reference import Reference, choose_reference
 from pqswarm.recordings._char_rms import Limits, Span, find_spans, locate
 from pqswarm.recordings.characterisation import ChannelResult, Characterisation, Disturbance, Flag, Thresholds
+from pqswarm.recordings.frequency import supply_share
 from pqswarm.recordings.harmonics import Spectrum, measure_spectrum
 from pqswarm.recordings.recording import Recording
 from pqswarm.recordings.transients import Transient, find_transients

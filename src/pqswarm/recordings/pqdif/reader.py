@@ -5,28 +5,28 @@ transducer ratios, and each observation record refers to the definitions before 
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 
 from pqswarm._typing import FloatArray
-from pqswarm.recordings import _pqdif_tags as tags
-from pqswarm.recordings._files import read_bytes
-from pqswarm.recordings._pqdif_records import Collection, DamageError, moment, records
-from pqswarm.recordings._pqdif_series import Definition, Instances, Stored, increments, read_definition
-from pqswarm.recordings._raw import Options, RawChannel, RawRecording, check_budget, unpacked_limit
-from pqswarm.recordings._text import rate_of
+from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.pqdif import tags
+from pqswarm.recordings.pqdif.records import Collection, DamageError, moment, records
+from pqswarm.recordings.pqdif.series import Definition, Instances, Stored, increments, read_definition
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import find_rate, shift
 
-__all__ = ["read_pqdif"]
+__all__ = ["PQDIF"]
 
 _NUMERIC = frozenset({1, 2, 3, 20, 21, 22, 30, 31, 32, 40, 41})
 
 
 @dataclass
 class _Settings:
-    """What the records before an observation say; None stands for a channel that is no waveform."""
+    """What the records before an observation say; None stands for a channel that is not a waveform."""
 
     channels: list[Definition | None]
     frequency: float = 0.0
@@ -44,7 +44,7 @@ class _Waveform:
     ratio: float
 
 
-def read_pqdif(path: Path, options: Options) -> tuple[list[RawRecording], int]:
+def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
     """Read the waveform observations of a PQDIF file.
 
     Parameters
@@ -56,20 +56,20 @@ def read_pqdif(path: Path, options: Options) -> tuple[list[RawRecording], int]:
 
     Returns
     -------
-    tuple of (list of RawRecording, int)
-        One recording for each observation with waveforms; the first one.
+    list of RawRecording
+        One for each observation with waveforms.
     """
     content = read_bytes(path, 4 * options.max_bytes)
-    reader = _Reader(path.name, options)
+    reader = _Collector(path.name, options)
     notes: list[str] = []
-    limit = unpacked_limit(len(content), 8_000_000, options)
+    limit = options.unpacked_limit(len(content), 8_000_000)
     try:
         for kind, body, size in records(content, limit, notes):
             reader.n_bytes += size
             reader.take(kind, body)
     except DamageError as damage:
         if not reader.found:
-            raise RecordingError(f"is damaged, or is no PQDIF file: {damage}.") from None
+            raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
         notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
     if not reader.found:
         raise RecordingError(f"has no waveforms; {reader.n_observations} observations hold something else.")
@@ -78,10 +78,10 @@ def read_pqdif(path: Path, options: Options) -> tuple[list[RawRecording], int]:
         notes.append(f"{skipped} of {reader.n_observations} observations hold no usable waveforms, and were left out.")
     for recording in reader.found:
         recording.notes[:0] = notes
-    return reader.found, 0
+    return reader.found
 
 
-class _Reader:
+class _Collector:
     """Collects recordings along the chain of records."""
 
     def __init__(self, source: str, options: Options) -> None:
@@ -134,7 +134,7 @@ class _Reader:
         began = body.scalar(tags.TIME_START)
         start = chosen[0].start or (None if began is None else began.time())
         if start is not None and chosen[0].first and chosen[0].start is None:
-            start = _shifted(start, chosen[0].first)
+            start = shift(start, chosen[0].first)
         return RawRecording(
             [wave.channel for wave in chosen],
             chosen[0].rate,
@@ -146,7 +146,7 @@ class _Reader:
         )
 
     def waveform(self, i: int, known: Instances, notes: list[str]) -> _Waveform | None:
-        """One channel of an observation; None if it is no waveform."""
+        """One channel of an observation; None if it is not a waveform."""
         definition = known.definition(i)
         if definition is None:
             return None
@@ -172,7 +172,7 @@ class _Reader:
     def count(self, n_samples: int) -> None:
         """Refuse series that overlap, or are shared by many channels, before they multiply."""
         self.n_samples += n_samples
-        check_budget(self.n_samples, self.options)
+        self.options.check_samples(self.n_samples)
         if self.n_samples > self.n_bytes:
             raise RecordingError("has more samples than it has bytes: its series overlap.")
 
@@ -187,7 +187,7 @@ class _Reader:
             seconds = (raw["days"].astype(np.float64) - float(raw["days"][0])) * 86400 + raw["seconds"]
             if raw.size != size or not np.isfinite(seconds).all():
                 return 0.0, 0.0, None
-            rate, kept = rate_of(seconds, notes)
+            rate, kept = find_rate(seconds, notes)
             return rate if kept == slice(0, size) else 0.0, 0.0, moment(*raw[0].item())
         if found.values.kind not in _NUMERIC:
             return 0.0, 0.0, None
@@ -207,7 +207,7 @@ class _Reader:
             times = found.scaled(stored.astype(np.float64)) * unit
         if times.size != size or not np.isfinite(times).all():
             return 0.0, 0.0, None
-        rate, kept = rate_of(times, notes)
+        rate, kept = find_rate(times, notes)
         return (rate if kept == slice(0, size) else 0.0), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
 
 
@@ -223,8 +223,4 @@ def _ratios(settings: Collection) -> dict[int, float]:
     return ratios
 
 
-def _shifted(start: datetime, seconds: float) -> datetime | None:
-    try:
-        return start + timedelta(seconds=seconds)
-    except OverflowError:
-        return None
+PQDIF = Reader("pqdif", (".pqd", ".pqdif"), read_pqdif, lambda path, head: head.startswith(tags.SIGNATURE))  # noqa: ARG005

@@ -5,23 +5,23 @@ units and the time column are found out, and the notes of the recording say what
 :func:`pqswarm.recordings.read` override it.
 """
 
-import io
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
 
+from pqswarm._files import write_atomically
 from pqswarm._typing import FloatArray
-from pqswarm.recordings._csv_layout import Layout, find_layout, split
-from pqswarm.recordings._files import read_bytes, write_bytes
-from pqswarm.recordings._raw import Options, RawChannel, RawRecording, check_budget
-from pqswarm.recordings._text import decode, numbers, rate_of, stamp
+from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
+from pqswarm.recordings.table.layout import Layout, find_layout, split
+from pqswarm.recordings.text import decode, find_rate, numbers, shift, stamp
 
-__all__ = ["read_csv", "write_csv"]
+__all__ = ["TABLE", "write_csv"]
 
 
-def read_csv(path: Path, options: Options) -> tuple[list[RawRecording], int]:
+def read_table(path: Path, options: Options) -> list[RawRecording]:
     """Read a table of text.
 
     Parameters
@@ -33,19 +33,19 @@ def read_csv(path: Path, options: Options) -> tuple[list[RawRecording], int]:
 
     Returns
     -------
-    tuple of (list of RawRecording, int)
+    list of RawRecording
         The one recording.
     """
     content = read_bytes(path, 4 * options.max_bytes)
     if b"\0" in content[:10_000] and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RecordingError("is no table of text.")
+        raise RecordingError("is not a table of text.")
     text, encoding = decode(content, options.encoding)
     lines = [line for line in text.replace("\r", "\n").replace("\0", "").split("\n") if line.strip(" \t\x1a")]
     if len(lines) < 2:
-        raise RecordingError("is no recording: it has fewer than two lines.")
+        raise RecordingError("is not a recording: it has fewer than two lines.")
     layout = find_layout(lines, options)
     rows = lines[layout.first_row :]
-    check_budget(len(rows) * (len(layout.columns) + 1), options)
+    options.check_samples(len(rows) * (len(layout.columns) + 1))
     notes = ([] if encoding == "utf-8" else [f"The text was read as {encoding}."]) + layout.notes
     table = _table(rows, layout)
     n_bad = int(np.isnan(table).any(axis=1).sum())
@@ -56,7 +56,7 @@ def read_csv(path: Path, options: Options) -> tuple[list[RawRecording], int]:
         RawChannel(name, unit, "", table[kept, i])
         for i, (name, unit) in enumerate(zip(layout.names, layout.units, strict=True))
     ]
-    return [RawRecording(channels, rate, layout.frequency, start, path.name, "CSV", notes)], 0
+    return [RawRecording(channels, rate, layout.frequency, start, path.name, "CSV", notes)]
 
 
 def write_csv(recording: Recording, path: str | Path) -> Path:
@@ -92,16 +92,15 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     """
     header = ["time [s]"]
     header += [f"{channel.name} [{channel.unit}]" if channel.unit else channel.name for channel in recording.channels]
-    out = io.StringIO()
-    out.write(",".join(_quoted(text) for text in header) + "\r\n")
+    lines = [",".join(_quote(text) for text in header)]
     columns = [channel.samples.tolist() for channel in recording.channels]
     for n, row in enumerate(zip(*columns, strict=True)):
         fields = ["" if value != value else f"{value:.12g}" for value in row]
-        out.write(f"{n / recording.sampling_rate:.12g},{','.join(fields)}\r\n")
-    return write_bytes(Path(path), out.getvalue().encode("utf-8"))
+        lines.append(f"{n / recording.sampling_rate:.12g},{','.join(fields)}")
+    return write_atomically(path, "\r\n".join([*lines, ""]))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     text = text.replace('"', "'").replace("\n", " ").replace("\r", " ")
     return f'"{text}"' if set(text) & set(",;\t") else text
 
@@ -135,7 +134,7 @@ def _time(rows: list[str], layout: Layout, options: Options, notes: list[str]) -
     else:
         only = Layout(layout.delimiter, layout.decimal, columns=[layout.time_column])
         times = _table(rows, only)[:, 0] * layout.time_unit
-        start = None if trigger is None or not np.isfinite(times[0]) else _shifted(trigger, float(times[0]))
+        start = shift(trigger, float(times[0]))
     finite = np.isfinite(times)
     if finite.sum() < 2:
         raise RecordingError("does not say its sampling rate: its time column holds no times.")
@@ -145,14 +144,14 @@ def _time(rows: list[str], layout: Layout, options: Options, notes: list[str]) -
         times = np.interp(np.arange(times.size), index, times[index])
         notes.append(f"{int((~finite).sum())} rows have no time: it was interpolated.")
     if options.sampling_rate is not None:
-        return rate_of(times, [])[0], everything, start
-    rate, kept = rate_of(times, notes)
+        return find_rate(times, [])[0], everything, start
+    rate, kept = find_rate(times, notes)
     if layout.rate and rate and abs(layout.rate / rate - 1) < 0.01:
         rate = layout.rate  # the header is more exact than rounded time stamps
     elif not rate:
         rate = layout.rate
     if start is not None and kept.start:
-        start = _shifted(start, float(times[kept.start] - times[0]))
+        start = shift(start, float(times[kept.start] - times[0]))
     return rate, kept, start
 
 
@@ -176,8 +175,4 @@ def _stamps(rows: list[str], layout: Layout) -> tuple[FloatArray, datetime | Non
     return times, first if dated else None
 
 
-def _shifted(start: datetime, seconds: float) -> datetime | None:
-    try:
-        return start + timedelta(seconds=seconds)
-    except (OverflowError, ValueError):
-        return None
+TABLE = Reader("csv", (".csv", ".txt"), read_table)

@@ -8,7 +8,7 @@ import numpy as np
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["decode", "number", "numbers", "rate_of", "stamp"]
+__all__ = ["decode", "find_rate", "number", "numbers", "shift", "stamp"]
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|[\x80-\xff]+[a-z]")
@@ -78,7 +78,7 @@ def number(text: str, default: float = np.nan) -> float:
 
 
 def numbers(lines: list[str], delimiter: str | None, columns: list[int], decimal: str = ".") -> FloatArray:
-    """Return columns of a table of text, with NaN where a field is missing or no number.
+    """Return columns of a table of text, with NaN where a field is missing or is not a number.
 
     Parameters
     ----------
@@ -170,10 +170,18 @@ def stamp(date: str, time: str = "", *, month_first: bool = False) -> datetime |
         return None
 
 
-def rate_of(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
+def shift(start: datetime | None, seconds: float) -> datetime | None:
+    """Return a time some seconds later, or None if there is none."""
+    try:
+        return None if start is None else start + timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        return None
+
+
+def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
     """Return the sampling rate that time stamps tell, and the longest stretch without a gap.
 
-    Rounded stamps are averaged over the stretch, and a rate that is a whole number within their rounding is taken
+    Rounded stamps are averaged over the stretch, and a rate that is an integer within their rounding is taken
     as that.
 
     Parameters
@@ -190,7 +198,7 @@ def rate_of(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
 
     Examples
     --------
-    >>> rate_of(np.round(np.arange(1000) / 6400, 6), [])
+    >>> find_rate(np.round(np.arange(1000) / 6400, 6), [])
     (6400.0, slice(0, 1000, None))
     """
     everything = slice(0, times.size)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pqswarm.recordings._csv_header import HEADER_ROWS, TIME_UNITS, kind_of, metadata_of, take_metadata
-from pqswarm.recordings._names import clean, si_unit, split_unit
-from pqswarm.recordings._raw import Options
-from pqswarm.recordings._text import number
+from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.table.header import HEADER_ROWS, TIME_UNITS, kind_of, metadata_of, take_metadata
+from pqswarm.recordings.text import number
+from pqswarm.recordings.units import clean, si_unit, split_unit
 
 __all__ = ["Layout", "find_layout", "split"]
 
@@ -96,10 +96,10 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     Raises
     ------
     RecordingError
-        If there is no table of numbers.
+        If there is not a table of numbers.
     """
     if any(len(line) > _LONGEST_LINE for line in lines):
-        raise RecordingError("is no table: it has lines of more than 100000 characters.")
+        raise RecordingError("is not a table: it has lines of more than 100000 characters.")
     tail = lines[-(len(lines) // 3 + 1) :]
     tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be cut
     sample = tail[:: len(tail) // 60 + 1]
@@ -107,9 +107,9 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
         delimiter, decimal, columns = ";", ",", [0]
     if not columns:
-        raise RecordingError("is no table of numbers that could be understood.")
+        raise RecordingError("is not a table of numbers that could be understood.")
     if len(columns) > _MAX_COLUMNS:
-        raise RecordingError(f"is no recording: its table has {len(columns)} columns.")
+        raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
     layout = Layout(delimiter, decimal)
     layout.first_row = _first_row(lines, layout, columns)
     head = [split(line, delimiter) for line in lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]]
@@ -150,7 +150,7 @@ def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int
 
 
 def _is_one_column(lines: list[str], sample: list[str], options: Options) -> bool:
-    """Whether two columns of whole numbers are rather one with decimal commas: a header without a comma tells."""
+    """Whether two columns of integers are rather one with decimal commas: a header without a comma tells."""
     if options.delimiter is not None or options.decimal is not None or any("." in line for line in sample):
         return False
     head = [line for line in lines[:20] if re.search(r"[^\W\dEe]", line)]
@@ -225,7 +225,7 @@ def _find_time(
     layout.names = [names[i] for i in rest]
     layout.units = [units[i].strip("[]() ") for i in rest]
     if not layout.columns:
-        raise RecordingError("is no recording: its table has no column besides the time.")
+        raise RecordingError("is not a recording: its table has no column besides the time.")
 
 
 def _given_time(given: str | int | None, columns: list[int], names: list[str]) -> int | None:

@@ -12,9 +12,9 @@ from datetime import datetime
 
 import numpy as np
 
-from pqswarm.recordings._raw import MAX_CHANNELS
-from pqswarm.recordings._text import number, stamp
+from pqswarm.recordings.reader import MAX_CHANNELS
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import number, stamp
 
 __all__ = ["AnalogChannel", "Configuration", "parse_configuration"]
 
@@ -98,7 +98,7 @@ def parse_configuration(text: str) -> Configuration:
     """
     lines = [line.strip(" \t\r\0\x1a") for line in text.lstrip().split("\n")]
     if len(lines) < 3:
-        raise RecordingError("is no COMTRADE configuration: it has fewer than three lines.")
+        raise RecordingError("is not a COMTRADE configuration: it has fewer than three lines.")
     first = [part.strip() for part in lines[0].split(",")]
     n_analog, n_status = _counts(lines[1], len(lines))
     notes: list[str] = []
@@ -116,7 +116,7 @@ def _counts(line: str, n_lines: int) -> tuple[int, int]:
     """The numbers of analog and status channels; there cannot be more than there are lines."""
     found = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
     if "A" not in found:
-        raise RecordingError("is no COMTRADE configuration: its second line does not count the analog channels.")
+        raise RecordingError("is not a COMTRADE configuration: its second line does not count the analog channels.")
     analog, status = found["A"], found.get("D", 0)
     if not analog:
         raise RecordingError("has no analog channels, only status channels.")
@@ -150,7 +150,7 @@ def _analog(line: str, n: int) -> AnalogChannel:
         extra = len(fields) - 13
         fields[1 : 2 + extra] = [" ".join(fields[1 : 2 + extra])]
     if len(fields) < 6:
-        raise RecordingError(f"is damaged: line {n} of its configuration is no analog channel.")
+        raise RecordingError(f"is damaged: line {n} of its configuration is not an analog channel.")
     fields += [""] * (13 - len(fields))
     factor, offset = number(fields[5]), number(fields[6], 0.0)
     if not (np.isfinite(factor) and np.isfinite(offset)):

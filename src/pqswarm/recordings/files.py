@@ -1,14 +1,12 @@
-"""Files from and to disk: sizes are looked at before memory is taken, writing is all or nothing."""
+"""Files from disk: sizes are looked at before memory is taken."""
 
 import os
 import stat
-from contextlib import suppress
 from pathlib import Path
 
-from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["partner", "read_bytes", "write_bytes"]
+__all__ = ["find_partner", "read_bytes"]
 
 _FOLDER_LIMIT = 100_000  # names looked at in search of a partner file
 
@@ -16,8 +14,8 @@ _FOLDER_LIMIT = 100_000  # names looked at in search of a partner file
 def read_bytes(path: Path, limit: int) -> bytes:
     """Return the content of a regular file of at most `limit` bytes."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
-            raise RecordingError("is no regular file.")
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait forever
+            raise RecordingError("is not a regular file.")
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             if status.st_size > limit:
@@ -36,7 +34,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
         raise RecordingError(f"cannot be read: {error}.") from error
 
 
-def partner(path: Path, suffix: str) -> Path | None:
+def find_partner(path: Path, suffix: str) -> Path | None:
     """Return the file beside `path` with the same name and that suffix, whatever the case of both."""
     exact = path.with_suffix(suffix)
     if exact.is_file():
@@ -51,19 +49,3 @@ def partner(path: Path, suffix: str) -> Path | None:
     except OSError:
         return None
     return None
-
-
-def write_bytes(path: Path, content: bytes) -> Path:
-    """Write a file, whole or not at all."""
-    if not path.name:
-        raise PqswarmError(f"{str(path)!r} is no name of a file to write.")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
-    return path

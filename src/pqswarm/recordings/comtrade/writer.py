@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pqswarm._files import write_atomically
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.recordings._files import write_bytes
 from pqswarm.recordings.recording import Recording
 
 __all__ = ["write_comtrade"]
@@ -48,12 +48,12 @@ def write_comtrade(recording: Recording, path: str | Path, encoding: str = "ASCI
         raise unknown_name("encoding of COMTRADE data", encoding, _RANGES)
     path = Path(path)
     if not path.name:
-        raise PqswarmError(f"{str(path)!r} is no name of a file to write.")
+        raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
     n_channels = len(recording.channels)
     lines = [f"pqswarm,{_field(recording.source)[:64]},1999", f"{n_channels},{n_channels}A,0D"]
     columns = []
     for n, channel in enumerate(recording.channels, 1):
-        stored, factor, offset = _stored(channel.samples, encoding)
+        stored, factor, offset = _encode(channel.samples, encoding)
         columns.append(stored)
         limit = _RANGES[encoding]
         phase = _field(channel.phase)
@@ -73,16 +73,16 @@ def write_comtrade(recording: Recording, path: str | Path, encoding: str = "ASCI
         f"{multiplier:g}",
     ]
     data = _ascii(stamps, columns) if encoding == "ASCII" else _binary(stamps, columns)
-    write_bytes(path.with_suffix(".dat"), data)
-    return write_bytes(path.with_suffix(".cfg"), ("\r\n".join(lines) + "\r\n").encode("utf-8"))
+    write_atomically(path.with_suffix(".dat"), data)
+    return write_atomically(path.with_suffix(".cfg"), "\r\n".join(lines) + "\r\n")
 
 
 def _field(text: str) -> str:
     return re.sub(r"[,\x00-\x1f\x7f]+", " ", text).strip()
 
 
-def _stored(samples: FloatArray, encoding: str) -> tuple[IntArray, float, float]:
-    """Whole numbers, and what makes samples of them: factor and offset."""
+def _encode(samples: FloatArray, encoding: str) -> tuple[IntArray, float, float]:
+    """Integers, and what makes samples of them: factor and offset."""
     finite = samples[np.isfinite(samples)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
     # The offset stays 0 for what swings about 0, so that its zero is exact.

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from pqswarm._typing import AnyArray
-from pqswarm.recordings import _pqdif_tags as tags
-from pqswarm.recordings._text import decode
+from pqswarm.recordings.pqdif import tags
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import decode
 
 __all__ = ["Collection", "DamageError", "Scalar", "Vector", "records"]
 
@@ -128,7 +128,7 @@ class Collection:
         return default if np.isnan(value) else value
 
     def integer(self, wanted: bytes, default: int = -1) -> int:
-        """The whole number of the first scalar with a tag."""
+        """The integer of the first scalar with a tag."""
         value = self.number(wanted, default)
         return int(value) if abs(value) < 2**53 else default
 
@@ -197,7 +197,7 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
             wrong = 1
             notes.append("The checksum of a record is wrong.")
         if body and packed:
-            body = _unpacked(body, unpacked_limit - unpacked, position)
+            body = _unpack(body, unpacked_limit - unpacked, position)
         unpacked += len(body)
         if body:
             tree, n_elements = _tree(body, element_limit)
@@ -220,7 +220,7 @@ def _is_packed(container: Collection) -> bool:
     return bool(style and algorithm)
 
 
-def _unpacked(body: bytes, limit: int, position: int) -> bytes:
+def _unpack(body: bytes, limit: int, position: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
         result = unpacker.decompress(body, max(1, limit))

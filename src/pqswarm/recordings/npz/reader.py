@@ -17,36 +17,30 @@ Nothing is ever unpickled.
 
 import io
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 
+from pqswarm._archive import DAMAGE, read_npy, write_arrays
+from pqswarm._files import write_atomically
 from pqswarm._typing import AnyArray
-from pqswarm.recordings._files import read_bytes, write_bytes
-from pqswarm.recordings._names import split_unit
-from pqswarm.recordings._raw import Options, RawChannel, RawRecording, check_budget, unpacked_limit
-from pqswarm.recordings._text import rate_of
+from pqswarm.errors import FileFormatError
+from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
+from pqswarm.recordings.text import find_rate
+from pqswarm.recordings.units import split_unit
 
-__all__ = ["read_npz", "write_npz"]
+__all__ = ["NPZ", "write_npz"]
 
 _VERSION = 1
 _MEMBERS = 10_000
-_HEADER = re.compile(
-    rb"\s*\{\s*'descr':\s*'([<>|=]?[fiubUS]\d{1,7})',\s*'fortran_order':\s*(True|False),"
-    rb"\s*'shape':\s*\(([\d, ]{0,100})\),?\s*\}\s*"
-)
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 _RATE_NAMES = ("sampling_rate", "fs", "sample_rate", "rate")
 _FREQUENCY_NAMES = ("nominal_frequency", "f0", "frequency")
 _RTE_NAME = re.compile(r"DATA_S\d+")
@@ -54,7 +48,7 @@ _RTE_SHORTEST = 1000  # samples; the records of the database have 21000
 _RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.314
 
 
-def read_npz(path: Path, options: Options) -> tuple[list[RawRecording], int]:
+def read_npz(path: Path, options: Options) -> list[RawRecording]:
     """Read the recordings of an ``.npz`` archive.
 
     Parameters
@@ -66,16 +60,16 @@ def read_npz(path: Path, options: Options) -> tuple[list[RawRecording], int]:
 
     Returns
     -------
-    tuple of (list of RawRecording, int)
-        The recordings; the first one.
+    list of RawRecording
+        The recordings.
     """
     arrays = _arrays(read_bytes(path, 4 * options.max_bytes), options)
     if "pqswarm_recording" in arrays:
-        return [_own(arrays, path.name)], 0
+        return [_own(arrays, path.name)]
     rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
     if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
-        return _rte(arrays[rte[0]], path.name), 0
-    return [_plain(arrays, path.name)], 0
+        return _rte(arrays[rte[0]], path.name)
+    return [_plain(arrays, path.name)]
 
 
 def write_npz(recording: Recording, path: str | Path) -> Path:
@@ -115,15 +109,7 @@ def write_npz(recording: Recording, path: str | Path) -> Path:
         "format": np.array(recording.format),
         "notes": np.array(recording.notes, str),
     }
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            member = io.BytesIO()
-            npy.write_array(member, np.ascontiguousarray(array).reshape(array.shape), (1, 0), allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, member.getvalue())
-    return write_bytes(Path(path), buffer.getvalue())
+    return write_atomically(path, lambda file: write_arrays(file, arrays, compression=zipfile.ZIP_DEFLATED))
 
 
 def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
@@ -138,55 +124,26 @@ def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
             if len(members) > _MEMBERS or total > 1032 * len(content) + 1000:
                 raise RecordingError("is damaged: it claims to hold more than it can.")
             # Nor do measurements pack so well: a small file is not given all the memory of a large one.
-            limits = replace(options, max_bytes=unpacked_limit(len(content), 64_000_000, options))
-            check_budget(total // 8, limits)
+            limits = replace(options, max_bytes=options.unpacked_limit(len(content), 64_000_000))
+            limits.check_samples(total // 8)
             arrays: dict[str, AnyArray] = {}
             n_values = 0
             for info in members:
                 arrays[info.filename[:-4]] = array = _array(archive, info)
                 n_values += array.size
-                check_budget(n_values, limits)  # a value of one byte grows to eight
+                limits.check_samples(n_values)  # a value of one byte grows to eight
             return arrays
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        struct.error,
-        OSError,
-    ) as error:
-        raise RecordingError(f"is damaged, or is no .npz archive ({error}).") from error
-    except (UnicodeDecodeError, ValueError, OverflowError) as error:
-        if isinstance(error, RecordingError):
-            raise
-        raise RecordingError(f"is damaged, or is no .npz archive ({error}).") from error
+    except FileFormatError:
+        raise
+    except (*DAMAGE, OSError) as error:
+        raise RecordingError(f"is damaged, or is not an .npz archive ({error}).") from error
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> AnyArray:
     name = info.filename[:100]
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise RecordingError(f"packs {name!r} in a way that .npz archives do not.")
-    content = archive.read(info)
-    if content[:6] != b"\x93NUMPY" or len(content) < 12:
-        raise RecordingError(f"is damaged: {name!r} is no array.")
-    if content[6] == 1:
-        start, length = 10, int.from_bytes(content[8:10], "little")
-    else:
-        start, length = 12, int.from_bytes(content[8:12], "little")
-    match = _HEADER.fullmatch(content[start : start + min(length, 10_000)])
-    if match is None:
-        raise RecordingError(f"is damaged, or {name!r} is no array of plain numbers or text.")
-    try:
-        dtype = np.dtype(match[1].decode("ascii"))
-    except TypeError:
-        raise RecordingError(f"is damaged: {name!r} has the impossible type {match[1].decode('ascii')!r}.") from None
-    shape = tuple(int(part) for part in match[3].split(b",") if part.strip())
-    size = prod(shape)
-    if len(shape) > 3 or not dtype.itemsize or size * dtype.itemsize != len(content) - start - length:
-        raise RecordingError(f"is damaged: {name!r} is not as long as its header says.")
-    array = np.frombuffer(content, dtype, offset=start + length)
-    return array.reshape(shape, order="F" if match[2] == b"True" else "C")
+    return read_npy(archive.read(info), name)
 
 
 def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
@@ -288,7 +245,7 @@ def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
         times = _floats(signals.pop(time))
         signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
         if not rate:
-            rate, kept = rate_of(times, notes)
+            rate, kept = find_rate(times, notes)
     channels = []
     for name, array in signals.items():
         rows = _floats(array).reshape(-1, array.shape[-1])
@@ -304,3 +261,6 @@ def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
         notes.append(f"{left} arrays shorter than the longest were left out.")
     channels = [channel for channel in channels if channel.samples.size == longest]
     return RawRecording(channels, rate, _scalar(arrays, _FREQUENCY_NAMES), None, source, "npz", notes)
+
+
+NPZ = Reader("npz", (".npz",), read_npz, lambda path, head: head.startswith(b"PK\x03\x04"))  # noqa: ARG005

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm._typing import FloatArray
-from pqswarm.recordings import _pqdif_tags as tags
-from pqswarm.recordings._names import clean
-from pqswarm.recordings._pqdif_records import Collection, Vector
+from pqswarm.recordings.pqdif import tags
+from pqswarm.recordings.pqdif.records import Collection, Vector
+from pqswarm.recordings.units import clean
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -63,6 +63,7 @@ class Instances:
         self.time_bases: dict[tuple[int, int], tuple[float, float, datetime | None]] = {}
 
     def definition(self, i: int) -> Definition | None:
+        """Definition of a channel."""
         return self.definitions[self.indices[i]] if 0 <= self.indices[i] < len(self.definitions) else None
 
     def stored(self, i: int, at: int, depth: int = 0) -> "Stored | None":
@@ -70,10 +71,10 @@ class Instances:
         if depth > _MAX_SHARES or not (0 <= i < len(self.indices) and 0 <= at < len(self.all_series[i])):
             return None
         if (i, at) not in self.memory:
-            self.memory[i, at] = self.found(i, at, depth)
+            self.memory[i, at] = self._look_up(i, at, depth)
         return self.memory[i, at]
 
-    def found(self, i: int, at: int, depth: int) -> "Stored | None":
+    def _look_up(self, i: int, at: int, depth: int) -> "Stored | None":
         definition, series = self.definition(i), self.all_series[i][at]
         scale, offset = series.number(tags.SERIES_SCALE), series.number(tags.SERIES_OFFSET)
         values = series.vector(tags.SERIES_VALUES)
@@ -91,7 +92,7 @@ class Instances:
 
 
 def read_definition(channel: Collection) -> Definition | None:
-    """A channel's definition; None if it is no waveform with time and values."""
+    """A channel's definition; None if it is not a waveform with time and values."""
     if channel.guid(tags.QUANTITY_TYPE) != tags.WAVEFORM:
         return None
     kinds = channel.collection(tags.SERIES_DEFINITIONS).collections(tags.ONE_SERIES_DEFINITION)

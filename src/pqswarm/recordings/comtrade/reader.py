@@ -2,19 +2,18 @@
 
 import re
 from dataclasses import replace
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
-from pqswarm.recordings._comtrade_cfg import AnalogChannel, Configuration, parse_configuration
-from pqswarm.recordings._comtrade_dat import Data, parse_data
-from pqswarm.recordings._files import partner, read_bytes
-from pqswarm.recordings._raw import Options, RawChannel, RawRecording
-from pqswarm.recordings._text import decode, rate_of
+from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
+from pqswarm.recordings.comtrade.data import Data, parse_data
+from pqswarm.recordings.files import find_partner, read_bytes
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import decode, find_rate, shift
 
-__all__ = ["read_comtrade"]
+__all__ = ["COMTRADE"]
 
 _SECTION = re.compile(
     rb"^-{2,}[ \t]*file type:[ \t]*([A-Z]+)[ \t]*([A-Z0-9]*)[ \t]*(?::[ \t]*\d+)?[ \t]*-{2,}[ \t]*\r?\n", re.I | re.M
@@ -25,7 +24,7 @@ _SHORTEST = 16  # samples of a segment that counts
 _MOST_SEGMENTS = 100
 
 
-def read_comtrade(path: Path, options: Options) -> tuple[list[RawRecording], int]:
+def read_comtrade(path: Path, options: Options) -> list[RawRecording]:
     """Read a COMTRADE recording.
 
     Parameters
@@ -37,8 +36,8 @@ def read_comtrade(path: Path, options: Options) -> tuple[list[RawRecording], int
 
     Returns
     -------
-    tuple of (list of RawRecording, int)
-        One recording for each stretch at the high rate, and which of them is the longest.
+    list of RawRecording
+        One for each stretch at the high rate; the longest is the main one.
     """
     config_text, content, source = _contents(path, options)
     text, encoding = decode(config_text, options.encoding)
@@ -46,30 +45,27 @@ def read_comtrade(path: Path, options: Options) -> tuple[list[RawRecording], int
     data = parse_data(content, config, options)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
-    scaled, scale_notes = _scaled(config, data)
+    channels, scale_notes = _scale(config, data)
     notes += scale_notes
     title = f"COMTRADE {config.revision} {data.kind}"
     recordings = []
     for rate, kept, more in _segments(config, data, options.sampling_rate):
-        start = config.start
-        if start is not None and kept.start:
-            start = _later(config, kept.start)
         recordings.append(
             RawRecording(
-                [replace(channel, samples=channel.samples[kept]) for channel in scaled],
+                [replace(channel, samples=channel.samples[kept]) for channel in channels],
                 rate,
                 config.frequency,
-                start,
+                shift(config.start, _seconds_before(config, kept.start)),
                 source,
                 title,
                 notes + more,
             )
         )
-    lengths = [recording.channels[0].samples.size for recording in recordings]
+    max(recordings, key=lambda recording: recording.channels[0].samples.size).is_main = True
     if len(recordings) > 1:
         for n, recording in enumerate(recordings):
             recording.source = f"{source}, segment {n + 1}"
-    return recordings, lengths.index(max(lengths))
+    return recordings
 
 
 def _contents(path: Path, options: Options) -> tuple[bytes, bytes, str]:
@@ -78,11 +74,11 @@ def _contents(path: Path, options: Options) -> tuple[bytes, bytes, str]:
     if path.suffix.casefold() == ".cff":
         config, content = _sections(read_bytes(path, limit))
         return config, content, path.name
-    config_path = path if path.suffix.casefold() == ".cfg" else partner(path, ".cfg")
+    config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
     config = read_bytes(config_path, min(limit, _CFG_LIMIT))
-    data_path = path if path.suffix.casefold() == ".dat" else partner(config_path, ".dat")
+    data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
         raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
     return config, read_bytes(data_path, limit), config_path.name
@@ -104,10 +100,10 @@ def _sections(content: bytes) -> tuple[bytes, bytes]:
         if previous == "DAT":  # the last section; binary data may look like anything
             return config, content[start:]
         position = match.end()
-    raise RecordingError("is no COMTRADE recording: it has no data section.")
+    raise RecordingError("is not a COMTRADE recording: it has no data section.")
 
 
-def _scaled(config: Configuration, data: Data) -> tuple[list[RawChannel], list[str]]:
+def _scale(config: Configuration, data: Data) -> tuple[list[RawChannel], list[str]]:
     """The channels as primary values, in the units of the file."""
     channels, secondary, unclear = [], [], []
     numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
@@ -147,7 +143,7 @@ def _segments(config: Configuration, data: Data, given_rate: float | None) -> li
     groups = _groups(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was taken from the time stamps."]
-        rate, kept = rate_of(data.stamps * config.time_unit, notes)
+        rate, kept = find_rate(data.stamps * config.time_unit, notes)
         if not rate:
             raise RecordingError("does not say its sampling rate, nor do its time stamps; give it as sampling_rate.")
         return [(rate, kept, notes)]
@@ -210,15 +206,23 @@ def _length(group: tuple[float, slice, int]) -> int:
     return int(group[1].stop - group[1].start)
 
 
-def _later(config: Configuration, sample: int) -> datetime | None:
-    """Time of a sample."""
+def _seconds_before(config: Configuration, sample: int) -> float:
+    """Time from the first sample to another [s]."""
     seconds, first = 0.0, 0
     for rate, last in config.rates:
         end = min(last, sample)
         if end > first:
             seconds += (end - first) / rate
             first = end
-    try:
-        return config.start + timedelta(seconds=seconds) if config.start is not None else None
-    except OverflowError:
-        return None
+    return seconds
+
+
+def _recognise(path: Path, head: bytes) -> bool:
+    """A partner of a configuration; a ``.dat`` in text without one is a table."""
+    suffix = path.suffix.casefold()
+    if suffix not in (".dat", ".hdr", ".inf"):
+        return False
+    return suffix != ".dat" or b"\0" in head or find_partner(path, ".cfg") is not None
+
+
+COMTRADE = Reader("comtrade", (".cfg", ".cff"), read_comtrade, _recognise)

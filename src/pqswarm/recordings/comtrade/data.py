@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pqswarm._typing import AnyArray, FloatArray
-from pqswarm.recordings._comtrade_cfg import Configuration
-from pqswarm.recordings._raw import Options, check_budget
-from pqswarm.recordings._text import numbers
+from pqswarm.recordings.comtrade.configuration import Configuration
+from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import numbers
 
 __all__ = ["Data", "parse_data"]
 
@@ -95,7 +95,7 @@ def _row(kind: str, config: Configuration) -> np.dtype[np.void]:
 def _binary(content: bytes, kind: str, config: Configuration, options: Options, notes: list[str]) -> Data:
     row = _row(kind, config)
     count = len(content) // row.itemsize
-    check_budget(count * (len(config.analog) + 1), options)
+    options.check_samples(count * (len(config.analog) + 1))
     rows = np.frombuffer(content, row, count=count)
     if count > 2 and (np.diff(rows["n"].astype(np.int64)) == 1).mean() < 0.5:
         notes.append("The samples are not numbered in order: the data may be damaged.")
@@ -122,7 +122,7 @@ def _binary(content: bytes, kind: str, config: Configuration, options: Options, 
 def _ascii(content: bytes, config: Configuration, options: Options, notes: list[str]) -> Data:
     n_columns = len(config.analog) + 1
     # A row has at least a digit and a comma for each column, so that the file's size bounds the table.
-    check_budget(min(content.count(b"\n") + 1, len(content) // n_columns + 1) * n_columns, options)
+    options.check_samples(min(content.count(b"\n") + 1, len(content) // n_columns + 1) * n_columns)
     lines = [line for line in content.decode("latin-1").replace("\r", "\n").split("\n") if line.strip(" \t\0\x1a")]
     whole = n_columns
     kept = [line for line in lines if line.count(",") >= whole]
@@ -132,16 +132,16 @@ def _ascii(content: bytes, config: Configuration, options: Options, notes: list[
         return Data(np.empty((0, len(config.analog))), np.empty(0), "ASCII", notes)
     # Blank fields are legal for time stamps, and mark missing values in 1991.
     if any(",," in line.replace(" ", "") for line in kept[:50]):
-        kept = [_filled(line) for line in kept]
+        kept = [_fill_blanks(line) for line in kept]
     table = numbers(kept, ",", list(range(1, n_columns + 1)))
     values, stamps = table[:, 1:], table[:, 0]
     marked = values == 99999 if config.revision > 1991 else np.zeros(values.shape, bool)
     missing = marked | np.isnan(values)
     if missing.any():
         values = np.where(missing, np.nan, values)
-        notes.append(f"{int(missing.sum())} samples are missing or are no numbers.")
+        notes.append(f"{int(missing.sum())} samples are missing or are not numbers.")
     return Data(values, stamps, "ASCII", notes)
 
 
-def _filled(line: str) -> str:
+def _fill_blanks(line: str) -> str:
     return ",".join(field if field.strip() else "nan" for field in line.split(","))

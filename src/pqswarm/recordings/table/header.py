@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqswarm.recordings._names import clean
-from pqswarm.recordings._text import number
+from pqswarm.recordings.text import number
+from pqswarm.recordings.units import clean
 
 if TYPE_CHECKING:
-    from pqswarm.recordings._csv_layout import Layout
+    from pqswarm.recordings.table.layout import Layout
 
 __all__ = ["HEADER_ROWS", "TIME_UNITS", "kind_of", "metadata_of", "take_metadata"]
 
@@ -79,6 +79,7 @@ def _quantity(text: str, decimal: str) -> float:
 
 
 def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str], units: list[str]) -> None:
+    """Take over into the layout, names and units what the header says of them."""
     for key, value in metadata:
         amount = _quantity(value, layout.decimal)
         if _INTERVAL_KEY.fullmatch(key) and amount > 0 and not layout.rate:

@@ -1,4 +1,4 @@
-"""Frequency of the supply, from records with sags, interruptions and transients in them."""
+"""Frequency of the supply: nominal, for files that do not say it, and as measured."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,46 @@ import numpy as np
 
 from pqswarm._typing import AnyArray, FloatArray
 
-__all__ = ["FREQUENCY_BAND", "measure_frequency", "supply_share"]
+__all__ = ["estimate_nominal", "measure_frequency", "moving_mean", "supply_share"]
 
-FREQUENCY_BAND = (45.0, 65.0)
+_BAND = (45.0, 65.0)
 """Where the fundamental is looked for first [Hz]; then from 0.4 to 2 times the nominal frequency."""
 
 _MOST_CHANNELS = 3
 _ENOUGH_PER_CYCLE = 128
 _LEAST_SHARE = 0.5
+
+
+def estimate_nominal(signals: Sequence[FloatArray], sampling_rate: float) -> float | None:
+    """50 or 60 Hz, from the strongest line of the first signals between 44 and 66 Hz; None if there is none.
+
+    Signals may have NaN, and need not be supply voltages: this is coarser than :func:`measure_frequency`.
+    """
+    size = signals[0].size
+    # A window of five or six cycles; shorter than that a cycle count decides too little.
+    length = min(round(sampling_rate * 0.1), size)
+    if length < 32 or length / sampling_rate < 0.03:
+        return None
+    frequencies = np.arange(44.0, 66.5, 0.5)
+    stride = max(1, length // 2000)  # 20 kHz are plenty for 60 Hz, up to where aliases are not the signal anyway
+    window = np.hanning(length)[::stride]
+    kernel = np.exp(-2j * np.pi * frequencies[:, None] * np.arange(0, length, stride) / sampling_rate)
+    power, total = np.zeros(frequencies.size), 0.0
+    starts = np.unique(np.linspace(0, size - length, min(20, max(1, size // length))).astype(int))
+    for signal in signals[:_MOST_CHANNELS]:
+        scale = float(np.nanmax(np.abs(signal))) or 1.0
+        for start in starts:
+            part = signal[start : start + length : stride] / scale
+            if np.isnan(part).any():
+                continue
+            part = (part - part.mean()) * window
+            power += np.abs(kernel @ part) ** 2
+            total += float(np.sum(part**2)) * float(np.sum(window**2))
+    best = int(np.argmax(power))
+    # Half of the energy in one line is a mains voltage; the normalisation makes a pure line about 0.5 x 0.67.
+    if total <= 0 or power[best] / total < 0.15:
+        return None
+    return 50.0 if frequencies[best] < 55 else 60.0
 
 
 def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nominal_frequency: float) -> float | None:
@@ -31,8 +63,8 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
     if not strongest or strongest[0].size * nominal_frequency / sampling_rate < 2.0:
         return None
     bands = [(0.4 * nominal_frequency, min(2.0 * nominal_frequency, sampling_rate / 4))]
-    if FREQUENCY_BAND[0] <= nominal_frequency <= FREQUENCY_BAND[1]:
-        bands.insert(0, FREQUENCY_BAND)
+    if _BAND[0] <= nominal_frequency <= _BAND[1]:
+        bands.insert(0, _BAND)
     for low, high in bands:
         guess: float | None = _coarse(strongest, sampling_rate, low, high)
         for _ in range(3):
@@ -84,9 +116,9 @@ def _phase_step(signals: list[FloatArray], sampling_rate: float, guess: float) -
     weak: list[FloatArray] = []
     for x in signals:
         turn = np.exp(-2j * np.pi * guess / sampling_rate * np.arange(x.size))
-        phasor = _moving_mean(x * turn, cycle)
+        phasor = moving_mean(x * turn, cycle)
         if phasor.size > 2 * cycle:
-            phasor = _moving_mean(phasor, cycle)  # twice: a double null at the mirror frequency
+            phasor = moving_mean(phasor, cycle)  # twice: a double null at the mirror frequency
         lag = min(cycle, max((phasor.size - 1) // 2, 1))
         if phasor.size <= lag:
             continue
@@ -105,7 +137,8 @@ def _phase_step(signals: list[FloatArray], sampling_rate: float, guess: float) -
     return float(np.median(chosen)) if chosen.size else None
 
 
-def _moving_mean(x: AnyArray, width: int) -> AnyArray:
+def moving_mean(x: AnyArray, width: int) -> AnyArray:
+    """Mean over each `width` samples."""
     total = np.concatenate([[0.0], np.cumsum(x)])
     mean: AnyArray = (total[width:] - total[:-width]) / width
     return mean
