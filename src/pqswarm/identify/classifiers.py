@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray, IntArray
     from pqswarm.evaluation import Evaluator
 
-__all__ = ["CLASSIFIERS", "Classifier", "evaluator", "fit", "hyperparameters", "scores_of", "softened"]
+__all__ = ["CLASSIFIERS", "Classifier", "evaluator", "fit", "hyperparameters", "scores_of", "soften"]
 
 CLASSIFIERS = ("nb", "knn")
 """Kernel naive Bayes, and nearest neighbours."""
@@ -149,7 +149,7 @@ def fit(
     return _FittedKNN(data, labels, n_classes, int(parameters["voters"]), temperature)
 
 
-def softened(scores: "FloatArray", temperature: float) -> "FloatArray":
+def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
     """Turn log-scores into probabilities.
 
     Parameters
@@ -189,7 +189,7 @@ class _FittedNB:
         for column, blocks in zip(rows.T, self._blocks, strict=True):
             kernel_terms(np.ascontiguousarray(column), no_fold, *blocks, self._log_counts, self._width, terms)
             scores += _bounded(terms, self._floor)
-        return softened(scores, self._temperature)
+        return soften(scores, self._temperature)
 
 
 class _FittedKNN:
@@ -205,4 +205,4 @@ class _FittedKNN:
             near = np.argpartition(distance, self._voters - 1)[: self._voters]
             weight = 1.0 / (distance[near] + 1e-3 + 0.1 * distance[near].mean())
             votes[i] += np.bincount(self._labels[near], weight / weight.sum(), self._n_classes)
-        return softened(np.log(votes), self._temperature)
+        return soften(np.log(votes), self._temperature)

@@ -9,8 +9,8 @@ import numpy as np
 from pqswarm._archive import Archive
 from pqswarm.errors import FileFormatError
 from pqswarm.events import EVENT_CLASSES
+from pqswarm.identify.features import FEATURES, upper_frequencies
 from pqswarm.identify.model import Model, Subset
-from pqswarm.identify.prepare import FEATURES, uppers
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray
@@ -102,7 +102,7 @@ def _subset(given: Any, kept: tuple[str, ...]) -> Subset:
         raise FileFormatError("is damaged: a subset is no record.")
     names = _names(given.get("names"), kept, "features of a subset")
     highest = _number(given.get("highest"), 0.0, 1e6, "bandwidth")
-    limit = dict(zip(FEATURES, uppers().tolist(), strict=True))
+    limit = dict(zip(FEATURES, upper_frequencies().tolist(), strict=True))
     if any(limit[name] > highest for name in names):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
     return Subset(

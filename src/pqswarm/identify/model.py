@@ -9,34 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.prepare import FEATURES
+from pqswarm.identify.features import FEATURES
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.identify.classifiers import Classifier
 
-__all__ = ["CODES", "GROUPS", "Model", "Prediction", "Subset", "default_model", "scale"]
+__all__ = ["CODES", "Model", "Prediction", "Subset", "default_model", "scale"]
 
 CODES = 65535
-"""A scaled feature is kept as a whole number from 0 to this."""
-
-GROUPS: Mapping[str, str] = {
-    "pure_sinusoid": "normal",
-    "dc_offset": "dc offset",
-    "sag": "sag",
-    "swell": "swell",
-    "interruption": "interruption",
-    "flicker": "flicker",
-    "notching": "notching",
-    "harmonics": "harmonics",
-    "oscillatory_transient": "transient",
-    "sag_with_harmonics": "sag",
-    "swell_with_harmonics": "swell",
-    "flicker_with_harmonics": "harmonics",
-    "sag_with_transient": "sag",
-    "swell_with_transient": "swell",
-}
-"""What each class is above all."""
+"""A scaled feature is kept as an integer from 0 to this."""
 
 
 @dataclass(frozen=True)
@@ -153,30 +135,30 @@ class Model:
     def _fitted(self) -> "dict[Subset, Classifier]":
         return {}
 
-    def subset_for(self, bands: "BoolArray | None" = None) -> Subset:
+    def subset_for(self, usable: "BoolArray | None" = None) -> Subset:
         """Return the widest subset whose features a recording has.
 
         Parameters
         ----------
-        bands : ndarray of bool, shape (n_features,), optional
-            What :func:`pqswarm.identify.available` says; by default all.
+        usable : ndarray of bool, shape (n_features,), optional
+            What :func:`pqswarm.identify.usable_features` says; by default all.
 
         Returns
         -------
         Subset
             The subset.
         """
-        if bands is None:
+        if usable is None:
             return self.subsets[0]
-        if np.shape(bands) != (len(FEATURES),):
-            raise PqswarmError(f"bands must say yes or no to each of the {len(FEATURES)} features.")
-        has = {name for name, yes in zip(FEATURES, bands, strict=True) if yes}
+        if np.shape(usable) != (len(FEATURES),):
+            raise PqswarmError(f"usable must say yes or no to each of the {len(FEATURES)} features.")
+        has = {name for name, yes in zip(FEATURES, usable, strict=True) if yes}
         for subset in self.subsets:
             if has.issuperset(subset.names):
                 return subset
         raise PqswarmError("the sampling rate is too low for the model: eight samples per cycle are needed.")
 
-    def predict(self, features: "FloatArray", bands: "BoolArray | None" = None) -> Prediction:
+    def predict(self, features: "FloatArray", usable: "BoolArray | None" = None) -> Prediction:
         """Return the probabilities of the classes.
 
         The classifier is fitted to the training events for the widest subset whose features exist.
@@ -185,8 +167,8 @@ class Model:
         ----------
         features : ndarray of shape (n, n_features) or (n_features,)
             In the order of :data:`pqswarm.identify.FEATURES`.
-        bands : ndarray of bool, shape (n_features,), optional
-            Which of them the recording has (:func:`pqswarm.identify.available`); by default all.
+        usable : ndarray of bool, shape (n_features,), optional
+            Which of them the recording has (:func:`pqswarm.identify.usable_features`); by default all.
 
         Returns
         -------
@@ -196,15 +178,15 @@ class Model:
         Examples
         --------
         >>> from pqswarm.events import generate
-        >>> from pqswarm.identify import features_of
+        >>> from pqswarm.identify import compute_features
         >>> event = generate("sag", seed=4, preset="field", depth=0.5)
-        >>> default_model().predict(features_of(event.signal, 25_000, event.frequency)).best(count=1)[0][0]
+        >>> default_model().predict(compute_features(event.signal, 25_000, event.frequency)).best(count=1)[0][0]
         'sag'
         """
         rows = np.atleast_2d(np.asarray(features, dtype=np.float64))
         if rows.ndim != 2 or rows.shape[1] != len(FEATURES) or not np.isfinite(rows).all():
             raise PqswarmError(f"features must be finite, {len(FEATURES)} for each event.")
-        subset = self.subset_for(bands)
+        subset = self.subset_for(usable)
         if subset not in self._fitted:
             from pqswarm.identify.classifiers import fit
 
@@ -263,7 +245,7 @@ def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
 
 @cache
 def default_model() -> Model:
-    """Return the model that comes with the package.
+    """Return the bundled model.
 
     Returns
     -------

@@ -24,7 +24,7 @@ _OPPOSITE = 0.25
 """An oscillation swings back by at least this share of its peak."""
 _TAPS = 6
 _DENSE = 100
-"""Samples per cycle from which on a sample more or less is no matter."""
+"""Samples per cycle from which on a sample more or less does not matter."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Transient:
     frequency : float
         Dominant frequency [Hz]; NaN for an impulse, and if it is below three times the fundamental.
     decay : float
-        Time constant of the envelope [s]; NaN if it cannot be told.
+        Time constant of the envelope [s]; NaN if it is not known.
     """
 
     channel: str
@@ -90,7 +90,7 @@ def cycle_residuals(signal: FloatArray, sampling_rate: float, frequency: float) 
     (True, True)
     """
     cycle = sampling_rate / frequency
-    return signal - _delayed(signal, cycle), signal - _delayed(signal[::-1], cycle)[::-1]
+    return signal - _delay(signal, cycle), signal - _delay(signal[::-1], cycle)[::-1]
 
 
 def find_transients(
@@ -142,11 +142,11 @@ def find_transients(
     if signal.size < 2 * cycle + 2 * _TAPS or sampling_rate < 8 * _CUTOFF * frequency:
         return []
     raw = cycle_residuals(signal, sampling_rate, frequency)
-    past, future = _both_filtered(signal, raw, sampling_rate, frequency)
+    past, future = _filter_both(signal, raw, sampling_rate, frequency)
     least = np.fmin(np.abs(past), np.abs(future))
     # In the first and last cycle one of the two is missing; a second look at the other, two cycles away, tells a
     # transient there from the shadow of one in the next cycle.
-    far = _both_filtered(signal, cycle_residuals(signal, sampling_rate, frequency / 2), sampling_rate, frequency)
+    far = _filter_both(signal, cycle_residuals(signal, sampling_rate, frequency / 2), sampling_rate, frequency)
     for lone, other in ((np.isnan(past), far[1]), (np.isnan(future), far[0])):
         least[lone] = np.fmin(least, np.nan_to_num(np.abs(other)))[lone]
     least = np.nan_to_num(least)
@@ -164,7 +164,7 @@ def find_transients(
     ]
 
 
-def _delayed(signal: FloatArray, delay: float) -> FloatArray:
+def _delay(signal: FloatArray, delay: float) -> FloatArray:
     """Signal of `delay` samples earlier, by Lagrange interpolation; NaN where it is not known."""
     whole = int(np.floor(delay)) - (_TAPS // 2 - 1)
     part = delay - whole
@@ -177,7 +177,7 @@ def _delayed(signal: FloatArray, delay: float) -> FloatArray:
     return late
 
 
-def _both_filtered(
+def _filter_both(
     signal: FloatArray, residuals: tuple[FloatArray, FloatArray], sampling_rate: float, frequency: float
 ) -> tuple[FloatArray, FloatArray]:
     """Filter the residuals to the past and to the future, each in its own direction.
@@ -320,14 +320,14 @@ def _ring(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float,
         rates = np.clip(best + np.linspace(-1, 1, 15) * width, lowest, sampling_rate / 2)
         taus = tau * ratio ** np.linspace(-1, 1, 15)
         decays = np.exp(-time / taus[:, None])
-        score = np.array([_explained(wave, decays, 2 * np.pi * rate * time) for rate in rates])
+        score = np.array([_explained_energy(wave, decays, 2 * np.pi * rate * time) for rate in rates])
         i, j = np.unravel_index(int(score.argmax()), score.shape)
         best, tau = float(rates[i]), float(taus[j])
         ratio, width = ratio**0.4, width * 0.3
     return best, tau
 
 
-def _explained(wave: FloatArray, decays: FloatArray, angle: FloatArray) -> FloatArray:
+def _explained_energy(wave: FloatArray, decays: FloatArray, angle: FloatArray) -> FloatArray:
     """Energy of `wave` that damped sines of one frequency explain, for each damping."""
     cosine, sine = decays * np.cos(angle), decays * np.sin(angle)
     cc, ss, cs = (cosine**2).sum(1), (sine**2).sum(1), (cosine * sine).sum(1)

@@ -22,7 +22,7 @@ _CLOSE = 0.05
 _SPREAD = 0.03
 _FEW = 4
 """Half cycles of a steady level."""
-_SHORT = "There is less than two cycles before the event: the reference is less sure; a nominal voltage would help."
+_SHORT = "There are less than two cycles before the event: the reference is less certain; a nominal voltage would help."
 _SHORT_RECORD = 80
 """Half cycles of a triggered capture."""
 _BRIEF = 10
@@ -35,7 +35,7 @@ class Reference:
 
     volts: float
     source: str
-    assumed: str = ""
+    caveat: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
     guess = guess_nominal(volts, phase)
     if guess is None:
         raise PqswarmError(
-            f"{volts:.4g} V is close to no standard voltage, so the nominal one cannot be guessed: "
+            f"{volts:.4g} V is not close to a standard voltage, so the nominal one cannot be guessed: "
             "give nominal_voltage, as the channels measure it, or another reference."
         )
     return Reference(guess, "nominal", f"The nominal voltage of {guess:.5g} V was guessed from the recording.")
@@ -167,7 +167,9 @@ def _auto(urms: FloatArray, levels: list[Level], first: float, together: float, 
         return Reference(max(top, float(ends.max())), "highest level", _SHORT)
     if not (dead or sag or odd or far) and first > 0:
         return Reference(first, "pre-event")
-    said = "The record begins inside an event, or with a dead channel: its first level is no reference; {} was taken."
+    said = (
+        "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
+    )
     if nominal is not None:
         return Reference(nominal, "nominal", said.format("the nominal voltage"))
     if odd and not sag:

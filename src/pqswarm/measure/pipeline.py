@@ -1,30 +1,33 @@
 """From a recording to what happened in it, by IEC 61000-4-30 and in the words of IEEE 1159."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 
 import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.recordings._char_channels import Selected, select_channels
-from pqswarm.recordings._char_flags import find_flags
-from pqswarm.recordings._char_limits import say_limits
-from pqswarm.recordings._char_reference import Reference, choose_reference
-from pqswarm.recordings._char_rms import Limits, Span, find_spans, locate
-from pqswarm.recordings.characterisation import ChannelResult, Characterisation, Disturbance, Flag, Thresholds
+from pqswarm.measure.caveats import list_caveats
+from pqswarm.measure.channels import SupplyChannel, select_channels
+from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
+from pqswarm.measure.flicker import find_flicker, longest_quiet
+from pqswarm.measure.harmonics import Spectrum, measure_spectrum
+from pqswarm.measure.ieee1159 import category, join_names, oscillation_word
+from pqswarm.measure.notches import count_notches
+from pqswarm.measure.reference import Reference, choose_reference
+from pqswarm.measure.rms_events import Span, find_spans, locate
+from pqswarm.measure.thresholds import Thresholds
+from pqswarm.measure.transients import Transient, find_transients
+from pqswarm.measure.urms import MeanSquare, half_cycle_rms
 from pqswarm.recordings.frequency import supply_share
-from pqswarm.recordings.harmonics import Spectrum, measure_spectrum
 from pqswarm.recordings.recording import Recording
-from pqswarm.recordings.transients import Transient, find_transients
-from pqswarm.recordings.urms import MeanSquare, half_cycle_rms
-from pqswarm.recordings.words import category, join_names, oscillation_word
 
 __all__ = ["characterise"]
 
 _REFERENCES = ("auto", "nominal", "pre-event")
 _CROWDED = 2.1
-"""Cycles between two steps below which transients cannot be told."""
+"""Cycles between two steps below which transients cannot be detected."""
 _LEAST_SHARE = 0.3
 """Of the fundamental in the mean square of a supply voltage."""
 
@@ -35,16 +38,8 @@ def characterise(
     *,
     nominal_voltage: float | None = None,
     channels: Sequence[str] | None = None,
-    sag_threshold: float = 0.9,
-    swell_threshold: float = 1.1,
-    interruption_threshold: float = 0.1,
-    hysteresis: float = 0.02,
-    transient_threshold: float = 0.08,
-    transient_noise_factor: float = 6.0,
-    thd_threshold: float = 0.05,
-    dc_threshold: float = 0.01,
-    notch_threshold: float = 0.05,
-    flicker_threshold: float = 0.005,
+    thresholds: Thresholds | Mapping[str, float] | None = None,
+    **old: float,
 ) -> Characterisation:
     """Find and measure the disturbances of a recording.
 
@@ -63,16 +58,11 @@ def characterise(
         RMS, as the channels measure it (phase to neutral, or line to line) [V]; by default a standard voltage close
         to the recording's.
     channels : sequence of str, optional
-        Names of the channels to look at; by default all voltages of the supply, not the neutral.
-    sag_threshold, swell_threshold, interruption_threshold, hysteresis : float
-        Of Urms(1/2) [pu].
-    transient_threshold : float
-        Least deviation from the cycles beside it [pu of the reference's peak].
-    transient_noise_factor : float
-        Least deviation over the recording's own noise.
-    thd_threshold, dc_threshold, notch_threshold, flicker_threshold : float
-        From which harmonics (total distortion), an offset [pu of the reference's peak], notches (depth, likewise)
-        and flicker (depth of the modulation) are flagged.
+        Names (or phases) of the channels to look at; by default all voltages of the supply, not the neutral.
+    thresholds : Thresholds or mapping of str to float, optional
+        Levels beyond which something counts as found.
+    **old : float
+        Single thresholds, as in earlier versions.
 
     Returns
     -------
@@ -94,22 +84,9 @@ def characterise(
     >>> round(found.channels[0].reference), found.channels[0].reference_source
     (230, 'pre-event')
     """
-    thresholds = _checked(
-        Thresholds(
-            sag=sag_threshold,
-            swell=swell_threshold,
-            interruption=interruption_threshold,
-            hysteresis=hysteresis,
-            transient=transient_threshold,
-            transient_noise_factor=transient_noise_factor,
-            thd=thd_threshold,
-            dc=dc_threshold,
-            notch=notch_threshold,
-            flicker=flicker_threshold,
-        )
-    )
+    levels = Thresholds.read(thresholds, old)
     _check_reference(reference, nominal_voltage)
-    chosen, left_out, measured = select_channels(recording, channels)
+    chosen, ignored, measured = select_channels(recording, channels)
     frequency = recording.nominal_frequency if measured is None else measured
     nominal_frequency = recording.nominal_frequency
     if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
@@ -129,33 +106,20 @@ def characterise(
             [supply_share(chosen[i].filled, recording.sampling_rate, frequency) > _LEAST_SHARE for i in members],
             nominal_voltage,
         )
-    worker = _Worker(recording.sampling_rate, frequency, nominal_frequency, thresholds, time, len(systems) > 1)
-    results = [worker.channel(one, values, ref) for one, values, ref in zip(chosen, urms, references, strict=True)]
-    polyphase = [event for system in systems for event in worker.polyphase([r for r in results if r.system == system])]
+    meter = _Meter(recording.sampling_rate, frequency, nominal_frequency, levels, time, len(systems) > 1)
+    results = [meter.channel(one, values, ref) for one, values, ref in zip(chosen, urms, references, strict=True)]
+    polyphase = [event for system in systems for event in meter.polyphase([r for r in results if r.system == system])]
     return Characterisation(
         source=recording.source,
         sampling_rate=recording.sampling_rate,
         frequency=frequency,
         nominal_frequency=nominal_frequency,
-        thresholds=thresholds,
+        thresholds=levels,
         time=time,
         channels=tuple(results),
         polyphase=tuple(polyphase),
-        limits=say_limits(recording, chosen, left_out, references, measured, nominal_frequency),
+        caveats=list_caveats(recording, chosen, ignored, references, measured, nominal_frequency),
     )
-
-
-def _checked(thresholds: Thresholds) -> Thresholds:
-    for name, value in vars(thresholds).items():
-        if not (isinstance(value, int | float) and isfinite(value) and value >= 0):
-            raise PqswarmError(f"the {name} threshold must be a number of at least 0, not {value!r}.")
-    t = thresholds
-    if not t.interruption + t.hysteresis <= t.sag < 1 < t.swell or t.hysteresis >= t.swell - 1:
-        raise PqswarmError(
-            "thresholds must be in the order interruption + hysteresis <= sag < 1 < swell, and hysteresis below "
-            f"swell - 1, not {t.interruption:g}, {t.hysteresis:g}, {t.sag:g} and {t.swell:g}."
-        )
-    return thresholds
 
 
 def _check_reference(reference: str | float, nominal_voltage: float | None) -> None:
@@ -168,29 +132,24 @@ def _check_reference(reference: str | float, nominal_voltage: float | None) -> N
         raise PqswarmError(f"nominal_voltage must be above 0 V, not {nominal_voltage!r}.")
 
 
-class _Worker:
-    """What all channels share, and how each is looked at."""
+@dataclass(frozen=True, eq=False)
+class _Meter:
+    """What all channels share, and how each is measured; `named` if a finding must say in which system it is."""
 
-    def __init__(
-        self,
-        sampling_rate: float,
-        frequency: float,
-        nominal_frequency: float,
-        thresholds: Thresholds,
-        time: FloatArray,
-        named: bool,
-    ) -> None:
-        self.sampling_rate, self.frequency, self.nominal_frequency = sampling_rate, frequency, nominal_frequency
-        self.thresholds, self.time, self.named = thresholds, time, named
-        self.limits = Limits(thresholds.sag, thresholds.swell, thresholds.interruption, thresholds.hysteresis)
+    sampling_rate: float
+    frequency: float
+    nominal_frequency: float
+    thresholds: Thresholds
+    time: FloatArray
+    named: bool
 
-    def channel(self, one: Selected, volts: FloatArray, reference: Reference) -> ChannelResult:
-        """Look at one channel."""
+    def channel(self, one: SupplyChannel, volts: FloatArray, reference: Reference) -> ChannelResult:
+        """Measure one channel."""
         scale = reference.volts if reference.volts > 0 else 1.0
         urms = volts / scale
         live = reference.volts > 0 and urms.size > 0
         mean_square = MeanSquare(one.channel.samples, self.sampling_rate / self.frequency)
-        spans = find_spans(urms, urms, self.limits) if live else []
+        spans = find_spans(urms, urms, self.thresholds) if live else []
         where = ((one.channel.name,), (one.channel.phase,), one.system if self.named else "")
         edges = locate(spans, self.time, mean_square, self.sampling_rate, self.frequency)
         events = [
@@ -201,9 +160,9 @@ class _Worker:
         ]
         wave = one.filled / (scale * np.sqrt(2))
         spectrum = measure_spectrum(one.filled, self.sampling_rate, self.frequency, volts, self.time) if live else None
+        flags = self._flags(join_names(*where), wave, urms, spans, spectrum, scale) if spectrum else []
         return ChannelResult(
-            name=one.channel.name,
-            phase=one.channel.phase,
+            channel=one.channel,
             system=one.system,
             reference=reference.volts,
             reference_source=reference.source,
@@ -211,7 +170,7 @@ class _Worker:
             events=tuple(events),
             transients=self._transients(one, wave, events, where[2]) if live else (),
             spectrum=spectrum,
-            flags=self._flags(one, wave, urms, spans, spectrum, scale) if spectrum else (),
+            flags=tuple(Flag(kind, where[0][0], where[1][0], where[2], value, text) for kind, value, text in flags),
         )
 
     def polyphase(self, members: Sequence[ChannelResult]) -> list[Disturbance]:
@@ -221,7 +180,7 @@ class _Worker:
         table = np.array([member.urms for member in members])
         lowest, highest = np.fmin.reduce(table), np.fmax.reduce(table)
         found = []
-        for span in find_spans(lowest, highest, self.limits):
+        for span in find_spans(lowest, highest, self.thresholds):
             low, high = self.time[span.first], self.time[min(span.stop, self.time.size - 1)]
             inside = [
                 (member, event)
@@ -272,7 +231,7 @@ class _Worker:
         )
 
     def _transients(
-        self, one: Selected, wave: FloatArray, events: Sequence[Disturbance], system: str
+        self, one: SupplyChannel, wave: FloatArray, events: Sequence[Disturbance], system: str
     ) -> tuple[Transient, ...]:
         edges = np.array([edge for event in events for edge in (event.start, event.end)])
         # Not those of a short swell: a strong transient makes one itself.
@@ -305,16 +264,28 @@ class _Worker:
         )
 
     def _flags(
-        self, one: Selected, wave: FloatArray, urms: FloatArray, spans: Sequence[Span], spectrum: Spectrum, scale: float
-    ) -> tuple[Flag, ...]:
-        system = one.system if self.named else ""
-        where = join_names((one.channel.name,), (one.channel.phase,), system)
-        found = find_flags(
-            where, wave, urms, spans, spectrum, scale, self.sampling_rate, self.frequency, self.thresholds
+        self, where: str, wave: FloatArray, urms: FloatArray, spans: Sequence[Span], spectrum: Spectrum, volts: float
+    ) -> list[tuple[str, float, str]]:
+        """Kind, value and sentence of each steady disturbance; `volts` is the reference [V]."""
+        flags: list[tuple[str, float, str]] = []
+        if spectrum.thd > self.thresholds.thd:
+            order = int(np.argmax(spectrum.harmonics)) + 2
+            text = f"harmonics on {where}, THD {100 * spectrum.thd:.1f} %"
+            text += f", most of order {order} ({100 * max(spectrum.harmonics):.1f} %)"
+            flags.append(("harmonics", spectrum.thd, text))
+        offset = spectrum.dc / (np.sqrt(2) * volts)
+        if abs(offset) > self.thresholds.dc:
+            flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
+        notches = count_notches(
+            wave, self.sampling_rate, self.frequency, spectrum.start, spectrum.cycles, least=self.thresholds.notch
         )
-        return tuple(
-            Flag(kind, one.channel.name, one.channel.phase, system, value, text) for kind, value, text in found
-        )
+        if notches:
+            flags.append(("notching", float(notches), f"notching on {where}, {notches} per cycle"))
+        flicker = find_flicker(longest_quiet(urms, spans), self.frequency, least=self.thresholds.flicker)
+        if flicker:
+            text = f"flicker on {where}, {100 * flicker[1]:.1f} % deep at {flicker[0]:.1f} Hz"
+            flags.append(("flicker", flicker[1], text))
+        return flags
 
 
 def _beside_interruption(span: Span, spans: Sequence[Span]) -> bool:

@@ -1,8 +1,10 @@
-"""What the wavelet bands do not say of a capture: levels, harmonics, modulation, notches, and what is not periodic.
+"""Measures of a short capture for a classifier: levels, harmonics, modulation, notches, and what is not periodic.
 
-The eleven functions of the paper are sums and extremes over a whole band: they cannot tell the step at a sag's edge
-from a transient, nor a slow modulation from a short sag, once phase, frequency, length and noise vary. These measures
-can. All are taken from a capture of 500 samples per cycle in pu of the peak, before it is lengthened.
+They are kin to what the other modules of this package measure by the standards, but need no events, no reference and
+no steady part. The eleven functions of the paper are sums and extremes over a whole band: they cannot distinguish the
+step at a sag's edge from a transient, nor a slow modulation from a short sag, once phase, frequency, length and noise
+vary. These measures can. All are taken from a capture of 500 samples per cycle in pu of the peak, before it is
+lengthened.
 """
 
 from functools import cache, lru_cache
@@ -11,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm.errors import PqswarmError
+from pqswarm.recordings.frequency import moving_mean
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, FloatArray
 
-__all__ = ["MEASURES", "SAMPLES_PER_CYCLE", "WIDEST", "measure"]
+__all__ = ["MEASURES", "SAMPLES_PER_CYCLE", "WIDEST", "measure_capture"]
 
 SAMPLES_PER_CYCLE = 500
 """As the paper's signals have (25 kHz, 50 Hz)."""
@@ -65,7 +68,7 @@ _LEAST = {
 }
 
 
-def measure(capture: "FloatArray") -> "FloatArray":
+def measure_capture(capture: "FloatArray") -> "FloatArray":
     """Measure a capture.
 
     Parameters
@@ -81,7 +84,8 @@ def measure(capture: "FloatArray") -> "FloatArray":
     Examples
     --------
     >>> t = np.arange(5000) / 500
-    >>> values = dict(zip(MEASURES, measure(np.sin(2 * np.pi * t) * np.where((t > 3) & (t < 6), 0.6, 1)), strict=True))
+    >>> capture = np.sin(2 * np.pi * t) * np.where((t > 3) & (t < 6), 0.6, 1)
+    >>> values = dict(zip(MEASURES, measure_capture(capture), strict=True))
     >>> f"{values['rms.minimum']:.2f} {values['rms.below']:.2f}", bool(values["transient.31_62.excess"] == 0)
     ('0.60 0.33', True)
     """
@@ -99,13 +103,6 @@ def measure(capture: "FloatArray") -> "FloatArray":
     return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
 
-def _moving(values: "AnyArray", width: int) -> "AnyArray":
-    """Mean over each `width` samples."""
-    total = np.concatenate([[0], np.cumsum(values)])
-    mean: AnyArray = (total[width:] - total[:-width]) / width
-    return mean
-
-
 def _roots(squares: "FloatArray") -> "FloatArray":
     """Square roots, where rounding may have left a little less than nothing."""
     return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
@@ -113,10 +110,10 @@ def _roots(squares: "FloatArray") -> "FloatArray":
 
 def _levels(capture: "FloatArray", found: dict[str, float]) -> None:
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
-    centre = float(np.median(_moving(capture, cycle)))
+    centre = float(np.median(moving_mean(capture, cycle)))
     squares = 2 * (capture - centre) ** 2
-    half = _roots(_moving(squares, cycle // 2)[::hop])
-    rms = _roots(_moving(squares, cycle)[::hop])
+    half = _roots(moving_mean(squares, cycle // 2)[::hop])
+    rms = _roots(moving_mean(squares, cycle)[::hop])
     found["half.minimum"], found["half.maximum"] = float(half.min()), float(half.max())
     found["rms.minimum"], found["rms.maximum"] = float(rms.min()), float(rms.max())
     found["rms.median"] = float(np.median(rms))
@@ -137,7 +134,7 @@ def _modulation(capture: "FloatArray", found: dict[str, float]) -> None:
     """Of the amplitude of the fundamental, cycle by cycle."""
     cycle = SAMPLES_PER_CYCLE
     turn = np.exp(-2j * np.pi / cycle * np.arange(capture.size))
-    amplitude = 2 * np.abs(_moving(capture * turn, cycle)[:: cycle // 8])
+    amplitude = 2 * np.abs(moving_mean(capture * turn, cycle)[:: cycle // 8])
     usual = max(float(np.median(amplitude)), 1e-3)
     low, high = np.percentile(amplitude, [10, 90])
     found["fundamental.spread"] = float(high - low) / usual
@@ -145,7 +142,7 @@ def _modulation(capture: "FloatArray", found: dict[str, float]) -> None:
     lag = max(8, amplitude.size // 3)
     far = np.abs(amplitude[lag:] - amplitude[:-lag])
     found["fundamental.drift"] = float(np.median(far)) / usual if far.size else 0.0
-    found["dc.offset"] = abs(float(np.median(_moving(capture, cycle)))) / usual
+    found["dc.offset"] = abs(float(np.median(moving_mean(capture, cycle)))) / usual
     depth, fit = _best_sine(amplitude)
     found["flicker.depth"], found["flicker.fit"] = depth / usual, fit
 
@@ -216,7 +213,7 @@ def _transients(capture: "FloatArray", found: dict[str, float]) -> None:
     """Largest deviation, in octaves, from the cycle before, from the cycle after, and from steady cycles of all levels.
 
     What began is looked for with causal filters and what ends with anti-causal ones, as in
-    :mod:`pqswarm.recordings.transients`: a step then agrees with one of them, and only what agrees with none counts.
+    :mod:`pqswarm.measure.transients`: a step then agrees with one of them, and only what agrees with none counts.
     """
     from scipy.signal import sosfilt
 
@@ -241,7 +238,7 @@ def _transients(capture: "FloatArray", found: dict[str, float]) -> None:
 def _steady_residuals(capture: "FloatArray") -> "FloatArray":
     """What is left of a capture without its usual cycle, at each level that it has: shape (n_levels, n_samples)."""
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
-    half = _roots(2 * _moving(capture**2, cycle // 2)[::hop])
+    half = _roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
     first, second = half[starts // hop], half[starts // hop + 10]
     level = np.sqrt((first**2 + second**2) / 2)

@@ -1,24 +1,24 @@
-"""What a recording cannot tell, in sentences."""
+"""What was assumed, and what a recording cannot show, in sentences."""
 
 from collections.abc import Sequence
 
-from pqswarm.recordings._char_channels import Selected
-from pqswarm.recordings._char_reference import Reference
+from pqswarm.measure.channels import SupplyChannel
+from pqswarm.measure.reference import Reference
 from pqswarm.recordings.recording import Recording
 
-__all__ = ["say_limits"]
+__all__ = ["list_caveats"]
 
 
-def say_limits(
+def list_caveats(
     recording: Recording,
-    chosen: Sequence[Selected],
-    left_out: Sequence[str],
+    chosen: Sequence[SupplyChannel],
+    ignored: Sequence[str],
     references: Sequence[Reference],
     measured: float | None,
     nominal_frequency: float,
 ) -> tuple[str, ...]:
-    """List what was assumed and what cannot be told."""
-    said = list(left_out)
+    """List what was assumed and what cannot be detected."""
+    said = list(ignored)
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency
     if measured is None:
@@ -30,7 +30,7 @@ def say_limits(
         )
     elif abs(measured / nominal_frequency - 1) > 0.08:
         said.append(f"The frequency, {measured:.1f} Hz, is far from nominal: a machine off the grid, or a wrong rate.")
-    said += dict.fromkeys(reference.assumed for reference in references if reference.assumed)
+    said += dict.fromkeys(reference.caveat for reference in references if reference.caveat)
     dead = [one.channel.name for one, ref in zip(chosen, references, strict=True) if ref.volts <= 0]
     if dead:
         said.append(f"No voltage on {', '.join(dead)}: nothing can be said in per unit.")
@@ -38,19 +38,20 @@ def say_limits(
     if gaps:
         said.append(f"Samples are missing on {', '.join(gaps)}.")
     cycles = recording.duration * nominal_frequency
+    seconds = recording.duration
     if cycles < 10:
-        said.append(f"The capture has {cycles:.1f} cycles only: the frequency is less sure, flicker cannot be told.")
-    elif recording.duration < 1.5:
-        said.append(f"Flicker below {1.5 / recording.duration:.1f} Hz cannot be told from {recording.duration:.2g} s.")
+        said.append(f"Flicker cannot be detected in {cycles:.1f} cycles, and the frequency is less certain.")
+    elif seconds < 1.5:
+        said.append(f"Flicker below {1.5 / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record.")
     if cycles < 2.2:
-        said.append("Transients cannot be told from so few cycles.")
+        said.append("Transients cannot be detected in so few cycles.")
     elif cycle < 32:
-        said.append(f"Transients cannot be told at {rate:g} Hz.")
+        said.append(f"Transients cannot be detected at a sampling rate of {rate:g} Hz.")
     else:
-        said.append(f"Transients above {rate / 2:.4g} Hz cannot be seen at {rate:.5g} Hz.")
+        said.append(f"Transients above {rate / 2:.5g} Hz cannot be detected at a sampling rate of {rate:.5g} Hz.")
     orders = min(50, int(0.45 * cycle))
     if orders < 40:
         said.append(f"Harmonics are measured to order {orders}.")
     if cycle < 100:
-        said.append(f"Notching cannot be told from transients at {cycle:.0f} samples per cycle.")
+        said.append(f"Notching cannot be distinguished from transients at {cycle:.0f} samples per cycle.")
     return tuple(said)

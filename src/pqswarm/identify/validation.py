@@ -1,4 +1,4 @@
-"""How often a model is right, on generated events that no model was trained on."""
+"""How often a model is right, on held-out events: generated ones that no model was trained on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,20 +9,21 @@ import numpy as np
 
 from pqswarm._random import checked_seed
 from pqswarm.events import Preset, check_snr, get_preset
-from pqswarm.identify.model import GROUPS, Model
-from pqswarm.identify.prepare import available
-from pqswarm.identify.train import made_event, make_events, orders_of
+from pqswarm.identify.agreement import group_of
+from pqswarm.identify.features import usable_features
+from pqswarm.identify.model import Model
+from pqswarm.identify.training import make_event, make_events, plan_events
 
 if TYPE_CHECKING:
     from pqswarm._typing import FloatArray, IntArray
-    from pqswarm.identify.train import Progress
+    from pqswarm.identify.training import Progress
 
 __all__ = ["Check", "check_model"]
 
 
 @dataclass(frozen=True, eq=False)
 class Check:
-    """Right and wrong of a model at one noise level.
+    """Right and wrong verdicts of a model at one noise level.
 
     Attributes
     ----------
@@ -49,13 +50,13 @@ class Check:
     @property
     def group_accuracy(self) -> float:
         """Share of events with the right group (:data:`pqswarm.identify.GROUPS`)."""
-        groups = np.array([GROUPS[name] for name in self.class_names])
+        groups = np.array([group_of(name) for name in self.class_names])
         same = groups[:, np.newaxis] == groups
         return float(self.confusion[same].sum() / self.confusion.sum())
 
     def groups(self) -> dict[str, float]:
         """Return the accuracy of each group."""
-        groups = np.array([GROUPS[name] for name in self.class_names])
+        groups = np.array([group_of(name) for name in self.class_names])
         return {
             str(group): float(
                 self.confusion[groups == group][:, groups == group].sum() / self.confusion[groups == group].sum()
@@ -96,7 +97,7 @@ def check_model(
     n_jobs: int | None = None,
     progress: "Progress | None" = None,
 ) -> tuple[Check, ...]:
-    """Try a model on events that were never used in training, whatever its seed.
+    """Try a model on held-out events, which no model was trained on, whatever its seed.
 
     Parameters
     ----------
@@ -147,37 +148,37 @@ def check_model(
                 events_per_class,
                 (level,),
                 checked_seed(seed),
-                fresh=True,
+                held_out=True,
                 n_jobs=n_jobs,
                 progress=progress,
                 rate=rate,
             )
-            shares = _predicted(model, features, frequencies, rate)
-        checks.append(_judged(model, labels, shares, level))
+            shares = _predict(model, features, frequencies, rate)
+        checks.append(_summarise(model, labels, shares, level))
     return tuple(checks)
 
 
-def _predicted(model: Model, features: "FloatArray", frequencies: "FloatArray", rate: float | None) -> "FloatArray":
+def _predict(model: Model, features: "FloatArray", frequencies: "FloatArray", rate: float | None) -> "FloatArray":
     if rate is None:
         return model.predict(features).probabilities
     shares = np.empty((len(features), len(model.class_names)))
     for sixty in (False, True):  # the same rate has another bandwidth, in multiples of the fundamental
         rows = np.flatnonzero((frequencies > 55) == sixty)
         if rows.size:
-            bands = available(rate, float(np.median(frequencies[rows])))
-            shares[rows] = model.predict(features[rows], bands).probabilities
+            usable = usable_features(rate, float(np.median(frequencies[rows])))
+            shares[rows] = model.predict(features[rows], usable).probabilities
     return shares
 
 
 def _through_identify(
     model: Model, preset: Preset, count: int, snr: float, seed: int, nominal: float | None
 ) -> "tuple[IntArray, FloatArray]":
-    from pqswarm.identify.verdict import identify
+    from pqswarm.identify.judge import identify
     from pqswarm.recordings import Channel, Recording
 
     labels, shares = [], []
-    for order in orders_of(preset, count, (snr,), seed, fresh=True):
-        event = made_event(order, preset)
+    for order in plan_events(preset, count, (snr,), seed, held_out=True):
+        event = make_event(order, preset)
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * event.signal)
         verdict = identify(Recording((volts,), event.sampling_rate, event.frequency), model, nominal_voltage=nominal)
         found = verdict.channels[0].probabilities
@@ -186,7 +187,7 @@ def _through_identify(
     return np.array(labels), np.array(shares)
 
 
-def _judged(model: Model, labels: "IntArray", shares: "FloatArray", snr: float) -> Check:
+def _summarise(model: Model, labels: "IntArray", shares: "FloatArray", snr: float) -> Check:
     n = len(model.class_names)
     confusion = np.bincount(labels * n + shares.argmax(axis=1), minlength=n * n).reshape(n, n)
     return Check(snr, model.class_names, confusion, float(shares.max(axis=1).mean()))

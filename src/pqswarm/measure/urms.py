@@ -16,7 +16,7 @@ def half_cycle_rms(
 ) -> tuple[FloatArray, FloatArray]:
     """RMS over one cycle, refreshed each half cycle.
 
-    The cycle need not be a whole number of samples: the square of the signal is integrated as the broken line
+    The cycle need not be an integer number of samples: the square of the signal is integrated as the broken line
     through its samples. Missing samples (NaN) are replaced from the cycle beside them; a window in which more than
     a quarter is missing has no value.
 

@@ -1,4 +1,4 @@
-"""Train a model on generated events, and check it on others."""
+"""Train a model on generated events."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from pqswarm._random import checked_seed, derived_seed
 from pqswarm._threads import effective_jobs
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events import EVENT_CLASSES, Event, Preset, check_snr, generate, get_preset
-from pqswarm.identify.classifiers import evaluator, hyperparameters, scores_of, softened
+from pqswarm.identify.classifiers import evaluator, hyperparameters, scores_of, soften
+from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, resample, upper_frequencies
 from pqswarm.identify.model import CODES, Model, Subset, scale
-from pqswarm.identify.prepare import FEATURES, TIERS, features_of, resample, uppers
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["TRAINING_SNR", "Order", "Progress", "made_event", "make_events", "orders_of", "train"]
+__all__ = ["TRAINING_SNR", "Order", "Progress", "make_event", "make_events", "plan_events", "train"]
 
 TRAINING_SNR: tuple[float, ...] = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 60.0, 75.0)
 """Noise levels of the training events, one after the other [dB]."""
@@ -93,7 +93,7 @@ def train(
     """
     chosen = get_preset(preset)
     parameters = hyperparameters(classifier)
-    wanted = _wanted(subset)
+    wanted = _read_subset(subset)
     levels = tuple(check_snr(level) for level in snr)
     if search is not None:
         from pqswarm.search.registry import search_class
@@ -129,7 +129,7 @@ def train(
     )
 
 
-def _wanted(subset: "Sequence[str] | BoolArray | None") -> "BoolArray":
+def _read_subset(subset: "Sequence[str] | BoolArray | None") -> "BoolArray":
     if subset is None:
         return np.ones(len(FEATURES), dtype=np.bool_)
     given = np.asarray(subset)
@@ -151,7 +151,7 @@ def make_events(
     snr: Sequence[float],
     seed: int,
     *,
-    fresh: bool = False,
+    held_out: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     least: int = 1,
@@ -169,7 +169,7 @@ def make_events(
         Noise levels [dB], in turn; empty for those of the preset.
     seed : int
         Of all events.
-    fresh : bool
+    held_out : bool
         Make events that no model was trained on, whatever its seed.
     n_jobs : int or None
         Threads.
@@ -192,15 +192,15 @@ def make_events(
     from joblib import Parallel, delayed
 
     if isinstance(events_per_class, bool) or not isinstance(events_per_class, int) or events_per_class < least:
-        raise PqswarmError(f"events_per_class must be a whole number of at least {least}, not {events_per_class!r}.")
-    orders = orders_of(preset, events_per_class, snr, seed, fresh)
+        raise PqswarmError(f"events_per_class must be an integer of at least {least}, not {events_per_class!r}.")
+    orders = plan_events(preset, events_per_class, snr, seed, held_out)
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []
     jobs = min(effective_jobs(n_jobs), len(tasks))
     # Many small steps hold the interpreter lock: processes, where there is enough to do for them.
     backend = "loky" if jobs > 1 and len(orders) >= _MANY else "threading"
     made = Parallel(n_jobs=jobs, backend=backend, return_as="generator")(
-        delayed(_features_of_orders)(task, preset, rate) for task in tasks
+        delayed(_compute_some)(task, preset, rate) for task in tasks
     )
     for some in made:
         rows += some
@@ -210,9 +210,9 @@ def make_events(
     return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
 
 
-def orders_of(preset: Preset, count: int, snr: Sequence[float], seed: int, fresh: bool) -> list[Order]:
+def plan_events(preset: Preset, count: int, snr: Sequence[float], seed: int, held_out: bool) -> list[Order]:
     """List the events to be made, class by class; those of the bench are spread evenly over their classes."""
-    family = _CHECKED if fresh else _TRAINED
+    family = _CHECKED if held_out else _TRAINED
     share = preset.bench_share * len(EVENT_CLASSES) / len(preset.bench) if preset.bench else 0.0
     orders = []
     for label, event_class in enumerate(EVENT_CLASSES):
@@ -224,24 +224,22 @@ def orders_of(preset: Preset, count: int, snr: Sequence[float], seed: int, fresh
     return orders
 
 
-def made_event(order: Order, preset: Preset) -> Event:
+def make_event(order: Order, preset: Preset) -> Event:
     """Return the event of an order."""
     noise = {} if order.snr is None else {"snr": order.snr}
     return generate(order.event_class, order.seed, preset, source=order.source, **noise)
 
 
-def _features_of_orders(
-    orders: Sequence[Order], preset: Preset, rate: float | None
-) -> "list[tuple[FloatArray, float]]":
+def _compute_some(orders: Sequence[Order], preset: Preset, rate: float | None) -> "list[tuple[FloatArray, float]]":
     from pqswarm.recordings.frequency import measure_frequency
 
     rows = []
     for order in orders:
-        event = made_event(order, preset)
+        event = make_event(order, preset)
         own = event.sampling_rate if rate is None else rate
         signal = event.signal if rate is None else resample(event.signal, rate / event.sampling_rate)
         frequency = measure_frequency([signal], own, event.frequency) or event.frequency
-        rows.append((features_of(signal, own, frequency), frequency))
+        rows.append((compute_features(signal, own, frequency), frequency))
     return rows
 
 
@@ -262,8 +260,8 @@ def _choose(
 
     folds = Folds.stratified(labels, seed=seed)
     subsets: list[Subset] = []
-    for number, highest in enumerate(TIERS):
-        allowed = np.flatnonzero(wanted & (uppers() <= highest))
+    for number, highest in enumerate(BANDWIDTHS):
+        allowed = np.flatnonzero(wanted & (upper_frequencies() <= highest))
         if not allowed.size:
             break
         judge = evaluator(classifier, data[:, allowed], labels, folds, parameters)
@@ -275,7 +273,7 @@ def _choose(
         temperature = 1.0 if scores is None else _fit_temperature(scores, labels)
         subsets.append(Subset(float(highest), tuple(FEATURES[i] for i in allowed[mask]), temperature, error))
         if progress is not None:
-            progress("bandwidths", number + 1, len(TIERS))
+            progress("bandwidths", number + 1, len(BANDWIDTHS))
     if not subsets:
         raise PqswarmError("subset has no feature that a model can use.")
     return tuple(subsets)
@@ -285,7 +283,7 @@ def _fit_temperature(scores: "FloatArray", labels: "IntArray") -> float:
     """The temperature under which the true classes are most likely."""
 
     def loss(temperature: float) -> float:
-        right = softened(scores, temperature)[np.arange(len(labels)), labels]
+        right = soften(scores, temperature)[np.arange(len(labels)), labels]
         return float(-np.log(np.maximum(right, 1e-300)).mean())
 
     candidates: list[float] = np.geomspace(0.5, 50.0, 120).tolist()

@@ -1,49 +1,18 @@
 """What was found in a recording: plain frozen records, rows and sentences."""
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from pqswarm._typing import FloatArray
-from pqswarm.recordings._char_sentences import clusters, merged, simultaneous, transient_sentence
-from pqswarm.recordings.harmonics import Spectrum
-from pqswarm.recordings.transients import Transient
-from pqswarm.recordings.words import duration_text, join_names
+from pqswarm.measure.harmonics import Spectrum
+from pqswarm.measure.ieee1159 import duration_text, join_names
+from pqswarm.measure.sentences import describe_transients, group_events, group_transients, merge_events
+from pqswarm.measure.thresholds import Thresholds
+from pqswarm.measure.transients import Transient
+from pqswarm.recordings.recording import Channel
 
-__all__ = ["ChannelResult", "Characterisation", "Disturbance", "Flag", "Thresholds"]
-
-
-@dataclass(frozen=True)
-class Thresholds:
-    """All limits by which something counts as found.
-
-    Attributes
-    ----------
-    sag, swell, interruption, hysteresis : float
-        Of Urms(1/2) [pu of the reference].
-    transient : float
-        Least deviation from the cycles before and after [pu of the reference's peak].
-    transient_noise_factor : float
-        Least deviation over the recording's own noise.
-    thd : float
-        Total harmonic distortion above which harmonics are flagged.
-    dc : float
-        Direct component above which it is flagged [pu of the reference's peak].
-    notch : float
-        Least depth of a notch [pu of the reference's peak].
-    flicker : float
-        Least depth of a modulation.
-    """
-
-    sag: float = 0.9
-    swell: float = 1.1
-    interruption: float = 0.1
-    hysteresis: float = 0.02
-    transient: float = 0.08
-    transient_noise_factor: float = 6.0
-    thd: float = 0.05
-    dc: float = 0.01
-    notch: float = 0.05
-    flicker: float = 0.005
+__all__ = ["ChannelResult", "Characterisation", "Disturbance", "Flag"]
 
 
 @dataclass(frozen=True)
@@ -129,8 +98,10 @@ class ChannelResult:
 
     Attributes
     ----------
-    name, phase, system : str
-        The channel and its group.
+    channel : Channel
+        The channel itself.
+    system : str
+        Its group of channels.
     reference : float
         What 1 pu is [V].
     reference_source : str
@@ -147,8 +118,7 @@ class ChannelResult:
         Harmonics, DC offset, notching, flicker.
     """
 
-    name: str
-    phase: str
+    channel: Channel
     system: str
     reference: float
     reference_source: str
@@ -157,6 +127,22 @@ class ChannelResult:
     transients: tuple[Transient, ...]
     spectrum: Spectrum | None
     flags: tuple[Flag, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the channel."""
+        return self.channel.name
+
+    @property
+    def phase(self) -> str:
+        """Phase of the channel; empty if it is not known."""
+        return self.channel.phase
+
+    def sentences(self) -> tuple[str, ...]:
+        """Say what was found on this channel."""
+        said = [event.sentence for event in self.events]
+        said += [describe_transients([one]) for one in self.transients]
+        return (*said, *(flag.sentence for flag in self.flags))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values."""
@@ -192,8 +178,8 @@ class Characterisation:
         One per supply voltage.
     polyphase : tuple of Disturbance
         Of each system of two or more channels, by the polyphase rules of IEC 61000-4-30.
-    limits : tuple of str
-        What was assumed and what cannot be told; one sentence each.
+    caveats : tuple of str
+        What was assumed and what cannot be detected; one sentence each.
     """
 
     source: str
@@ -204,20 +190,26 @@ class Characterisation:
     time: FloatArray
     channels: tuple[ChannelResult, ...]
     polyphase: tuple[Disturbance, ...]
-    limits: tuple[str, ...]
+    caveats: tuple[str, ...]
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """The caveats, by their name in earlier versions."""
+        warnings.warn("Characterisation.limits is deprecated: use caveats.", DeprecationWarning, stacklevel=2)
+        return self.caveats
 
     def sentences(self) -> tuple[str, ...]:
         """Say what was found, in order of time; what several phases of a system share is said once."""
         events = [event for channel in self.channels for event in channel.events]
         transients = [transient for channel in self.channels for transient in channel.transients]
-        said = [(group[0].start, merged(group).sentence) for group in clusters(events)]
-        said += [(group[0].onset, transient_sentence(group)) for group in simultaneous(transients)]
+        said = [(group[0].start, merge_events(group).sentence) for group in group_events(events)]
+        said += [(group[0].onset, describe_transients(group)) for group in group_transients(transients)]
         words = [text for _, text in sorted(said)]
         words += [flag.sentence for channel in self.channels for flag in channel.flags]
         return tuple(words) or ("no disturbance found",)
 
     def text(self) -> str:
-        """Return sentences, references, thresholds and limits, one a line."""
+        """Return sentences, references, thresholds and caveats, one a line."""
         t = self.thresholds
         references = "; ".join(f"{c.name} {c.reference:.5g} V ({c.reference_source})" for c in self.channels)
         return "\n".join(
@@ -227,7 +219,7 @@ class Characterisation:
                 f"frequency {self.frequency:.2f} Hz (nominal {self.nominal_frequency:g} Hz)",
                 f"thresholds: sag {t.sag:g}, swell {t.swell:g}, interruption {t.interruption:g}, "
                 f"hysteresis {t.hysteresis:g}, transient {t.transient:g} pu; THD {t.thd:g}",
-                *self.limits,
+                *self.caveats,
             ]
         )
 
@@ -252,7 +244,7 @@ class Characterisation:
             "sentences": list(self.sentences()),
             "channels": [channel.as_dict() for channel in self.channels],
             "polyphase": [event.as_dict() for event in self.polyphase],
-            "limits": list(self.limits),
+            "caveats": list(self.caveats),
         }
 
 
@@ -279,7 +271,7 @@ def _transient_row(transient: Transient) -> dict[str, Any]:
         "magnitude": transient.peak,
         "start": transient.onset,
         **{key: plain[key] for key in ("peak_voltage", "frequency", "decay")},
-        "sentence": transient_sentence([transient]),
+        "sentence": describe_transients([transient]),
     }
 
 

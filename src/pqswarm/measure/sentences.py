@@ -4,19 +4,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pqswarm.recordings.words import category, join_names
+from pqswarm.measure.ieee1159 import category, join_names
 
 if TYPE_CHECKING:
-    from pqswarm.recordings.characterisation import Disturbance
-    from pqswarm.recordings.transients import Transient
+    from pqswarm.measure.characterisation import Disturbance
+    from pqswarm.measure.transients import Transient
 
-__all__ = ["clusters", "merged", "simultaneous", "transient_sentence"]
+__all__ = ["describe_transients", "group_events", "group_transients", "merge_events"]
 
 _TOGETHER = 0.002
 """Transients on several channels that begin within this time are one [s]."""
 
 
-def clusters(events: Iterable["Disturbance"]) -> list[list["Disturbance"]]:
+def group_events(events: Iterable["Disturbance"]) -> list[list["Disturbance"]]:
     """Group the events of one system and kind that overlap in time."""
     groups: list[list[Disturbance]] = []
     for event in sorted(events, key=lambda event: (event.system, event.kind, event.start)):
@@ -32,7 +32,7 @@ def clusters(events: Iterable["Disturbance"]) -> list[list["Disturbance"]]:
     return groups
 
 
-def merged(events: Sequence["Disturbance"]) -> "Disturbance":
+def merge_events(events: Sequence["Disturbance"]) -> "Disturbance":
     """One event from the first begin to the last end, with the worst magnitude."""
     first = events[0]
     if len(events) == 1:
@@ -60,7 +60,7 @@ def merged(events: Sequence["Disturbance"]) -> "Disturbance":
     )
 
 
-def simultaneous(transients: Iterable["Transient"]) -> list[list["Transient"]]:
+def group_transients(transients: Iterable["Transient"]) -> list[list["Transient"]]:
     """Group the transients of one system that begin together."""
     groups: list[list[Transient]] = []
     for transient in sorted(transients, key=lambda transient: (transient.system, transient.onset)):
@@ -72,7 +72,7 @@ def simultaneous(transients: Iterable["Transient"]) -> list[list["Transient"]]:
     return groups
 
 
-def transient_sentence(group: Sequence["Transient"]) -> str:
+def describe_transients(group: Sequence["Transient"]) -> str:
     """Describe the strongest of simultaneous transients, and say where they are."""
     strongest = max(group, key=lambda transient: transient.peak)
     where = sorted({(transient.phase, transient.channel) for transient in group})

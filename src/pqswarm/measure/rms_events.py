@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray
-from pqswarm.recordings.urms import MeanSquare
+from pqswarm.measure.thresholds import Thresholds
+from pqswarm.measure.urms import MeanSquare
 
-__all__ = ["Limits", "Span", "find_spans", "locate"]
+__all__ = ["Span", "find_spans", "locate"]
 
 _TRANSITION = 2
 """Values of Urms(1/2) that a step of the voltage passes through."""
@@ -16,16 +17,6 @@ _NOT_BACK = 0.5
 """Below this the supply is not back between two interruptions [pu]."""
 _LONG = 4
 """From this number of values on, an event holds a whole cycle."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Thresholds of RMS variations [pu]."""
-
-    sag: float
-    swell: float
-    interruption: float
-    hysteresis: float
 
 
 @dataclass(frozen=True)
@@ -43,7 +34,7 @@ class Span:
     open_end: bool
 
 
-def find_spans(lowest: FloatArray, highest: FloatArray, limits: Limits) -> list[Span]:
+def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) -> list[Span]:
     """Find the sags, swells and interruptions of a channel, or of a system of channels.
 
     Parameters
@@ -52,18 +43,18 @@ def find_spans(lowest: FloatArray, highest: FloatArray, limits: Limits) -> list[
         Urms(1/2) [pu] of the channel (both the same), or the least and the greatest of the channels: a sag of a
         system begins when any phase is below the threshold and ends when all are back; an interruption begins when
         all are below and ends when any is back.
-    limits : Limits
-        The thresholds.
+    thresholds : Thresholds
+        Those of RMS variations are used.
 
     Returns
     -------
     list of Span
         In the order of their begin.
     """
-    back = limits.hysteresis
-    sags = _excursions(lowest < limits.sag, lowest >= limits.sag + back)
-    breaks = _joined(_excursions(highest < limits.interruption, highest >= limits.interruption + back), highest)
-    swells = _excursions(highest > limits.swell, highest <= limits.swell - back)
+    t, back = thresholds, thresholds.hysteresis
+    sags = _excursions(lowest < t.sag, lowest >= t.sag + back)
+    breaks = _join(_excursions(highest < t.interruption, highest >= t.interruption + back), highest)
+    swells = _excursions(highest > t.swell, highest <= t.swell - back)
     n = lowest.size
     spans = [_span("swell", first, stop, n, float(np.nanmax(highest[first:stop]))) for first, stop in swells]
     spans += [_span("interruption", first, stop, n, float(np.nanmin(lowest[first:stop]))) for first, stop in breaks]
@@ -85,8 +76,8 @@ def _span(kind: str, first: int, stop: int, n: int, magnitude: float) -> Span:
     return Span(kind, first, stop, magnitude, first == 0, stop == n)
 
 
-def _joined(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:
-    """Interruptions between which the supply did not come back are one: coupled or decaying voltage is no supply."""
+def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:
+    """Interruptions between which the supply did not come back are one: coupled or decaying voltage is not a supply."""
     joined: list[tuple[int, int]] = []
     for first, stop in breaks:
         if joined and np.nanmax(highest[joined[-1][1] : first]) < _NOT_BACK:

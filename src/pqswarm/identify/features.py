@@ -6,12 +6,20 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES, extend, extract, feature_names
-from pqswarm.identify.measures import MEASURES, SAMPLES_PER_CYCLE, WIDEST, measure
+from pqswarm.measure.capture import MEASURES, SAMPLES_PER_CYCLE, WIDEST, measure_capture
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray
 
-__all__ = ["FEATURES", "LEAST_CYCLES", "TIERS", "available", "features_of", "resample", "uppers"]
+__all__ = [
+    "BANDWIDTHS",
+    "FEATURES",
+    "LEAST_CYCLES",
+    "compute_features",
+    "resample",
+    "upper_frequencies",
+    "usable_features",
+]
 
 _NAMES = feature_names(8)
 FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
@@ -20,7 +28,7 @@ FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
 LEAST_CYCLES = 2.2
 """Shortest capture that can be looked at."""
 
-TIERS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
+BANDWIDTHS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
 """Bandwidths for which a model has a subset of features, in multiples of the fundamental."""
 
 _TAPS = 24
@@ -29,14 +37,14 @@ _MARGIN = 1.02
 """Half the sampling rate may be so much below the edge of a band: recorders of 64 samples per cycle are common."""
 
 
-def uppers() -> "FloatArray":
+def upper_frequencies() -> "FloatArray":
     """Return the highest frequency of each feature, in multiples of the fundamental."""
     bands = {f"D{j}": min(SAMPLES_PER_CYCLE / 2**j, WIDEST) for j in range(1, 9)} | {"A8": SAMPLES_PER_CYCLE / 2**9}
     return np.array([*(bands[name.partition(".")[0]] for name in _NAMES), *MEASURES.values()])
 
 
-def available(sampling_rate: float, frequency: float) -> "BoolArray":
-    """Tell which features a recording of that rate can have.
+def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
+    """Say which features a recording of that rate can have.
 
     Parameters
     ----------
@@ -52,11 +60,11 @@ def available(sampling_rate: float, frequency: float) -> "BoolArray":
 
     Examples
     --------
-    >>> [name for name, yes in zip(FEATURES, available(3200, 50), strict=True) if yes][0]
+    >>> [name for name, yes in zip(FEATURES, usable_features(3200, 50), strict=True) if yes][0]
     'D4.minimum'
     """
     highest = _MARGIN * sampling_rate / (2 * frequency)
-    yes: BoolArray = uppers() <= highest
+    yes: BoolArray = upper_frequencies() <= highest
     return yes
 
 
@@ -98,8 +106,8 @@ def resample(signal: "FloatArray", ratio: float) -> "FloatArray":
     return np.asarray(result, dtype=np.float64)
 
 
-def features_of(capture: "FloatArray", sampling_rate: float, frequency: float) -> "FloatArray":
-    """Compute all features of a capture, also those that its rate cannot have (see :func:`available`).
+def compute_features(capture: "FloatArray", sampling_rate: float, frequency: float) -> "FloatArray":
+    """Compute all features of a capture, also those that its rate cannot have (see :func:`usable_features`).
 
     Time is scaled so that a cycle has 500 samples, at whatever frequency and rate; bands are then the same multiples
     of the fundamental for all recordings. What is shorter than 30 cycles is lengthened
@@ -123,7 +131,7 @@ def features_of(capture: "FloatArray", sampling_rate: float, frequency: float) -
     --------
     >>> from pqswarm.events import generate
     >>> event = generate("sag", seed=1, frequency=60, cycles=6, sampling_rate=15_360)
-    >>> features_of(event.signal, 15_360, 60.0).shape == (len(FEATURES),)
+    >>> compute_features(event.signal, 15_360, 60.0).shape == (len(FEATURES),)
     True
     """
     cycles = capture.size / sampling_rate * frequency
@@ -133,4 +141,4 @@ def features_of(capture: "FloatArray", sampling_rate: float, frequency: float) -
     window = round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)
     even = even[:window]
     longer = extend(even, 25_000.0, 50.0)
-    return np.concatenate([extract(longer, 25_000.0)[0], measure(even)])
+    return np.concatenate([extract(longer, 25_000.0)[0], measure_capture(even)])

@@ -1,6 +1,5 @@
 """Which channels are voltages of the supply, and which of them belong together."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,20 +7,20 @@ import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.urms import fill_gaps
 from pqswarm.recordings.frequency import measure_frequency, supply_share
+from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.recording import Channel, Recording
-from pqswarm.recordings.urms import fill_gaps
 
-__all__ = ["Selected", "select_channels"]
+__all__ = ["SupplyChannel", "select_channels"]
 
-_NEUTRAL = re.compile(r"(^|[^a-z0-9])(3?[uv](0|o|n|ne|ng|res)|3[uv]0?|[uv]4|neutral)([^a-z0-9]|$)", re.IGNORECASE)
 _WEAK = 0.25
-"""A channel that never reaches this share of the strongest of its record is no supply voltage, if it has no phase."""
+"""A channel without a phase that never reaches this share of the strongest one is not a supply voltage."""
 
 
 @dataclass(frozen=True, eq=False)
-class Selected:
-    """A channel to be looked at: the channel, its system, its samples without gaps."""
+class SupplyChannel:
+    """A channel to be looked at: the channel, its system, its samples without gaps, and the share of gaps."""
 
     channel: Channel
     system: str
@@ -31,10 +30,10 @@ class Selected:
 
 def select_channels(
     recording: Recording, names: Sequence[str] | None
-) -> tuple[tuple[Selected, ...], tuple[str, ...], float | None]:
+) -> tuple[tuple[SupplyChannel, ...], tuple[str, ...], float | None]:
     """Choose the channels, group them into systems and measure the frequency.
 
-    Returns the channels, a sentence for each voltage left out, and the frequency [Hz] or None.
+    Returns the channels, a sentence for the voltages that are ignored, and the frequency [Hz] or None.
     """
     cycle = recording.sampling_rate / recording.nominal_frequency
     if not recording.n_samples:
@@ -44,7 +43,7 @@ def select_channels(
         if not chosen:
             raise PqswarmError(f"{recording.source or 'the recording'} has no voltage channel; name one in channels.")
     else:
-        chosen = [recording.channel(name) for name in dict.fromkeys(names)]
+        chosen = list(dict.fromkeys(recording.channel(name) for name in names))
         if not chosen:
             raise PqswarmError("channels must name at least one channel.")
     filled = [fill_gaps(channel.samples, cycle) for channel in chosen]
@@ -55,21 +54,21 @@ def select_channels(
         recording.nominal_frequency,
     )
     kept = []
-    left_out: dict[str, list[str]] = {}
+    ignored: dict[str, list[str]] = {}
     for channel, (x, missing), size in zip(chosen, filled, strength, strict=True):
         pure = 1.0 if frequency is None else supply_share(x, recording.sampling_rate, frequency)
-        reason = "" if names is not None else _reason_to_leave(channel, x, size, float(strength.max()), pure)
+        reason = "" if names is not None else _reason_to_ignore(channel, x, size, float(strength.max()), pure)
         if reason:
-            left_out.setdefault(reason, []).append(channel.name)
+            ignored.setdefault(reason, []).append(channel.name)
         else:
             kept.append((channel, x, float(missing.mean())))
     if not kept:  # all neutral or dead: better to look at them than to say nothing
         kept = [(channel, x, float(missing.mean())) for channel, (x, missing) in zip(chosen, filled, strict=True)]
-        left_out = {}
+        ignored = {}
     systems = _systems([channel for channel, _, _ in kept])
     return (
-        tuple(Selected(channel, system, x, gap) for (channel, x, gap), system in zip(kept, systems, strict=True)),
-        tuple(f"Left out, {reason}: {', '.join(names)}." for reason, names in left_out.items()),
+        tuple(SupplyChannel(channel, system, x, gap) for (channel, x, gap), system in zip(kept, systems, strict=True)),
+        tuple(f"Ignored {', '.join(names)} ({reason})." for reason, names in ignored.items()),
         frequency,
     )
 
@@ -81,16 +80,16 @@ def _alternating(x: FloatArray, cycle: float) -> float:
     return float(blocks.std(axis=1).max(initial=0.0))
 
 
-def _reason_to_leave(channel: Channel, x: FloatArray, size: float, strongest: float, pure: float) -> str:
-    if channel.phase == "N" or (not channel.phase and _NEUTRAL.search(channel.name)):
-        return "a neutral or residual voltage"
+def _reason_to_ignore(channel: Channel, x: FloatArray, size: float, strongest: float, pure: float) -> str:
+    if (channel.phase or find_phase("", channel.name)) == "N":
+        return "neutral or residual voltage"
     if not channel.phase and strongest > 0:
         if size < _WEAK * strongest:
-            return "without supply voltage"
+            return "no supply voltage"
         if pure < 0.5:
-            return "without supply frequency"
+            return "no supply frequency"
         if abs(float(x.mean())) > 2 * size:
-            return "a direct voltage"
+            return "direct voltage"
     return ""
 
 

@@ -1,28 +1,56 @@
 """What the rules of the standard would call a channel, and how that compares with the model."""
 
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqswarm.identify.model import GROUPS
-
 if TYPE_CHECKING:
-    from pqswarm.recordings.characterisation import ChannelResult
+    from pqswarm.measure import ChannelResult
 
-__all__ = ["agreement", "in_plain_words", "main_disturbance", "rule_class"]
+__all__ = ["GROUPS", "class_title", "describe_agreement", "group_of", "main_disturbance", "rule_class"]
 
-_PLAIN = {"pure_sinusoid": "no disturbance", "dc_offset": "DC offset", "oscillatory_transient": "transient"}
+GROUPS: Mapping[str, str] = {
+    "pure_sinusoid": "normal",
+    "dc_offset": "dc offset",
+    "sag": "sag",
+    "swell": "swell",
+    "interruption": "interruption",
+    "flicker": "flicker",
+    "notching": "notching",
+    "harmonics": "harmonics",
+    "oscillatory_transient": "transient",
+    "sag_with_harmonics": "sag",
+    "swell_with_harmonics": "swell",
+    "flicker_with_harmonics": "harmonics",
+    "sag_with_transient": "sag",
+    "swell_with_transient": "swell",
+}
+"""What each class that the rules know is above all."""
+
+_TITLES = {"pure_sinusoid": "no disturbance", "dc_offset": "DC offset", "oscillatory_transient": "transient"}
 
 
-def in_plain_words(event_class: str) -> str:
+def group_of(event_class: str) -> str:
+    """Return the group of a class; one that the rules do not know is a group of its own.
+
+    Examples
+    --------
+    >>> group_of("sag_with_harmonics"), group_of("my_class")
+    ('sag', 'my class')
+    """
+    return GROUPS.get(event_class, event_class.replace("_", " "))
+
+
+def class_title(event_class: str) -> str:
     """Return a class in words.
 
     Examples
     --------
-    >>> in_plain_words("sag_with_harmonics"), in_plain_words("pure_sinusoid")
+    >>> class_title("sag_with_harmonics"), class_title("pure_sinusoid")
     ('sag with harmonics', 'no disturbance')
     """
-    return _PLAIN.get(event_class, event_class.replace("_", " "))
+    return _TITLES.get(event_class, event_class.replace("_", " "))
 
 
 def main_disturbance(result: "ChannelResult") -> tuple[float, float] | None:
@@ -59,7 +87,7 @@ def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
     Returns
     -------
     str
-        One of :data:`pqswarm.events.EVENT_CLASSES`.
+        One of :data:`GROUPS`.
     """
     first, last = window
     flags = {flag.kind for flag in result.flags}
@@ -83,27 +111,33 @@ def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
     return "dc_offset" if "DC offset" in flags else "pure_sinusoid"
 
 
-def agreement(rule: str, label: str, result: "ChannelResult") -> str:
+def describe_agreement(rule: str, label: str, class_names: Collection[str], result: "ChannelResult") -> str:
     """Say whether rules and model agree.
 
     Parameters
     ----------
     rule, label : str
         Class by the rules, and by the model.
+    class_names : collection of str
+        The classes that the model knows.
     result : ChannelResult
         What the rules found, which may explain a difference.
 
     Returns
     -------
     str
-        Begins with ``"agree"``, ``"agree in the main"`` or ``"disagree"``.
+        Begins with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, where one does not know the class of the
+        other, with ``"cannot be compared"``.
     """
     if rule == label:
         return "agree"
-    said = f"rules say {in_plain_words(rule)}, the model {in_plain_words(label)}"
+    said = f"rules say {class_title(rule)}, the model {class_title(label)}"
+    if label not in GROUPS:
+        return f"cannot be compared: {said}, which the rules do not know"
+    said += _reason(rule, label, result)
     if GROUPS[rule] == GROUPS[label]:
-        return f"agree in the main: {said}{_reason(rule, label, result)}"
-    return f"disagree: {said}{_reason(rule, label, result)}"
+        return f"partly agree: {said}"
+    return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
 
 
 def _reason(rule: str, label: str, result: "ChannelResult") -> str:
