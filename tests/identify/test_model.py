@@ -11,11 +11,21 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, generate, get_preset
-from pqswarm.identify import FEATURES, GROUPS, available, check_model, default_model, features_of, load_model, train
+from pqswarm.identify import (
+    BANDWIDTHS,
+    FEATURES,
+    GROUPS,
+    check_model,
+    compute_features,
+    default_model,
+    load_model,
+    train,
+    usable_features,
+)
 from pqswarm.identify.classifiers import fit
-from pqswarm.identify.measures import MEASURES, measure
-from pqswarm.identify.prepare import TIERS, resample, uppers
-from pqswarm.identify.train import orders_of
+from pqswarm.identify.features import resample, upper_frequencies
+from pqswarm.identify.training import plan_events
+from pqswarm.measure.capture import MEASURES, measure_capture
 
 NAMES = ["rms.minimum", "rms.maximum", "half.minimum", "harmonic.5", "transient.31_62.excess", "D1.energy", "A8.energy"]
 
@@ -32,7 +42,9 @@ def small_file(small, tmp_path_factory):
 
 def test_round_trip(small, small_file, tmp_path):
     again = load_model(small_file)
-    rows = np.array([features_of(generate(name, seed=1).signal, 25_000, 50) for name in ("sag", "swell", "flicker")])
+    rows = np.array(
+        [compute_features(generate(name, seed=1).signal, 25_000, 50) for name in ("sag", "swell", "flicker")]
+    )
     np.testing.assert_array_equal(again.predict(rows).probabilities, small.predict(rows).probabilities)
     assert again.subsets == small.subsets
     assert again.origin == small.origin
@@ -54,7 +66,7 @@ def test_a_mask_is_as_good_as_names(small):
 @pytest.mark.parametrize("classifier", ["nb", "knn"])
 def test_probabilities(classifier):
     model = train(events_per_class=10, classifier=classifier, search="sffs", max_evaluations=60, subset=NAMES)
-    rows = np.array([features_of(generate(name, seed=1).signal, 25_000, 50) for name in EVENT_CLASSES])
+    rows = np.array([compute_features(generate(name, seed=1).signal, 25_000, 50) for name in EVENT_CLASSES])
     found = model.predict(rows)
     assert found.probabilities.sum(axis=1) == pytest.approx(1)
     assert (found.probabilities > 0).all()
@@ -99,24 +111,24 @@ class TestBands:
             (1000, 50),
             (600, 50),
         ):
-            yes = available(rate, frequency)
+            yes = usable_features(rate, frequency)
             assert yes.any()
-            highest = uppers()[yes].max() * frequency
+            highest = upper_frequencies()[yes].max() * frequency
             assert highest <= 1.02 * rate / 2
             used = default_model().subset_for(yes)
             assert used.highest * frequency <= 1.02 * rate / 2 or not set(used.names) - set(np.array(FEATURES)[yes])
 
     def test_each_bandwidth_has_a_subset_within_it(self):
         model = default_model()
-        assert [subset.highest for subset in model.subsets] == list(TIERS)
-        limits = dict(zip(FEATURES, uppers(), strict=True))
+        assert [subset.highest for subset in model.subsets] == list(BANDWIDTHS)
+        limits = dict(zip(FEATURES, upper_frequencies(), strict=True))
         for subset in model.subsets:
             assert all(limits[name] <= subset.highest for name in subset.names)
 
     def test_features_that_do_not_exist_change_nothing(self):
         event = generate("sag", seed=2, preset="field")
-        row = features_of(event.signal, 25_000, event.frequency)
-        bands = available(3200, 50)
+        row = compute_features(event.signal, 25_000, event.frequency)
+        bands = usable_features(3200, 50)
         wild = np.where(bands, row, 1e9)
         one, other = (default_model().predict(x, bands).probabilities for x in (row, wild))
         np.testing.assert_array_equal(one, other)
@@ -137,7 +149,7 @@ class TestPreparation:
                 2 * np.pi * 250 * time
             )
 
-        own, other = features_of(wave(t), 25_000, 50.0), features_of(wave(slow), rate, 50.0)
+        own, other = compute_features(wave(t), 25_000, 50.0), compute_features(wave(slow), rate, 50.0)
         for name in ("rms.minimum", "harmonic.5", "D6.energy", "D8.energy", "fundamental.spread"):
             i = FEATURES.index(name)
             assert other[i] == pytest.approx(own[i], rel=0.03, abs=0.003), name
@@ -148,7 +160,10 @@ class TestPreparation:
             "sag", seed=1, depth=0.4, start=0.2 / 1.2, duration=0.1 / 1.2, frequency=60, sampling_rate=30_000
         )
         np.testing.assert_allclose(
-            features_of(sixty.signal, 30_000, 60.0), features_of(fifty.signal, 25_000, 50.0), rtol=1e-4, atol=1e-4
+            compute_features(sixty.signal, 30_000, 60.0),
+            compute_features(fifty.signal, 25_000, 50.0),
+            rtol=1e-4,
+            atol=1e-4,
         )
 
     def test_resample_filters_what_a_lower_rate_cannot_hold(self):
@@ -158,12 +173,12 @@ class TestPreparation:
 
     def test_too_short(self):
         with pytest.raises(PqswarmError, match="too short"):
-            features_of(np.zeros(900), 25_000, 50.0)
+            compute_features(np.zeros(900), 25_000, 50.0)
 
     @pytest.mark.parametrize("level", [0.0, 1.0, 1e3])
     def test_dull_signals_have_finite_features(self, level):
-        assert np.isfinite(features_of(np.full(5000, level), 25_000, 50.0)).all()
-        assert measure(np.full(5000, level)).shape == (len(MEASURES),)
+        assert np.isfinite(compute_features(np.full(5000, level), 25_000, 50.0)).all()
+        assert measure_capture(np.full(5000, level)).shape == (len(MEASURES),)
 
 
 class TestDefaultModel:
@@ -189,10 +204,10 @@ class TestDefaultModel:
         (check,) = check_model(default_model(), events_per_class=10, snr=[40], seed=12, rate=6400)
         assert check.accuracy >= 0.75
 
-    def test_checked_events_are_never_trained(self):
+    def test_held_out_events_are_never_trained(self):
         preset = get_preset("field")
-        trained = {order.seed for order in orders_of(preset, 50, (), 0, fresh=False)}
-        assert not trained & {order.seed for order in orders_of(preset, 50, (), 0, fresh=True)}
+        trained = {order.seed for order in plan_events(preset, 50, (), 0, held_out=False)}
+        assert not trained & {order.seed for order in plan_events(preset, 50, (), 0, held_out=True)}
 
 
 class TestHostileFiles:
@@ -226,13 +241,13 @@ class TestHostileFiles:
     @pytest.mark.parametrize(
         ("change", "words"),
         [
-            ({"format": "other"}, "no model"),
+            ({"format": "other"}, "not a pqswarm model"),
             ({"format_version": 99}, "format version"),
             ({"class_names": ["sag"]}, "classes"),
             ({"class_names": [["sag"]]}, "not names"),
             ({"feature_names": ["nonsense"]}, "unknown or repeated"),
             ({"subsets": []}, "no subsets"),
-            ({"subsets": [3]}, "no record"),
+            ({"subsets": [3]}, "not a record"),
             ({"subsets": [{"highest": 1, "names": ["D1.energy"], "temperature": 1, "error": 0}]}, "beyond"),
             ({"subsets": [{"highest": 1e9, "names": ["D1.energy"], "temperature": 1, "error": 0}]}, "bandwidth"),
             ({"subsets": [{"highest": 250, "names": ["D1.energy"], "temperature": 0, "error": 0}]}, "temperature"),

@@ -68,7 +68,7 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     FileFormatError
-        If the file is damaged, or is no model of pqswarm.
+        If the file is damaged, or is not a pqswarm model.
 
     Examples
     --------
@@ -93,13 +93,13 @@ def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
 
 def _number(given: Any, low: float, high: float, what: str) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given <= high:
-        raise FileFormatError(f"is damaged: its {what} is no number from {low:g} to {high:g}.")
+        raise FileFormatError(f"is damaged: its {what} is not a number from {low:g} to {high:g}.")
     return given
 
 
 def _subset(given: Any, kept: tuple[str, ...]) -> Subset:
     if not isinstance(given, dict):
-        raise FileFormatError("is damaged: a subset is no record.")
+        raise FileFormatError("is damaged: a subset is not a record.")
     names = _names(given.get("names"), kept, "features of a subset")
     highest = _number(given.get("highest"), 0.0, 1e6, "bandwidth")
     limit = dict(zip(FEATURES, upper_frequencies().tolist(), strict=True))

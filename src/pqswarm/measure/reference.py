@@ -167,9 +167,7 @@ def _auto(urms: FloatArray, levels: list[Level], first: float, together: float, 
         return Reference(max(top, float(ends.max())), "highest level", _SHORT)
     if not (dead or sag or odd or far) and first > 0:
         return Reference(first, "pre-event")
-    said = (
-        "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
-    )
+    said = "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
     if nominal is not None:
         return Reference(nominal, "nominal", said.format("the nominal voltage"))
     if odd and not sag:

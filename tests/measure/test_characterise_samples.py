@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pqswarm import recordings
-from pqswarm.recordings.characterise import characterise
+from pqswarm.measure import characterise
+from pqswarm.recordings import read_all
 
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))
-read_all = getattr(recordings, "read_all", None)
 
-pytestmark = pytest.mark.skipif(read_all is None or not FOLDER.is_dir(), reason="no recordings, or no reader")
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no recordings of others in {FOLDER}")
 
 
 def found_in(name, *arguments, **options):
