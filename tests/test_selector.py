@@ -231,8 +231,8 @@ def test_plot_history(tmp_path):
     ("options", "message"),
     [
         ({"algorithm": "upso"}, "unknown algorithm 'upso'"),
-        ({"n_runs": 0}, "n_runs must be a whole number of at least 1"),
-        ({"n_features_to_select": 14}, "n_features_to_select must be a whole number from 1 to 13"),
+        ({"n_runs": 0}, "n_runs must be an integer of at least 1"),
+        ({"n_features_to_select": 14}, "n_features_to_select must be an integer from 1 to 13"),
         ({"n_features_to_select": True}, "n_features_to_select must be"),
         ({"n_features_to_select": 1.0}, "n_features_to_select must be"),
         ({"n_features_to_select": 3, "algorithm_params": {"size": 3}}, "not both"),
@@ -241,7 +241,7 @@ def test_plot_history(tmp_path):
         ({"random_state": -1}, "random_state must be a non-negative integer"),
         ({"random_state": "x"}, "random_state must be a non-negative integer"),
         ({"estimator": "knn"}, "estimator must be a scikit-learn classifier or regressor"),
-        ({"max_evaluations": 2.5}, "max_evaluations must be a whole number"),
+        ({"max_evaluations": 2.5}, "max_evaluations must be an integer"),
         ({"cv": ShuffleSplit(3, random_state=0)}, "make[s]* a partition|trains? fold|does not train|never tests"),
     ],
 )
@@ -278,7 +278,7 @@ def test_scorings_that_cannot_be_used():
 
 
 def test_equal_distances_go_to_the_lower_index():
-    """On whole numbers the score is that of the documented rule, though not scikit-learn's."""
+    """On integers the score is that of the documented rule, though not scikit-learn's."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(0, 2, 60)
     selector = quick(KNeighborsClassifier(3, metric="manhattan"), cv=3).fit(X, y)

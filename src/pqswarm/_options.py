@@ -1,6 +1,7 @@
 """Parameters of algorithms and classifiers: frozen, checked, each with its meaning, range and default in one place."""
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar, dataclass_transform
 
@@ -21,28 +22,32 @@ def option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     symbol: str = "",
+    was: str = "",
 ) -> Any:
     """Declare a field of a parameter class.
 
     Parameters
     ----------
     default : object
-        Its default, the paper's. Its type is the type of the field.
+        Its default, the paper's. Its type is the type of the field: a number, a truth value, text, or None (an
+        integer or nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs.
     meaning : str
         What it does, in a few words.
     low, high : float, optional
         Least and largest value.
     choices : tuple of str
-        The allowed names, for a field of text.
+        The allowed names, for a field of text; empty if any text will do.
     symbol : str
         The paper's letter for it.
+    was : str
+        Its name in earlier versions, which still works, with a warning.
 
     Returns
     -------
     object
         A field for :func:`parameters`.
     """
-    metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol}
+    metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol, "was": was}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -68,7 +73,7 @@ def parameters(cls: type[_Class]) -> type[_Class]:
     return made
 
 
-def _checked(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
+def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
     """Return the value as the field's type, or raise an error that names the field and what is allowed."""
     wanted, allowed = field.default, field.metadata
     name = f"{field.name} of {owner}"
@@ -79,15 +84,37 @@ def _checked(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
             raise PqswarmError(f"{name} must be true or false, not {value!r}.")
         return bool(value)
     if isinstance(wanted, str):
-        if value not in allowed["choices"]:
+        if allowed["choices"] and value not in allowed["choices"]:
             raise unknown_name(name, value, allowed["choices"])
+        if not isinstance(value, str):
+            raise PqswarmError(f"{name} must be text, not {value!r}.")
         return value
-    whole = wanted is None or isinstance(wanted, int)
-    kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
+    if isinstance(wanted, tuple):
+        return _pairs(name, value)
+    integer = wanted is None or isinstance(wanted, int)
+    kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     right = isinstance(value, kinds) and not isinstance(value, bool)
     if not right or not np.isfinite(value) or not _within(value, allowed["low"], allowed["high"]):
         raise PqswarmError(f"{name} must be {_range(field)}, not {value!r}.")
-    return int(value) if whole else float(value)
+    return int(value) if integer else float(value)
+
+
+def _pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
+    """A mapping as sorted pairs, lists as tuples, so that it can be hashed and never changes."""
+    given = dict(value) if isinstance(value, Mapping | tuple) else None
+    if given is None or not all(isinstance(key, str) for key in given):
+        raise PqswarmError(f"{name} must be a mapping of names to values, not {value!r}.")
+    return tuple((key, _plain(f"{key} in {name}", given[key])) for key in sorted(given))
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(_plain(name, entry) for entry in value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise PqswarmError(f"{name} must be a number, text, true or false, or a list of those, not {value!r}.")
 
 
 def _within(value: float, low: float | None, high: float | None) -> bool:
@@ -97,6 +124,8 @@ def _within(value: float, low: float | None, high: float | None) -> bool:
 def _kind(field: "dataclasses.Field[Any]") -> str:
     if field.metadata["choices"]:
         return "{" + ", ".join(repr(choice) for choice in field.metadata["choices"]) + "}"
+    if isinstance(field.default, tuple):
+        return "mapping of str to object"
     return "int or None" if field.default is None else type(field.default).__name__
 
 
@@ -106,7 +135,9 @@ def _range(field: "dataclasses.Field[Any]") -> str:
         return " or ".join(choices)
     if isinstance(field.default, bool):
         return "true or false"
-    kind = "a whole number" if field.default is None or isinstance(field.default, int) else "a number"
+    if isinstance(field.default, str | tuple):
+        return "text" if isinstance(field.default, str) else "names and values"
+    kind = "an integer" if field.default is None or isinstance(field.default, int) else "a number"
     limits = {(True, True): f" from {low} to {high}", (True, False): f" of at least {low}"}
     limits[False, True] = f" of at most {high}"
     return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
@@ -119,13 +150,17 @@ def _sentence(field: "dataclasses.Field[Any]") -> str:
     return f"{text}{allowed}. Default {field.default}."
 
 
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(entry) for entry in value] if isinstance(value, tuple) else value
+
+
 @parameters
 class Parameters:
     """What can be told to an algorithm or a classifier."""
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, _checked(field, getattr(self, field.name), type(self).__name__))
+            object.__setattr__(self, field.name, _check(field, getattr(self, field.name), type(self).__name__))
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
@@ -146,11 +181,30 @@ class Parameters:
             return given
         if not isinstance(given, Mapping):
             raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")
-        known = [field.name for field in dataclasses.fields(cls)]
+        fields = dataclasses.fields(cls)
+        renamed = {field.metadata["was"]: field.name for field in fields if field.metadata["was"] in given}
+        for old, name in renamed.items():
+            warnings.warn(f"{old} is called {name} now.", DeprecationWarning, stacklevel=3)
+            given = {name: given[old]} | {key: value for key, value in given.items() if key != old}
+        known = [field.name for field in fields]
         for name in given:
             if name not in known:
                 raise unknown_name(f"parameter of {cls.__name__}", name, known)
         return cls(**given)
+
+    def settings(self) -> dict[str, Any]:
+        """Return names and values as JSON knows them; :meth:`of` makes equal parameters of them.
+
+        Returns
+        -------
+        dict of str to object
+            In the order of the fields.
+        """
+        values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {
+            name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
+            for name, value in values.items()
+        }
 
     @classmethod
     def table(cls) -> list[dict[str, str]]:

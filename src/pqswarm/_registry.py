@@ -47,7 +47,7 @@ class Registry(Mapping[str, _Member]):
         self._ours = frozenset(self._members)
 
     @cached_property
-    def _offered(self) -> dict[str, EntryPoint]:
+    def _entry_points(self) -> dict[str, EntryPoint]:
         """Entry points of other packages."""
         return {point.name: point for point in entry_points(group=self._group) if point.name not in self._ours}
 
@@ -67,10 +67,10 @@ class Registry(Mapping[str, _Member]):
         name = getattr(member, "name", None)
         if not isinstance(name, str) or name in self._ours:
             raise PqswarmError(f"{self._what} {name!r} cannot be registered: it must have a name of its own.")
-        self._members[name] = self._checked(member, f"{self._what} {name!r}")
+        self._members[name] = self._check(member, f"{self._what} {name!r}")
         return member
 
-    def _checked(self, found: object, said: str) -> _Member:
+    def _check(self, found: object, said: str) -> _Member:
         if not (isinstance(found, self._base) or (isinstance(found, type) and issubclass(found, self._base))):
             raise PqswarmError(f"{said}, must be derived from {self._base.__module__}.{self._base.__qualname__}.")
         return found  # type: ignore[return-value]
@@ -83,28 +83,28 @@ class Registry(Mapping[str, _Member]):
 
     def __getitem__(self, name: str) -> _Member:
         if name not in self._members:
-            if name not in self._offered:
+            if name not in self._entry_points:
                 raise KeyError(name)
-            point = self._offered[name]
+            point = self._entry_points[name]
             said = f"{self._what} {name!r}, {point.value}"
             try:
                 found = point.load()
             except Exception as error:  # the code of others may fail in any way
                 raise PqswarmError(f"{said}, cannot be loaded: {error}.") from error
-            member = self._checked(found, said)
+            member = self._check(found, said)
             if member.name != name:
                 raise PqswarmError(f"{said}, calls itself {member.name!r}: the names must agree.")
             self._members[name] = member
         return self._members[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._members or name in self._offered
+        return name in self._members or name in self._entry_points
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys([*self._members, *self._offered]))
+        return iter(dict.fromkeys([*self._members, *self._entry_points]))
 
     def __len__(self) -> int:
-        return len(self._members.keys() | self._offered.keys())
+        return len(self._members.keys() | self._entry_points.keys())
 
     def __repr__(self) -> str:
         return f"<{self._what}: {', '.join(self)}>"

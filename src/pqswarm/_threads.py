@@ -23,5 +23,5 @@ def effective_jobs(n_jobs: int | None) -> int:
 
         return int(cpu_count())
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
-        raise PqswarmError(f"n_jobs must be a whole number of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
+        raise PqswarmError(f"n_jobs must be an integer of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
     return int(n_jobs)

@@ -1,4 +1,4 @@
-"""The errors that a user can cause, and mend.
+"""The errors that a user can cause, and correct.
 
 The command line prints their message without a traceback; a library user can catch them all as
 :class:`PqswarmError` (or as :class:`ValueError`).

@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import check_cv
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -18,17 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pqswarm._random import derived_seed
 from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import (
-    METRICS,
-    Evaluator,
-    Folds,
-    GaussianNBEvaluator,
-    GenericEvaluator,
-    KernelNBEvaluator,
-    KNNEvaluator,
-    Memo,
-)
-from pqswarm.evaluation.kernel_nb import KernelNB
+from pqswarm.evaluation import Evaluator, Folds, GenericEvaluator, Memo, find_classifier
+from pqswarm.evaluation.classifiers.sklearn import seed_estimator
 from pqswarm.search import ProgressBar, SearchResult, minimize_many
 
 if TYPE_CHECKING:
@@ -38,19 +28,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SwarmSelector"]
 
-_MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
-_SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
-
 
 class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features with which an estimator makes the fewest errors, by 2D particle swarms or their rivals.
+    """Select the features with which an estimator makes the fewest errors, by 2D particle swarms or other searches.
 
     The error of a subset is the mean over the folds of a cross-validation. For k-nearest neighbours, Gaussian and
     kernel naive Bayes it comes from an exact evaluator that is tens to hundreds of times faster than fitting and
     predicting; any other estimator, also a regressor, is fitted as usual.
 
     The k-nearest-neighbour evaluator takes the lower event index where distances are equal. scikit-learn takes any
-    of them, so on data with many equal distances (whole numbers, say) its own score of the same subset can differ.
+    of them, so on data with many equal distances (integers, say) its own score of the same subset can differ.
 
     Parameters
     ----------
@@ -165,7 +152,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         if not _is_whole(self.n_runs) or self.n_runs < 1:
-            raise PqswarmError(f"n_runs must be a whole number of at least 1, not {self.n_runs!r}.")
+            raise PqswarmError(f"n_runs must be an integer of at least 1, not {self.n_runs!r}.")
         seed = _seed(self.random_state)
         evaluator = self._evaluator(X, y, groups, seed)
         results = self._search(
@@ -211,7 +198,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         share = isinstance(wanted, float | np.floating) and 0 < wanted < 1
         if not (whole or share):
             raise PqswarmError(
-                f"n_features_to_select must be a whole number from 1 to {n_features}, a share between 0 and 1, or "
+                f"n_features_to_select must be an integer from 1 to {n_features}, a share between 0 and 1, or "
                 f"None, not {wanted!r}."
             )
         if "size" in given:
@@ -221,7 +208,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def _evaluator(self, X: Any, y: Any, groups: Any, seed: int) -> Evaluator:
         """The fast evaluator of the estimator if there is one, else the generic one."""
         estimator = _default_estimator() if self.estimator is None else self.estimator
-        estimator = _seeded(estimator, seed)
+        estimator = seed_estimator(estimator, seed)
         known = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
         classifies = known and is_classifier(estimator)
         if classifies:
@@ -274,18 +261,6 @@ def _default_estimator() -> Any:
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
-    """The estimator, its own random numbers fixed too, unless they were: else a subset had not one error but many."""
-    if not hasattr(estimator, "get_params"):
-        return estimator
-    names = [name for name in sorted(estimator.get_params()) if name.rpartition("__")[2] == "random_state"]
-    loose = [name for name in names if estimator.get_params()[name] is None]
-    if not loose:
-        return estimator
-    seeds = {name: derived_seed(seed, (2**31, number)) % 2**31 for number, name in enumerate(loose)}
-    return clone(estimator).set_params(**seeds)
-
-
 def _seed(random_state: Any) -> int:
     """A seed from what scikit-learn calls a random state; the global one is left alone."""
     if random_state is None:
@@ -298,33 +273,14 @@ def _seed(random_state: Any) -> int:
 
 
 def _fast_evaluator(estimator: Any, X: AnyArray, y: AnyArray, folds: Folds, n_jobs: int | None) -> Evaluator | None:
-    """The exact evaluator for an estimator whose settings it covers, or None."""
+    """The evaluator of the registered classifier that equals the estimator, or None."""
     scaling: Any = "none"
     if type(estimator) is Pipeline and len(estimator.steps) == 2 and _scales_to_unit(estimator.steps[0][1]):
         scaling, estimator = "fold", estimator.steps[1][1]
-    common = {"scaling": scaling, "n_jobs": n_jobs}
-    if type(estimator) is KernelNB:
-        return KernelNBEvaluator(X, y, folds, width=estimator.width, **common)
-    if type(estimator) is GaussianNB and estimator.priors is None:
-        return GaussianNBEvaluator(X, y, folds, var_smoothing=estimator.var_smoothing, **common)
-    if type(estimator) is KNeighborsClassifier:
-        metric = _covered_metric(estimator)
-        k = estimator.n_neighbors
-        if metric is not None and estimator.weights == "uniform" and _is_whole(k) and 1 <= k <= 15:
-            return KNNEvaluator(X, y, folds, n_neighbors=int(k), metric=metric, **common)
-    return None
+    found = find_classifier(estimator)
+    return None if found is None else found.evaluator(X, y, folds, scaling=scaling, n_jobs=n_jobs)
 
 
 def _scales_to_unit(step: Any) -> bool:
     """Whether a step of a pipeline scales each feature to [0, 1] and does nothing else."""
     return type(step) is MinMaxScaler and tuple(step.feature_range) == (0, 1) and not step.clip
-
-
-def _covered_metric(estimator: Any) -> str | None:
-    """The distance of a nearest-neighbour classifier, if the fast evaluator knows it."""
-    if estimator.metric_params is not None or not isinstance(estimator.metric, str):
-        return None
-    if estimator.metric == "minkowski":
-        return _MINKOWSKI.get(estimator.p)
-    metric = _SAME_METRIC.get(estimator.metric, estimator.metric)
-    return metric if metric in METRICS else None

@@ -1,4 +1,4 @@
-"""Evaluators on NVIDIA cards: what can be tested without one, and, where there is one, that the counts are the same."""
+"""Evaluators on NVIDIA GPUs: what can be tested without one, and, where there is one, that the counts are the same."""
 
 import sys
 import types
@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import METRICS, Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation._knn_cuda import error_floors, mask_scales
-from pqswarm.evaluation.cuda import DEVICES, check_device, chunks, packed_masks
+from pqswarm.evaluation.cuda import DEVICES, check_device, chunks, pack_masks
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 
 EVALUATORS = (KNNEvaluator, KernelNBEvaluator, GaussianNBEvaluator)
 
 
-def has_card():
+def has_gpu():
     try:
         check_device("cuda")
     except PqswarmError:
@@ -28,8 +28,8 @@ def has_card():
     return True
 
 
-needs_card = pytest.mark.skipif(not has_card(), reason="there is no NVIDIA card, or no CuPy")
-without_card = pytest.mark.skipif(has_card(), reason="there is a card")
+needs_gpu = pytest.mark.skipif(not has_gpu(), reason="there is no NVIDIA GPU, or no CuPy")
+without_gpu = pytest.mark.skipif(has_gpu(), reason="there is a GPU")
 
 
 @given(st.integers(0, 5000), st.integers(1, 10**7), st.integers(1, 10**9))
@@ -47,7 +47,7 @@ def test_chunks_cover_the_batch_and_fit(count, each, memory):
 def test_packed_masks_hold_the_features_in_order():
     masks = random_masks(200, 30, 0)
     weights = np.random.default_rng(0).random((200, 30))
-    selected, values, sizes = packed_masks(masks, weights)
+    selected, values, sizes = pack_masks(masks, weights)
     for row, mask in enumerate(masks):
         chosen = np.flatnonzero(mask)
         assert sizes[row] == chosen.size
@@ -129,25 +129,25 @@ def test_devices():
         GenericEvaluator(X, y, folds, object(), device="cuda")
 
 
-@without_card
+@without_gpu
 @pytest.mark.parametrize("evaluator", EVALUATORS)
-def test_without_a_card_there_is_an_error_and_no_silent_fallback(evaluator):
+def test_without_a_gpu_there_is_an_error_and_no_silent_fallback(evaluator):
     X, y, folds = dataset("wine")
     with pytest.raises(PqswarmError, match=r"device 'cuda' needs .*use device 'cpu'"):
         evaluator(X, y, folds, device="cuda")
 
 
-class CardError(Exception):
+class RuntimeFailure(Exception):
     pass
 
 
 def fake_cupy(count):
     def get_device_count():
         if count is None:
-            raise CardError("no driver")
+            raise RuntimeFailure("no driver")
         return count
 
-    runtime = types.SimpleNamespace(getDeviceCount=get_device_count, CUDARuntimeError=CardError)
+    runtime = types.SimpleNamespace(getDeviceCount=get_device_count, CUDARuntimeError=RuntimeFailure)
     return types.SimpleNamespace(cuda=types.SimpleNamespace(runtime=runtime))
 
 
@@ -155,8 +155,8 @@ def fake_cupy(count):
     ("module", "message"),
     [
         (None, r"needs CuPy: pip install 'pqswarm\[gpu\]'"),
-        (fake_cupy(0), "needs an NVIDIA card, and there is none"),
-        (fake_cupy(None), r"needs an NVIDIA card and its driver \(no driver\)"),
+        (fake_cupy(0), "needs an NVIDIA GPU, and there is none"),
+        (fake_cupy(None), r"needs an NVIDIA GPU and its driver \(no driver\)"),
     ],
 )
 def test_what_is_missing_is_named(monkeypatch, module, message):
@@ -173,7 +173,7 @@ def test_coarse_products_are_refused(monkeypatch):
         check_device("cuda")
 
 
-@needs_card
+@needs_gpu
 @pytest.mark.parametrize("name", ["wine", "breast-cancer", "pq"])
 @pytest.mark.parametrize("scaling", ["once", "fold", "none"])
 @pytest.mark.parametrize("evaluator", EVALUATORS)
@@ -185,7 +185,7 @@ def test_counts_are_the_processors(evaluator, name, scaling):
     np.testing.assert_array_equal(here.predictions(masks[0]), there.predictions(masks[0]))
 
 
-@needs_card
+@needs_gpu
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("k", [1, 4, 15])
 def test_counts_are_the_processors_for_every_distance(metric, k):

@@ -30,8 +30,6 @@ from pqswarm.evaluation import (
     KNNEvaluator,
     Memo,
     scaled,
-    tune_kernel_nb,
-    tune_knn,
 )
 from tests.evaluation.data import dataset, random_masks
 
@@ -79,7 +77,7 @@ def test_the_empty_subset_has_error_one(evaluator):
         (np.ones((2, 12), bool), r"13 columns, one per feature, not shape \(2, 12\)"),
         (np.ones(13, bool), r"one row per subset .* not shape \(13,\)"),
         (np.full((1, 13), 2), "masks must be boolean"),
-        (np.full((1, 13), 0.5), "masks must be boolean, or whole numbers 0 and 1, not of type float64"),
+        (np.full((1, 13), 0.5), "masks must be boolean, or integers 0 and 1, not of type float64"),
     ],
 )
 def test_bad_masks(evaluator, masks, message):
@@ -120,7 +118,7 @@ def test_stratified_folds():
     with pytest.raises(PqswarmError, match=r"class .*1.* has 9 events, fewer than the 10 folds"):
         Folds.stratified(np.repeat([0, 1], [20, 9]))
     for n_folds in (1, 2.5, None):
-        with pytest.raises(PqswarmError, match="n_folds must be a whole number of at least 2"):
+        with pytest.raises(PqswarmError, match="n_folds must be an integer of at least 2"):
             Folds.stratified(y, n_folds)
 
 
@@ -253,7 +251,7 @@ def test_memo_is_bounded_and_forgets_the_least_recent():
     assert memo.errors(masks).shape == (13,)
     assert len(memo) == 3
     for bad in (0, "a"):
-        with pytest.raises(PqswarmError, match="max_entries must be a whole number"):
+        with pytest.raises(PqswarmError, match="max_entries must be an integer"):
             Memo(inner, bad)
 
 
@@ -304,36 +302,3 @@ def test_workers_do_not_oversubscribe(monkeypatch):
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             assert pool.apply(effective_jobs, (None,)) == expected
             assert pool.apply(effective_jobs, (2,)) == 2
-
-
-def test_tuning_of_k_and_metric():
-    X, y, folds = dataset("wine")
-    search = tune_knn(X, y, folds, n_neighbors=(1, 3, 9), metrics=("manhattan", "chebyshev", "cosine"))
-    rows = search.table()
-    assert len(rows) == 9
-    for row in rows:
-        model = KNeighborsClassifier(row["n_neighbors"], metric=row["metric"])
-        assert row["accuracy"] == pytest.approx(cross_val_score(model, scaled(X, X), y, cv=folds).mean(), abs=1e-12)
-    assert search.best in [{"metric": row["metric"], "n_neighbors": row["n_neighbors"]} for row in rows]
-    figure = search.plot()
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
-        "manhattan", "chebyshev", "cosine", "best",
-    ]  # fmt: skip
-
-
-def test_tuning_of_the_width():
-    X, y, folds = dataset("wine")
-    search = tune_kernel_nb(X, y, folds)
-    widths = [row["width"] for row in search.table()]
-    assert widths[0] == 1e-4
-    assert widths[-1] == 1.0
-    assert 0.004 in widths
-    accuracies = [row["accuracy"] for row in search.table()]
-    assert search.best["width"] == widths[int(np.argmax(accuracies))]
-    assert search.plot().axes[0].get_xscale() == "log"
-    with pytest.raises(PqswarmError, match="did you mean 'manhattan'"):
-        tune_knn(X, y, folds, metrics=("manhatten",))
-    with pytest.raises(PqswarmError, match="n_neighbors must be a whole number"):
-        tune_knn(X, y, folds, n_neighbors=(2.5,))
-    with pytest.raises(PqswarmError, match="the grid of width is empty"):
-        tune_kernel_nb(X, y, folds, widths=())

@@ -57,11 +57,37 @@ def test_beyond_all_measure():
 
 def test_clone_and_grid_search():
     X, y = load_iris(return_X_y=True)
-    assert clone(pqswarm.KernelNB(0.3)).width == 0.3
-    search = GridSearchCV(pqswarm.KernelNB(), {"width": [0.001, 0.2]}, cv=5).fit(X, y)
-    assert search.best_params_ == {"width": 0.2}
+    assert clone(pqswarm.KernelNB(0.3)).bandwidth == 0.3
+    search = GridSearchCV(pqswarm.KernelNB(), {"bandwidth": [0.001, 0.2]}, cv=5).fit(X, y)
+    assert search.best_params_ == {"bandwidth": 0.2}
 
 
-def test_bad_width():
-    with pytest.raises(ValueError, match="width must be from 1e-30 to 1e30, not 0"):
-        pqswarm.KernelNB(0).fit([[0.0], [1.0]], [0, 1])
+@pytest.mark.parametrize("wrong", [{"bandwidth": 0}, {"bandwidth": "wide"}, {"floor": -0.1}, {"floor": 0.6}])
+def test_bad_hyperparameters(wrong):
+    with pytest.raises(ValueError, match=rf"{next(iter(wrong))} of KernelNBHyperparameters must be a number from"):
+        pqswarm.KernelNB(**wrong).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_the_floor_is_a_share_of_a_uniform_density():
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    train, test = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    model = pqswarm.KernelNB(0.05, floor=0.1).fit(X[train], y[train])
+    joint = np.log(np.bincount(y[train]) / train.size)[np.newaxis].repeat(test.size, axis=0)
+    for label in range(3):
+        members = X[train][y[train] == label]
+        for feature in range(4):
+            z = (X[test, feature, np.newaxis] - members[:, feature]) / 0.05
+            density = np.exp(-0.5 * z**2).mean(axis=1) / (0.05 * np.sqrt(2 * np.pi))
+            joint[:, label] += np.log(0.9 * density + 0.1)
+    np.testing.assert_allclose(model.predict_joint_log_proba(X[test]), joint, rtol=1e-12)
+    expected = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X[test]), expected, rtol=1e-9)
+    assert model.predict_joint_log_proba([[9.0] * 4]).min() > np.log(0.1**4 / 3) - 0.2
+
+
+def test_width_is_the_old_name_of_the_bandwidth():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
+        old = clone(pqswarm.KernelNB(width=0.3)).fit(X, y)
+    assert np.array_equal(old.predict_proba(X), pqswarm.KernelNB(0.3).fit(X, y).predict_proba(X))

@@ -55,15 +55,16 @@ def test_kernel_thousands_of_masks_against_scipy(name, width, count):
         assert np.array_equal(np.bincount(folds.test_fold[winner != y], minlength=10), count)
 
 
+@pytest.mark.parametrize("floor", [0.0, 0.0005])
 @pytest.mark.parametrize("scaling", ["once", "fold", "none"])
-def test_kernel_against_the_classifier(scaling):
+def test_kernel_against_the_classifier(scaling, floor):
     X, y, folds = dataset("pq")
-    evaluator = KernelNBEvaluator(X, y, folds, 0.01, scaling=scaling)
+    evaluator = KernelNBEvaluator(X, y, folds, 0.01, floor, scaling=scaling)
     for mask in random_masks(10, 99, seed=2):
         predicted = np.empty_like(y)
         for train, test in folds.split():
             data = slow.scaled(X, train, scaling)[:, mask]
-            predicted[test] = pqswarm.KernelNB(0.01).fit(data[train], y[train]).predict(data[test])
+            predicted[test] = pqswarm.KernelNB(0.01, floor).fit(data[train], y[train]).predict(data[test])
         assert np.array_equal(evaluator.predictions(mask), predicted)
 
 
@@ -195,7 +196,17 @@ def test_results_do_not_depend_on_threads_or_batches(kind):
 def test_mistakes_are_named():
     X, y, folds = dataset("wine")
     for width in (0, -1, float("nan"), float("inf"), "wide", None, True):
-        with pytest.raises(PqswarmError, match="width must be"):
+        with pytest.raises(PqswarmError, match="bandwidth of KernelNBHyperparameters must be"):
             KernelNBEvaluator(X, y, folds, width)
-    with pytest.raises(PqswarmError, match="var_smoothing must be"):
+    for floor in (-0.1, 0.6, "low"):
+        with pytest.raises(PqswarmError, match=r"floor of KernelNBHyperparameters must be a number from 0.0 to 0.5"):
+            KernelNBEvaluator(X, y, folds, floor=floor)
+    with pytest.raises(PqswarmError, match="var_smoothing of GaussianNBHyperparameters must be"):
         GaussianNBEvaluator(X, y, folds, -1)
+
+
+def test_width_is_the_old_name_of_the_bandwidth():
+    X, y, folds = dataset("wine")
+    with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
+        old = KernelNBEvaluator(X, y, folds, width=0.05)
+    assert np.array_equal(old.table, KernelNBEvaluator(X, y, folds, 0.05).table)

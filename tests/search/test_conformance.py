@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from pqswarm.search import ALGORITHMS, BPSO, UPSO2D
-from pqswarm.search.conformance import CHECKS, check_best, check_copies, check_masks, check_resume, check_same_seed
+from pqswarm.search.conformance import (
+    CHECKS,
+    check_best,
+    check_copies,
+    check_deterministic,
+    check_masks,
+    check_resume,
+    check_same_seed,
+)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -35,9 +43,25 @@ class Emptying(UPSO2D):
         return positions
 
 
+class Pretending(BPSO):
+    deterministic = True
+
+
+class Unseeded(BPSO):
+    def __init__(self, n_features, seed=0, parameters=None):
+        super().__init__(n_features, 0, parameters)
+
+
 @pytest.mark.parametrize(
     ("search", "check"),
-    [(Forgetful, check_resume), (Viewing, check_copies), (Global, check_same_seed), (Emptying, check_masks)],
+    [
+        (Forgetful, check_resume),
+        (Viewing, check_copies),
+        (Global, check_same_seed),
+        (Emptying, check_masks),
+        (Pretending, check_deterministic),
+        (Unseeded, check_deterministic),
+    ],
     ids=lambda value: value.__name__,
 )
 def test_the_checks_can_fail(search, check):

@@ -221,11 +221,11 @@ def test_a_wanted_size_keeps_what_was_chosen():
     search = ALGORITHMS["bpso"](20, 0, {"size": 5})
     rng = np.random.default_rng(0)
     masks = rng.random((400, 20)) < 0.3
-    sized = search._sized(masks)
+    sized = search._resize(masks)
     assert (sized.sum(axis=1) == 5).all()
     for before, after in zip(masks, sized, strict=True):
         assert (after <= before).all() if before.sum() >= 5 else (before <= after).all()
-    everything = search._sized(np.ones((4000, 20), bool)).mean(axis=0)
+    everything = search._resize(np.ones((4000, 20), bool)).mean(axis=0)
     assert np.abs(everything - 0.25).max() < 0.04
 
 

@@ -68,13 +68,13 @@ def test_defaults_are_those_of_the_paper():
     ("given", "message"),
     [
         ({"swarm": 3}, "unknown parameter of UPSO2DParameters 'swarm': did you mean 'swarm_size'"),
-        ({"swarm_size": 1}, "swarm_size of UPSO2DParameters must be a whole number from 2 to 100000, not 1"),
-        ({"swarm_size": 2.5}, "swarm_size of UPSO2DParameters must be a whole number"),
+        ({"swarm_size": 1}, "swarm_size of UPSO2DParameters must be an integer from 2 to 100000, not 1"),
+        ({"swarm_size": 2.5}, "swarm_size of UPSO2DParameters must be an integer"),
         ({"unification": 1.5}, "unification of UPSO2DParameters must be a number from 0 to 1, not 1.5"),
         ({"unification": float("nan")}, "unification .* not nan"),
         ({"randomness": "elemnt"}, "did you mean 'element'"),
         ({"clip_negative": 1}, "clip_negative .* true or false"),
-        ({"size": 0}, "size of UPSO2DParameters must be a whole number of at least 1, or None"),
+        ({"size": 0}, "size of UPSO2DParameters must be an integer of at least 1, or None"),
         (3, "must be a UPSO2DParameters or a mapping"),
         (SearchParameters(), "must be a UPSO2DParameters or a mapping"),
     ],
@@ -100,13 +100,13 @@ def test_mistakes_of_callers_are_named():
     table = problem(EASY[0])
     with pytest.raises(PqswarmError, match="unknown algorithm '2d-ups': did you mean '2d-upso'"):
         minimize("2d-ups", table)
-    with pytest.raises(PqswarmError, match="max_evaluations must be a whole number of at least 1, not 0"):
+    with pytest.raises(PqswarmError, match="max_evaluations must be an integer of at least 1, not 0"):
         minimize("bpso", table, 0)
     with pytest.raises(PqswarmError, match="seed must be a non-negative integer, not -1"):
         minimize("bpso", table, 10, seed=-1)
     with pytest.raises(PqswarmError, match="size is 9, but there are only 8 features"):
         minimize("bpso", table, 10, parameters={"size": 9})
-    with pytest.raises(PqswarmError, match="n_features must be a whole number of at least 1, not 0"):
+    with pytest.raises(PqswarmError, match="n_features must be an integer of at least 1, not 0"):
         BPSO(0)
 
 
@@ -180,6 +180,38 @@ def test_results_on_the_paper_problem_are_reproducible_and_exact():
         assert result.size == result.sizes[-1] == len(result.selected)
         assert (np.diff(result.errors) <= 0).all()
         assert result.error < evaluator.errors(np.ones((1, 99), bool))[0]
+
+
+def test_results_keep_improvements_and_derive_the_traces():
+    table = problem(EASY[0])
+    asked = []
+
+    class Recording:
+        n_features = 8
+
+        def errors(self, masks):
+            asked.append(masks)
+            return table.errors(masks)
+
+    result = minimize("2d-upso", Recording(), 500, seed=3)
+    masks = np.concatenate(asked)
+    errors = table.errors(masks)
+    assert result.improvements.shape[1] == 3
+    for before, error, size in result.improvements:
+        assert errors[int(before)] == error < errors[: int(before)].min(initial=np.inf)
+        assert masks[int(before)].sum() == size
+    np.testing.assert_array_equal(result.errors, np.minimum.accumulate(errors))
+    np.testing.assert_array_equal(result.error_after([0, 1, 100, 500, 900]), [np.inf, *result.errors[[0, 99, -1, -1]]])
+    assert result.size_after(0) == 0
+    np.testing.assert_array_equal(result.size_after([1, 100, 500]), result.sizes[[0, 99, 499]])
+    assert result.sizes.dtype == np.int64
+    assert result.front_masks is result.front_errors is None
+
+
+def test_sffs_says_how_it_is_run():
+    declared = {name: (s.runs_once, s.needs_size, s.deterministic) for name, s in ALGORITHMS.items()}
+    assert declared.pop("sffs") == (True, True, True)
+    assert set(declared.values()) == {(False, False, False)}
 
 
 def test_callback_sees_progress_and_can_stop():
@@ -271,8 +303,8 @@ class Other(BPSO):
     ("target", "expected"),
     [
         ("plugin:Mine", "Mine mine"),
-        ("plugin:nothing", "algorithm 'mine' cannot be loaded from plugin:nothing"),
-        ("plugin:__name__", "must be a class derived from pqswarm.search.Search"),
+        ("plugin:nothing", "algorithm 'mine', plugin:nothing, cannot be loaded"),
+        ("plugin:__name__", "algorithm 'mine', plugin:__name__, must be derived from pqswarm.search.base.Search"),
         ("plugin:Other", "calls itself 'other': the names must agree"),
     ],
 )
@@ -296,7 +328,7 @@ def test_other_packages_register_by_entry_point(tmp_path, target, expected):
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
     )
     assert expected in run.stdout
 
@@ -313,7 +345,7 @@ def test_search_costs_little_besides_the_evaluations():
 
 def test_folds_of_another_seed_give_another_problem():
     X, y, _ = dataset("wine")
-    one, two = (KernelNBEvaluator(X, y, Folds.stratified(y, seed=seed), width=0.05) for seed in (0, 1))
+    one, two = (KernelNBEvaluator(X, y, Folds.stratified(y, seed=seed), bandwidth=0.05) for seed in (0, 1))
     assert minimize("bpso", one, 200).errors.tolist() != minimize("bpso", two, 200).errors.tolist()
 
 

@@ -1,24 +1,32 @@
-"""Exact evaluators: the cross-validated error of feature subsets, many at a time."""
+"""Exact evaluators: the cross-validated error of feature subsets, many at a time; and the classifiers by name."""
 
+from pqswarm._options import Parameters, option, parameters
+from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.base import Evaluator, scaled
+from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.grid import GridSearchResult
 from pqswarm.evaluation.knn import METRICS, KNNEvaluator
 from pqswarm.evaluation.memo import Memo
 from pqswarm.evaluation.naive_bayes import GaussianNBEvaluator, KernelNBEvaluator
-from pqswarm.evaluation.tuning import GridSearch, tune_kernel_nb, tune_knn
+from pqswarm.evaluation.registry import CLASSIFIERS, find_classifier
 
 __all__ = [
+    "CLASSIFIERS",
     "METRICS",
+    "Classifier",
     "Evaluator",
     "Folds",
     "GaussianNBEvaluator",
     "GenericEvaluator",
-    "GridSearch",
+    "GridSearchResult",
     "KNNEvaluator",
     "KernelNBEvaluator",
     "Memo",
+    "Parameters",
+    "find_classifier",
+    "option",
+    "parameters",
     "scaled",
-    "tune_kernel_nb",
-    "tune_knn",
 ]

@@ -1,4 +1,4 @@
-"""Exact k-nearest-neighbour errors of many subsets at once, on an NVIDIA card.
+"""Exact k-nearest-neighbour errors of many subsets at once, on an NVIDIA GPU.
 
 Under each subset the events are sorted by their distance to a pivot (under the Chebyshev distance, by one feature):
 by the triangle inequality events far apart in this order are far apart. One block looks for the neighbours of 128
@@ -21,7 +21,7 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.cuda import chunks, cupy, packed_masks, source
+from pqswarm.evaluation.cuda import chunks, cupy, pack_masks, source
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.knn import KNNEvaluator
@@ -84,7 +84,7 @@ def list_length(k: int, shared: int) -> int:
     k : int
         Neighbours.
     shared : int
-        Fast memory that the card gives to a block [bytes].
+        Fast memory that the GPU gives to a block [bytes].
 
     Returns
     -------
@@ -99,13 +99,13 @@ def list_length(k: int, shared: int) -> int:
     room = (shared - _STATIC - 4 * _SIDE * (_SIDE // 2 + 1)) // (8 * _SIDE)
     if room < k + 4:
         raise PqswarmError(
-            f"this card gives {shared} bytes of fast memory to a block, too few for {k} neighbours: use device 'cpu'."
+            f"this GPU gives {shared} bytes of fast memory to a block, too few for {k} neighbours: use device 'cpu'."
         )
     return min(room, 32 if k <= 5 else 48)
 
 
 class KNNOnCuda:
-    """The card's part of a k-NN evaluator.
+    """The GPU's part of a k-NN evaluator.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class KNNOnCuda:
         for columns, data, exponents, fold, tested in self._views:
             scales = mask_scales(masks, exponents)
             floors = cp.asarray(error_floors(masks, scales, self._evaluator.metric_number))
-            packed, packed_scales, packed_sizes = packed_masks(masks, scales)
+            packed, packed_scales, packed_sizes = pack_masks(masks, scales)
             selected, sizes, widest = cp.asarray(packed), cp.asarray(packed_sizes), i32(packed.shape[1])
             factors = cp.asarray(packed_scales.astype(np.float32))
             sorted_columns = cp.empty((m, packed.shape[1], self._n_padded), dtype=cp.float32)

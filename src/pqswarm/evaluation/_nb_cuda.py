@@ -1,4 +1,4 @@
-"""Exact naive Bayes errors of many subsets at once, on an NVIDIA card.
+"""Exact naive Bayes errors of many subsets at once, on an NVIDIA GPU.
 
 Kernel naive Bayes: the scores of a batch are one matrix product in single precision; where its rounding leaves the
 winner in doubt, the sums are made again in double precision, in the order of the features, as the processor does it.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm._typing import BoolArray, IntArray
-from pqswarm.evaluation.cuda import chunks, cupy, packed_masks, source
+from pqswarm.evaluation.cuda import chunks, cupy, pack_masks, source
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.naive_bayes import GaussianNBEvaluator, KernelNBEvaluator
@@ -21,7 +21,7 @@ _THREADS = 256
 
 
 class KernelNBOnCuda:
-    """The card's part of a kernel naive Bayes evaluator.
+    """The GPU's part of a kernel naive Bayes evaluator.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class KernelNBOnCuda:
 
 
 class GaussianNBOnCuda:
-    """The card's part of a Gaussian naive Bayes evaluator.
+    """The GPU's part of a Gaussian naive Bayes evaluator.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class GaussianNBOnCuda:
         spread = self._evaluator.moments[2]
         largest_spread = np.where(masks[:, np.newaxis], spread[np.newaxis], -np.inf).max(axis=2)
         smoothing = cp.asarray(self._evaluator.var_smoothing * largest_spread)
-        packed, _, sizes = packed_masks(masks, np.zeros(masks.shape))
+        packed, _, sizes = pack_masks(masks, np.zeros(masks.shape))
         selected, sizes, widest = cp.asarray(packed), cp.asarray(sizes), number(packed.shape[1])
         constant = cp.empty((m, n_folds, n_classes))
         largest = cp.empty_like(constant)

@@ -41,7 +41,7 @@ class Evaluator(ABC):
         Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
         on it.
     device : {"cpu", "cuda"}
-        Where to compute: on the processor, or on an NVIDIA card through CuPy. Results do not depend on it.
+        Where to compute: on the processor, or on an NVIDIA GPU through CuPy. Results do not depend on it.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class Evaluator(ABC):
         check_device(device)
         if scaling not in _SCALINGS:
             raise unknown_name("scaling", scaling, _SCALINGS)
-        self.data = checked_features(X)
-        self.classes, self.labels = checked_labels(y, len(self.data))
+        self.data = check_features(X)
+        self.classes, self.labels = check_labels(y, len(self.data))
         if not isinstance(folds, Folds):
             raise PqswarmError(
                 "folds must be Folds: make them with Folds.stratified(y) or Folds.from_splitter(cv, X, y)."
@@ -166,7 +166,7 @@ class Evaluator(ABC):
                 f"not shape {given.shape}."
             )
         if given.dtype != np.bool_ and not (given.dtype.kind in "iu" and np.isin(given, (0, 1)).all()):
-            raise PqswarmError(f"masks must be boolean, or whole numbers 0 and 1, not of type {given.dtype}.")
+            raise PqswarmError(f"masks must be boolean, or integers 0 and 1, not of type {given.dtype}.")
         return np.ascontiguousarray(given, dtype=np.bool_)
 
     def checked_mask(self, mask: npt.ArrayLike) -> BoolArray:
@@ -227,7 +227,7 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
     return np.ascontiguousarray((data - low) / np.where(span > 0, span, 1.0))
 
 
-def checked_features(X: npt.ArrayLike) -> FloatArray:
+def check_features(X: npt.ArrayLike) -> FloatArray:
     """Return X as a contiguous float matrix, or raise an error that names what is wrong with it."""
     try:
         given = np.asarray(X)
@@ -251,7 +251,7 @@ def checked_features(X: npt.ArrayLike) -> FloatArray:
     return np.ascontiguousarray(given)
 
 
-def checked_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
+def check_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     """Return the sorted classes and the labels as positions in them, or raise an error."""
     given = np.asarray(y)
     if given.shape != (n,):

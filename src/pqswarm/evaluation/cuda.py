@@ -1,4 +1,4 @@
-"""Evaluators on an NVIDIA card: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
+"""Evaluators on an NVIDIA GPU: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
 
 import os
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ import numpy as np
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "packed_masks", "source"]
+__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "pack_masks", "source"]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
 
 MEMORY = 1 << 30
-"""Bytes of the card's memory that a batch may take at a time, besides the data; larger batches are cut."""
+"""Bytes of the GPU's memory that a batch may take at a time, besides the data; larger batches are cut."""
 
 
 def check_device(device: object) -> None:
@@ -48,11 +48,11 @@ def cupy() -> Any:
             "device 'cpu'."
         ) from None
     try:
-        cards = found.cuda.runtime.getDeviceCount()
+        count = found.cuda.runtime.getDeviceCount()
     except found.cuda.runtime.CUDARuntimeError as error:
-        raise PqswarmError(f"device 'cuda' needs an NVIDIA card and its driver ({error}): use device 'cpu'.") from None
-    if not cards:
-        raise PqswarmError("device 'cuda' needs an NVIDIA card, and there is none: use device 'cpu'.")
+        raise PqswarmError(f"device 'cuda' needs an NVIDIA GPU and its driver ({error}): use device 'cpu'.") from None
+    if not count:
+        raise PqswarmError("device 'cuda' needs an NVIDIA GPU, and there is none: use device 'cpu'.")
     if os.environ.get("CUPY_TF32", "0") != "0":
         raise PqswarmError("CUPY_TF32 makes matrix products too coarse for exact counts: unset it.")
     return found
@@ -92,7 +92,7 @@ def source(name: str) -> str:
     return (files("pqswarm.evaluation") / name).read_text(encoding="utf-8")
 
 
-def packed_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
+def pack_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros.
 
     Parameters
@@ -114,7 +114,7 @@ def packed_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyAr
     Examples
     --------
     >>> masks = np.array([[True, False, True], [False, True, False]])
-    >>> selected, values, sizes = packed_masks(masks, np.array([[1.0, 2.0, 3.0]] * 2))
+    >>> selected, values, sizes = pack_masks(masks, np.array([[1.0, 2.0, 3.0]] * 2))
     >>> selected.tolist(), values.tolist(), sizes.tolist()
     ([[0, 2], [1, 0]], [[1.0, 3.0], [2.0, 0.0]], [2, 1])
     """

@@ -38,7 +38,7 @@ class Folds:
     def __post_init__(self) -> None:
         given = np.asarray(self.test_fold)
         if given.ndim != 1 or given.size == 0 or given.dtype.kind not in "iu":
-            raise PqswarmError("test_fold must be a list of whole numbers, one per event.")
+            raise PqswarmError("test_fold must be a list of integers, one per event.")
         fold = given.astype(np.int64)
         sizes = np.bincount(fold) if fold.min() >= 0 else np.zeros(1)
         if sizes.size < 2 or not sizes.all():
@@ -71,7 +71,7 @@ class Folds:
         if labels.ndim != 1 or labels.size == 0:
             raise PqswarmError(f"y must hold one label per event, shape (n,), not {labels.shape}.")
         if not isinstance(n_folds, int | np.integer) or n_folds < 2:
-            raise PqswarmError(f"n_folds must be a whole number of at least 2, not {n_folds!r}.")
+            raise PqswarmError(f"n_folds must be an integer of at least 2, not {n_folds!r}.")
         classes, coded, counts = np.unique(labels, return_inverse=True, return_counts=True)
         rare = int(counts.argmin())
         if counts[rare] < n_folds:
@@ -106,7 +106,7 @@ class Folds:
         Raises
         ------
         PqswarmError
-            If the test sets are no partition, or a training set is not all the rest.
+            If the test sets are not a partition, or a training set is not all the rest.
         """
         n = len(np.asarray(y))
         fold = np.full(n, -1, dtype=np.int64)

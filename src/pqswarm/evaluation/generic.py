@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, Scaling, checked_features
+from pqswarm.evaluation.base import Evaluator, Scaling, check_features
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["GenericEvaluator"]
@@ -85,7 +85,7 @@ class GenericEvaluator(Evaluator):
         errors = np.full(len(checked), np.inf)  # of an empty subset: a score of 0 may be better than others
 
         def work(row: int) -> None:
-            scores = [scorer(model, X, self.target[test]) for model, X, test in self._fitted(checked[row])]
+            scores = [scorer(model, X, self.target[test]) for model, X, test in self._fit_folds(checked[row])]
             if not np.isfinite(scores).all():
                 fold = int(np.argmin(np.isfinite(scores)))
                 raise PqswarmError(
@@ -108,11 +108,11 @@ class GenericEvaluator(Evaluator):
         """Return what is predicted for each event when its fold is tested."""
         checked = self.checked_mask(mask)
         predicted = np.empty_like(self.target)
-        for model, X, test in self._fitted(checked):
+        for model, X, test in self._fit_folds(checked):
             predicted[test] = model.predict(X)
         return predicted
 
-    def _fitted(self, mask: BoolArray) -> Any:
+    def _fit_folds(self, mask: BoolArray) -> Any:
         """Yield for each fold the fitted model, the features of its test events, and their indices."""
         from sklearn.base import clone
 
@@ -124,7 +124,7 @@ class GenericEvaluator(Evaluator):
         predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
 
         def work(row: int) -> None:
-            for model, X, test in self._fitted(masks[row]):
+            for model, X, test in self._fit_folds(masks[row]):
                 predicted[row, test] = np.searchsorted(self.classes, model.predict(X))
 
         self._in_threads(work, list(range(len(masks))))
@@ -133,7 +133,7 @@ class GenericEvaluator(Evaluator):
 
 def _as_if_two_classes(X: npt.ArrayLike, target: AnyArray) -> IntArray:
     """Stand-in labels for a regression, whose targets are checked here."""
-    n = len(checked_features(X))
+    n = len(check_features(X))
     if target.shape != (n,) or target.dtype.kind not in "iufb" or not np.isfinite(target.astype(np.float64)).all():
         raise PqswarmError(f"y must hold one finite number for each of the {n} events of X.")
     return np.arange(n, dtype=np.int64) % 2

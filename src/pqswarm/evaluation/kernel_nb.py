@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._typing import AnyArray, FloatArray, IntArray
-from pqswarm.evaluation.naive_bayes import checked_width, class_blocks
+from pqswarm.evaluation.naive_bayes import KernelNBHyperparameters, class_blocks, mix_uniform
 
 __all__ = ["KernelNB"]
 
@@ -21,12 +21,17 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     for each feature, and empirical priors. All is done in logarithms (log-sum-exp), so that nothing
     underflows, however far a value lies from all training events. Of equal scores (to 1e-12) the smallest
     label wins.
-    The width is in units of the features: scale them first, to [0, 1] for the paper's 0.004.
+    The bandwidth is in units of the features: scale them first, to [0, 1] for the paper's 0.004.
 
     Parameters
     ----------
-    width : float
+    bandwidth : float
         :math:`\sigma`, the standard deviation of the kernels.
+    floor : float
+        Share of a uniform density on [0, 1] in that of each class, which bounds how strongly one feature can speak
+        against a class; 0 to 0.5.
+    width : float
+        The bandwidth, as it was called in earlier versions.
 
     Attributes
     ----------
@@ -43,12 +48,19 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import MinMaxScaler
     >>> X, y = load_iris(return_X_y=True)
-    >>> make_pipeline(MinMaxScaler(), KernelNB(width=0.05)).fit(X, y).score(X, y) > 0.9
+    >>> make_pipeline(MinMaxScaler(), KernelNB(bandwidth=0.05)).fit(X, y).score(X, y) > 0.9
     True
     """
 
-    def __init__(self, width: float = 0.004) -> None:
+    def __init__(self, bandwidth: float = 0.004, floor: float = 0.0, width: float | str = "deprecated") -> None:
+        self.bandwidth = bandwidth
+        self.floor = floor
         self.width = width
+
+    def checked_hyperparameters(self) -> KernelNBHyperparameters:
+        """Return bandwidth and floor, or raise an error that names what is wrong with them."""
+        given = {"bandwidth": self.bandwidth} if self.width == "deprecated" else {"width": self.width}
+        return KernelNBHyperparameters.of({**given, "floor": self.floor})
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
         """Remember the training events, sorted.
@@ -65,13 +77,13 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         KernelNB
             Itself.
         """
-        width = checked_width(self.width)
+        checked = self.checked_hyperparameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
         counts = np.bincount(labels)
         self.class_log_prior_ = np.log(counts) - np.log(counts.sum())
-        self._width = width
+        self._bandwidth, self._floor = checked.bandwidth, checked.floor
         self._log_counts = np.log(counts.astype(np.float64))[np.newaxis]
         nobody = np.zeros(len(X), dtype=np.int64)
         self._blocks: list[tuple[FloatArray, IntArray, IntArray]] = [
@@ -89,8 +101,8 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         no_fold = np.full(len(X), -1, dtype=np.int64)
         for feature, blocks in enumerate(self._blocks):
             column = np.ascontiguousarray(X[:, feature])
-            kernel_terms(column, no_fold, *blocks, self._log_counts, self._width, terms[feature])
-        return terms, np.tile(self.class_log_prior_, (len(X), 1))
+            kernel_terms(column, no_fold, *blocks, self._log_counts, self._bandwidth, terms[feature])
+        return mix_uniform(terms, self._floor), np.tile(self.class_log_prior_, (len(X), 1))
 
     def predict(self, X: Any) -> AnyArray:
         """Return the most probable label of each event.
@@ -113,6 +125,24 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: AnyArray = self.classes_[winners]
         return labels
 
+    def predict_joint_log_proba(self, X: Any) -> FloatArray:
+        """Return the logarithm of prior times likelihood of each class.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Events.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Logarithms, in the order of `classes_`.
+        """
+        terms, scores = self._terms(X)
+        for term in terms:  # in the order of the features, as `predict` does
+            scores += term
+        return scores
+
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithm of the probability of each class.
 
@@ -128,8 +158,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         from scipy.special import logsumexp
 
-        terms, priors = self._terms(X)
-        scores = priors + terms.sum(axis=0)
+        scores = self.predict_joint_log_proba(X)
         scores -= scores.max(axis=1, keepdims=True)  # before the sum, which far away would lose the differences
         smallest = np.log(np.finfo(np.float64).tiny)
         return np.asarray(np.maximum(scores - logsumexp(scores, axis=1, keepdims=True), smallest))

@@ -6,20 +6,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._options import Parameters, option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
 if TYPE_CHECKING:
     from pqswarm.evaluation._knn_cuda import KNNOnCuda
 
-__all__ = ["METRICS", "KNNEvaluator", "View"]
+__all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "View"]
 
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
 
 _GUESSES = 12  # near events of the whole space, whose distances bound the search under any mask
+
+
+@parameters
+class KNNHyperparameters(Parameters):
+    """Hyperparameters of nearest neighbours."""
+
+    n_neighbors: int = option(default=3, meaning="neighbours that vote", low=1, high=15, symbol="k")
+    metric: str = option(default="manhattan", meaning="distance", choices=METRICS)
 
 
 class KNNEvaluator(Evaluator):
@@ -62,15 +71,11 @@ class KNNEvaluator(Evaluator):
         device: str = "cpu",
     ) -> None:
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
-        if metric not in METRICS:
-            raise unknown_name("metric", metric, METRICS)
-        if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, int | np.integer) or not 1 <= n_neighbors <= 15:
-            raise PqswarmError(f"n_neighbors must be a whole number from 1 to 15, not {n_neighbors!r}.")
+        checked = KNNHyperparameters(n_neighbors=n_neighbors, metric=metric)
         smallest = len(self.data) - int(folds.sizes.max())
         if smallest < n_neighbors:
             raise PqswarmError(f"a fold is trained on {smallest} events, fewer than the n_neighbors of {n_neighbors}.")
-        self.n_neighbors = int(n_neighbors)
-        self.metric = metric
+        self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
         self.metric_number = METRICS.index(metric)
         # One view of the data if all folds share it, else one for each fold.
         numbers = range(folds.n_folds) if scaling == "fold" else [-1]

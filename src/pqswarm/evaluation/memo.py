@@ -55,7 +55,7 @@ class Memo:
 
     def __init__(self, evaluator: _Evaluates, max_entries: int = 1_000_000) -> None:
         if not isinstance(max_entries, int | np.integer) or max_entries < 1:
-            raise PqswarmError(f"max_entries must be a whole number of at least 1, not {max_entries!r}.")
+            raise PqswarmError(f"max_entries must be an integer of at least 1, not {max_entries!r}.")
         self.evaluator = evaluator
         self.max_entries = max_entries
         self.n_features = evaluator.n_features

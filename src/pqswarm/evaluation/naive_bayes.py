@@ -1,21 +1,29 @@
 """The exact error of naive Bayes classifiers, with kernel densities or with normal ones."""
 
 from functools import cache, cached_property
+from math import log, log1p
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._options import Parameters, option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
 if TYPE_CHECKING:
     from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda, KernelNBOnCuda
 
-__all__ = ["GaussianNBEvaluator", "KernelNBEvaluator", "checked_width", "class_blocks"]
+__all__ = [
+    "GaussianNBEvaluator",
+    "GaussianNBHyperparameters",
+    "KernelNBEvaluator",
+    "KernelNBHyperparameters",
+    "class_blocks",
+    "mix_uniform",
+]
 
 # A matrix product of so many masks and events is efficient, and its result stays in the cache.
 _MASKS = 64
@@ -29,15 +37,6 @@ def _blas() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def checked_width(width: float) -> float:
-    """Return the kernel width as a positive float, or raise an error that names it."""
-    if isinstance(width, bool) or not isinstance(width, int | float | np.integer | np.floating):
-        raise PqswarmError(f"width must be a number, not {width!r}.")
-    if not 1e-30 <= width <= 1e30:
-        raise PqswarmError(f"width must be from 1e-30 to 1e30, not {width!r}.")
-    return float(width)
 
 
 def class_blocks(
@@ -57,6 +56,31 @@ def class_blocks(
     return values, value_folds, starts.astype(np.int64)
 
 
+def mix_uniform(terms: FloatArray, floor: float) -> FloatArray:
+    """Return log-densities mixed with a share `floor` of a uniform density on [0, 1]; unchanged if that is 0."""
+    return np.asarray(np.logaddexp(terms + log1p(-floor), log(floor))) if floor else terms
+
+
+@parameters
+class KernelNBHyperparameters(Parameters):
+    """Hyperparameters of naive Bayes with kernel densities."""
+
+    bandwidth: float = option(
+        default=0.004,
+        meaning="standard deviation of the kernels, features scaled to [0, 1]",
+        low=1e-30,
+        high=1e30,
+        symbol="sigma",
+        was="width",
+    )
+    floor: float = option(
+        default=0.0,
+        meaning="share of a uniform density, which bounds how strongly one feature can speak against a class",
+        low=0.0,
+        high=0.5,
+    )
+
+
 class KernelNBEvaluator(Evaluator):
     r"""The cross-validated error of naive Bayes with normal kernel densities, exactly and fast.
 
@@ -69,15 +93,20 @@ class KernelNBEvaluator(Evaluator):
     ----------
     X, y, folds, scaling, n_jobs, device
         See :class:`Evaluator`.
-    width : float
+    bandwidth : float
         :math:`\sigma`, in units of the scaled features.
+    floor : float
+        Share of a uniform density on [0, 1] in that of each class, which bounds how strongly one feature can speak
+        against a class; 0 to 0.5.
+    width : float, optional
+        The bandwidth, as it was called in earlier versions.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
-    >>> evaluator = KernelNBEvaluator(X, y, Folds.stratified(y), width=0.05)
+    >>> evaluator = KernelNBEvaluator(X, y, Folds.stratified(y), bandwidth=0.05)
     >>> bool(evaluator.errors(np.ones((1, 13), dtype=bool))[0] < 0.1)
     True
     """
@@ -87,15 +116,19 @@ class KernelNBEvaluator(Evaluator):
         X: npt.ArrayLike,
         y: npt.ArrayLike,
         folds: Folds,
-        width: float = 0.004,
+        bandwidth: float = 0.004,
+        floor: float = 0.0,
         *,
+        width: float | None = None,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
         device: str = "cpu",
     ) -> None:
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
-        self.width = checked_width(width)
-        self.table = self._terms()
+        given = {"bandwidth": bandwidth, "floor": floor}
+        checked = KernelNBHyperparameters.of(given if width is None else {"width": width, "floor": floor})
+        self.bandwidth, self.floor = checked.bandwidth, checked.floor
+        self.table = mix_uniform(self._terms(), self.floor)
         self.priors = _log_priors(self)[folds.test_fold]
         self.highest = max(0.0, float(self.table.max()))
         self.table32 = np.concatenate([np.maximum(self.table, -1e30), self.priors[np.newaxis]]).astype(np.float32)
@@ -126,7 +159,7 @@ class KernelNBEvaluator(Evaluator):
                 column = np.ascontiguousarray(data[:, feature])
                 blocks = class_blocks(column, fold, self.labels, n_classes)
                 terms = np.empty((queries.size, n_classes))
-                kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.width, terms)
+                kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
                 table[feature, queries] = terms
 
         self._in_threads(work, list(range(self.n_features)))
@@ -166,6 +199,18 @@ class KernelNBEvaluator(Evaluator):
         return winners
 
 
+@parameters
+class GaussianNBHyperparameters(Parameters):
+    """Hyperparameters of naive Bayes with normal densities."""
+
+    var_smoothing: float = option(
+        default=1e-9,
+        meaning="share of the largest variance of the selected features that is added to all variances",
+        low=0.0,
+        high=1e6,
+    )
+
+
 class GaussianNBEvaluator(Evaluator):
     """The cross-validated error of scikit-learn's GaussianNB, exactly and fast.
 
@@ -198,9 +243,7 @@ class GaussianNBEvaluator(Evaluator):
         device: str = "cpu",
     ) -> None:
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
-        if not isinstance(var_smoothing, int | float | np.integer | np.floating) or not 0 <= var_smoothing <= 1e6:
-            raise PqswarmError(f"var_smoothing must be a number from 0 to 1e6, not {var_smoothing!r}.")
-        self.var_smoothing = float(var_smoothing)
+        self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
         numbers = range(folds.n_folds)
         self._views = [self.fold_data(fold) for fold in (numbers if scaling == "fold" else [0])]
         self._by_fold = np.argsort(folds.test_fold, kind="stable")

@@ -138,7 +138,7 @@ class ACO(Search):
 
     def _next(self) -> BoolArray:
         draws = self.rng.random((self.parameters.colony_size, self.n_features))
-        return self._sized(draws < take_probability(self.pheromone))
+        return self._resize(draws < take_probability(self.pheromone))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         p = self.parameters

@@ -56,6 +56,12 @@ class Search(ABC):
     equivariant : bool
         Whether the numbering of the features is of no importance to it. Such a search draws by
         ``self.rng.random`` alone, features along the last axis.
+    deterministic : bool
+        Whether it draws nothing, so that every seed gives the same search.
+    runs_once : bool
+        Whether a study runs it once, and not as often as others.
+    needs_size : bool
+        Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
 
     Examples
     --------
@@ -74,6 +80,9 @@ class Search(ABC):
     Parameters: ClassVar[type[SearchParameters]] = SearchParameters
     may_ask_empty: ClassVar[bool]
     equivariant: ClassVar[bool] = False
+    deterministic: ClassVar[bool] = False
+    runs_once: ClassVar[bool] = False
+    needs_size: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
 
@@ -83,7 +92,7 @@ class Search(ABC):
         self, n_features: int, seed: int = 0, parameters: SearchParameters | Mapping[str, Any] | None = None
     ) -> None:
         if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
-            raise PqswarmError(f"n_features must be a whole number of at least 1, not {n_features!r}.")
+            raise PqswarmError(f"n_features must be an integer of at least 1, not {n_features!r}.")
         self.parameters = self.Parameters.of(parameters)
         self.n_features = int(n_features)
         self.size: int | None = self.parameters.size
@@ -137,7 +146,7 @@ class Search(ABC):
         masks : array_like of bool, shape (m, n_features)
             What `ask` returned.
         errors : array_like of float, shape (m,)
-            Their errors; lower is better. Infinity is allowed, NaN is not: a failure is no score.
+            Their errors; lower is better. Infinity is allowed, NaN is not: a failure is not a score.
         """
         if not np.array_equal(np.asarray(masks), self._pending) or not len(self._pending):
             raise PqswarmError("tell takes the masks that ask returned last, all of them and unchanged.")
@@ -157,7 +166,7 @@ class Search(ABC):
         """
         arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
         identity = np.array(json.dumps([self.name, asdict(self.parameters)], sort_keys=True))
-        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _packed(self.rng)}
+        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _pack(self.rng)}
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Go on from a state that a search with the same features and parameters was in.
@@ -188,7 +197,7 @@ class Search(ABC):
         for field in self.state_fields:
             setattr(self, field, np.array(state[field]))
         self._pending = np.array(state["pending"])
-        self.rng = _unpacked(np.asarray(state["generator"]))
+        self.rng = _unpack(np.asarray(state["generator"]))
 
     def _random_subsets(self, count: int) -> BoolArray:
         """Draw subsets, each feature with probability one half, none of them empty."""
@@ -196,9 +205,9 @@ class Search(ABC):
         while not masks.any(axis=1).all():
             empty = ~masks.any(axis=1)
             masks[empty] = self.rng.random((int(empty.sum()), self.n_features)) < 0.5
-        return self._sized(masks)
+        return self._resize(masks)
 
-    def _sized(self, masks: BoolArray) -> BoolArray:
+    def _resize(self, masks: BoolArray) -> BoolArray:
         """Drop, or add, features at random until each subset has the wanted size, if one is wanted."""
         if self.size is None:
             return masks
@@ -232,14 +241,14 @@ def as_rates(errors: FloatArray) -> FloatArray:
     return np.minimum(errors / largest, 1.0)
 
 
-def _packed(rng: np.random.Generator) -> AnyArray:
+def _pack(rng: np.random.Generator) -> AnyArray:
     """The state of a PCG64 generator as six words."""
     state = rng.bit_generator.state
     words = [word >> shift & _WORD for word in (state["state"]["state"], state["state"]["inc"]) for shift in (64, 0)]
     return np.array([*words, state["has_uint32"], state["uinteger"]], dtype=np.uint64)
 
 
-def _unpacked(words: AnyArray) -> np.random.Generator:
+def _unpack(words: AnyArray) -> np.random.Generator:
     """The generator whose state was packed."""
     w = [int(word) for word in words]
     generator = np.random.PCG64()

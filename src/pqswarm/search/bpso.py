@@ -35,7 +35,7 @@ def binary_velocity(
     velocity : ndarray of shape (ps, n)
         Velocities v.
     position, pbest : ndarray of bool, shape (ps, n)
-        Positions x, and each particle's own best.
+        Positions x, and each particle's personal best.
     gbest : ndarray of bool, shape (n,)
         The global best.
     r1, r2 : ndarray of shape (ps, n)
@@ -82,7 +82,7 @@ class BinarySwarmParameters(SwarmParameters):
     """Parameters of all binary swarms."""
 
     cognitive: float = option(
-        default=2.0, meaning="acceleration towards a particle's own best", low=0, high=100, symbol="c_1"
+        default=2.0, meaning="acceleration towards the personal best", low=0, high=100, symbol="c_1"
     )
     social: float = option(default=2.0, meaning="acceleration towards the global best", low=0, high=100, symbol="c_2")
     velocity_limit: float = option(
@@ -120,7 +120,7 @@ class BinarySwarm(Swarm):
             social=p.social,
             limit=p.velocity_limit,
         )
-        return self._sized(self.rng.random(shape) < sigmoid(self.velocities))
+        return self._resize(self.rng.random(shape) < sigmoid(self.velocities))
 
 
 @parameters

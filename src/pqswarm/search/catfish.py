@@ -52,7 +52,7 @@ class CatfishBPSO(BPSO):
     """Binary particle swarm optimisation with catfish particles.
 
     When the global best has not improved for `refresh_gap` iterations, each of the worst particles goes, on the
-    flip of a coin, to all ones or to all zeros instead of moving; it keeps its velocity and its own best. The
+    flip of a coin, to all ones or to all zeros instead of moving; it keeps its velocity and its personal best. The
     count then begins anew.
 
     References
@@ -83,5 +83,5 @@ class CatfishBPSO(BPSO):
         catfish = worst_particles(self.errors, max(1, round(self.parameters.catfish_share * len(positions))))
         self.velocities[catfish] = before[catfish]
         extremes = np.repeat(self.rng.random((catfish.size, 1)) < 0.5, self.n_features, axis=1)
-        positions[catfish] = self._sized(extremes)
+        positions[catfish] = self._resize(extremes)
         return positions

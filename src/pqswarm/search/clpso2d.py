@@ -1,4 +1,4 @@
-"""2D-CLPSO: each particle learns from the own best of another, chosen by tournament."""
+"""2D-CLPSO: each particle learns from the personal best of another, chosen by tournament."""
 
 from typing import ClassVar
 
@@ -20,7 +20,7 @@ def tournament(contenders: IntArray, pbest_errors: FloatArray) -> IntArray:
     contenders : ndarray of int, shape (ps, k)
         Indices of particles.
     pbest_errors : ndarray of shape (ps,)
-        Error of each particle's own best.
+        Error of each particle's personal best.
 
     Returns
     -------
@@ -47,7 +47,7 @@ class CLPSO2DParameters(Learning2DParameters):
     )
     exemplar_gap: int = option(
         default=7,
-        meaning="iterations without a better own best after which another exemplar is chosen",
+        meaning="iterations without a better personal best after which another exemplar is chosen",
         low=1,
         symbol="m",
     )
@@ -58,7 +58,7 @@ class CLPSO2D(Learning2D):
 
     .. math:: \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c\, r\, \mathcal{L}_{exemplar} + \Delta_i \mathcal{L}_i
 
-    The exemplar of a particle is the best of `tournament_size` other particles' own bests, kept as long as the
+    The exemplar of a particle is the best of `tournament_size` other particles' personal bests, kept as long as the
     particle improves.
 
     References

@@ -162,6 +162,16 @@ def check_same_seed(search: _Class) -> None:
     _require(_global_state() == before, "numpy's global random state was touched")
 
 
+def check_deterministic(search: _Class) -> None:
+    """Another seed gives another search, unless the search is declared to draw nothing."""
+    one, other = _Scenery(), _Scenery()
+    minimize(search, one, 100, seed=1)
+    minimize(search, other, 100, seed=2)
+    same = np.array_equal(np.concatenate(one.asked), np.concatenate(other.asked))
+    _require(same or not search.deterministic, "another seed gives another search, though deterministic is True")
+    _require(not same or search.deterministic, "every seed gives the same search, though deterministic is False")
+
+
 def _global_state() -> str:
     return str([part.tolist() if isinstance(part, np.ndarray) else part for part in np.random.get_state(legacy=True)])  # noqa: NPY002
 
@@ -178,6 +188,7 @@ def check_best(search: _Class) -> None:
         _require(np.array_equal(result.mask, asked[first]), "not the best, or not the first of the best")
         _require(np.array_equal(result.errors, np.minimum.accumulate(errors)), "the trace is wrong")
         _require(result.sizes[-1] == result.size and result.sizes[0] == asked[0].sum(), "the sizes are wrong")
+        _require(np.array_equal(result.improvements[-1, 1:], [result.error, result.size]), "the last is not the best")
 
 
 def check_resume(search: _Class) -> None:
@@ -322,6 +333,7 @@ CHECKS: tuple[Callable[[_Class], None], ...] = (
     check_few_features,
     check_budget,
     check_same_seed,
+    check_deterministic,
     check_best,
     check_resume,
     check_extension,

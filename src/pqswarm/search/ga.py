@@ -161,7 +161,7 @@ class GA(Search):
         parents = self.population[roulette(fitness(self.errors, p.fitness), self.rng.random(count))]
         crossed = self.rng.random(count // 2) < p.crossover_probability
         cuts = 1 + (self.rng.random(count // 2) * (n - 1)).astype(np.int64)
-        children = self._sized(crossover(parents, np.where(crossed, cuts, n)) ^ self._flips())
+        children = self._resize(crossover(parents, np.where(crossed, cuts, n)) ^ self._flips())
         elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
         children[count - elites.size :] = self.population[elites]
         return children

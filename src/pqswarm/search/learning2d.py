@@ -199,7 +199,7 @@ def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArra
     Parameters
     ----------
     pbest_errors : ndarray of shape (ps,)
-        Error of each particle's own best.
+        Error of each particle's personal best.
     neighbours : int
         Neighbours on each side.
 
@@ -228,7 +228,7 @@ class Learning2DParameters(SwarmParameters):
     inertia: float = option(default=1.0, meaning="weight of the old velocity", low=0, high=10, symbol="w")
     refresh_gap: int = option(
         default=30,
-        meaning="iterations without a better own best after which a velocity is drawn anew",
+        meaning="iterations without a better personal best after which a velocity is drawn anew",
         low=1,
         symbol="RG",
     )
@@ -300,14 +300,16 @@ class Learning2D(Swarm):
 
 @parameters
 class SocialParameters(Learning2DParameters):
-    """Parameters of 2D swarms that learn from their own best and from the best of others."""
+    """Parameters of 2D swarms that learn from their personal best and from the best of others."""
 
-    cognitive: float = option(default=2.0, meaning="weight of a particle's own best", low=0, high=100, symbol="c_1")
+    cognitive: float = option(
+        default=2.0, meaning="weight of a particle's personal best", low=0, high=100, symbol="c_1"
+    )
     social: float = option(default=2.0, meaning="weight of the best of others", low=0, high=100, symbol="c_2")
 
 
 class SocialLearning2D(Learning2D):
-    """A 2D swarm that learns from each particle's own best and from the best of others; `_social` says which."""
+    """A 2D swarm that learns from each particle's personal best and from the best of others; `_social` says which."""
 
     Parameters: ClassVar[type[SearchParameters]] = SocialParameters
     parameters: SocialParameters

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -27,18 +28,20 @@ class SearchResult:
         Its error.
     n_evaluations : int
         Subsets evaluated.
-    errors : ndarray of shape (n_evaluations,)
-        Least error after each evaluation; infinity as long as no subset of the wanted size was evaluated.
-    sizes : ndarray of int, shape (n_evaluations,)
-        Features of the subset with that error; 0 as long as there is none.
+    improvements : ndarray of shape (k, 3)
+        Each better subset: evaluations before it, its error, its size. The last is `mask`.
+    front_masks, front_errors : ndarray of shape (m, n_features) and (m,), or None
+        Subsets none of which is better in both error and size, and their errors, of an algorithm that searches for
+        both; None of others.
     """
 
     algorithm: str
     mask: BoolArray
     error: float
     n_evaluations: int
-    errors: FloatArray = field(repr=False)
-    sizes: IntArray = field(repr=False)
+    improvements: FloatArray = field(repr=False)
+    front_masks: BoolArray | None = field(default=None, repr=False)
+    front_errors: FloatArray | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
@@ -49,6 +52,39 @@ class SearchResult:
     def selected(self) -> IntArray:
         """Indices of the selected features."""
         return np.flatnonzero(self.mask)
+
+    def error_after(self, evaluations: npt.ArrayLike) -> FloatArray:
+        """Return the least error after so many evaluations each.
+
+        Parameters
+        ----------
+        evaluations : array_like of int
+            Numbers of evaluations.
+
+        Returns
+        -------
+        ndarray of float
+            Errors; infinity as long as no subset of the wanted size was evaluated.
+        """
+        return self._after(evaluations, 1, np.inf)
+
+    def size_after(self, evaluations: npt.ArrayLike) -> IntArray:
+        """Return the features of the best subset after so many evaluations each; 0 as long as there is none."""
+        return self._after(evaluations, 2, 0).astype(np.int64)
+
+    def _after(self, evaluations: npt.ArrayLike, column: int, before: float) -> FloatArray:
+        last = np.searchsorted(self.improvements[:, 0], evaluations, side="left") - 1
+        return np.asarray(np.where(last >= 0, self.improvements[np.maximum(last, 0), column], before))
+
+    @cached_property
+    def errors(self) -> FloatArray:
+        """Least error after each evaluation; see :meth:`error_after`."""
+        return self.error_after(np.arange(1, self.n_evaluations + 1))
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Features of the best subset after each evaluation; see :meth:`size_after`."""
+        return self.size_after(np.arange(1, self.n_evaluations + 1))
 
 
 class Run:
@@ -78,7 +114,7 @@ class Run:
     def __init__(self, search: Search, max_evaluations: int = 6000) -> None:
         whole = isinstance(max_evaluations, int | np.integer) and not isinstance(max_evaluations, bool)
         if not whole or max_evaluations < 1:
-            raise PqswarmError(f"max_evaluations must be a whole number of at least 1, not {max_evaluations!r}.")
+            raise PqswarmError(f"max_evaluations must be an integer of at least 1, not {max_evaluations!r}.")
         if max_evaluations < search.least_evaluations:
             raise PqswarmError(
                 f"{search.name} needs at least {search.least_evaluations} evaluations to reach {search.size} features: "
@@ -127,7 +163,7 @@ class Run:
         values = np.asarray(errors, dtype=np.float64)
         if values.shape != (len(masks),) or np.isnan(values).any() or (values == -np.inf).any():
             raise PqswarmError(
-                f"errors must be {len(masks)} numbers, none of them NaN or minus infinity: a failure is no score."
+                f"errors must be {len(masks)} numbers, none of them NaN or minus infinity: a failure is not a score."
             )
         told = np.concatenate([self._told, values])
         if told.size == len(asked):
@@ -158,18 +194,12 @@ class Run:
             raise PqswarmError(
                 f"{self.search.name} has evaluated no subset{size} in {self.n_evaluations} evaluations: let it go on."
             )
-        starts = np.array([start for start, _, _ in self._improvements])
-        lengths = np.diff(starts, append=self.n_evaluations)
-        before = int(starts[0])
-        errors = np.repeat([error for _, error, _ in self._improvements], lengths)
-        sizes = np.repeat([size for _, _, size in self._improvements], lengths)
         return SearchResult(
             algorithm=self.search.name,
             mask=self.best.copy(),
             error=self.best_error,
             n_evaluations=self.n_evaluations,
-            errors=np.concatenate([np.full(before, np.inf), errors]),
-            sizes=np.concatenate([np.zeros(before, dtype=np.int64), sizes]),
+            improvements=np.array(self._improvements, dtype=np.float64),
         )
 
     def state(self) -> dict[str, AnyArray]:

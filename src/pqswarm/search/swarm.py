@@ -72,4 +72,4 @@ class Swarm(Search):
         self.iteration = self.iteration + 1
 
     def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:
-        """Look at the new errors beside the old ones, at whose own best is new, and whether the global one is."""
+        """Look at the new errors beside the old ones, at whose personal best is new, and whether the global one is."""

@@ -1,0 +1,203 @@
+"""What a classifier is to pqswarm: hyperparameters, a fast evaluator of subsets, and a scikit-learn estimator."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._options import Parameters
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.base import Evaluator, Scaling
+from pqswarm.evaluation.cuda import DEVICES, check_device
+from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.grid import GridSearchResult
+
+__all__ = ["Classifier"]
+
+
+@dataclass(frozen=True)
+class Classifier(ABC):
+    """A classifier with its hyperparameters; equal ones have equal hyperparameters.
+
+    To add one, derive from this class, give `name`, `title` and `Hyperparameters`, and write :meth:`estimator`. That
+    is enough: subsets are evaluated by fitting as usual, unless `_evaluator` is written too. An entry point in the
+    group ``pqswarm.classifiers`` makes it known, and :mod:`pqswarm.evaluation.conformance` checks it.
+
+    Parameters
+    ----------
+    hyperparameters : Parameters, mapping or None
+        Hyperparameters; those not named have their defaults.
+
+    Attributes
+    ----------
+    name : str
+        The name under which it is registered, the same in plans, model files and on the command line.
+    title : str
+        Its name in tables and figures.
+    devices : tuple of str
+        Where its evaluator computes.
+    exact : bool
+        Whether its evaluator is a fast one that gives exactly the errors of fitting as usual.
+    grid : mapping of str to sequence
+        The values of each hyperparameter that :meth:`search_grid` tries; empty if there is nothing to search.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm.evaluation import CLASSIFIERS
+    >>> X, y = load_wine(return_X_y=True)
+    >>> classifier = CLASSIFIERS["k-nn"]({"n_neighbors": 5})
+    >>> classifier.settings, classifier.describe()
+    ({'n_neighbors': 5, 'metric': 'manhattan'}, '5 nearest neighbours by Manhattan distance')
+    >>> evaluator = classifier.evaluator(X, y, Folds.stratified(y))
+    >>> bool(evaluator.errors(np.ones((1, 13), dtype=bool))[0] < 0.05)
+    True
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    Hyperparameters: ClassVar[type[Parameters]] = Parameters
+    devices: ClassVar[tuple[str, ...]] = ("cpu",)
+    exact: ClassVar[bool] = False
+    grid: ClassVar[Mapping[str, Sequence[Any]]] = {}
+
+    hyperparameters: Any = None  # of the class `Hyperparameters`
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hyperparameters", self.Hyperparameters.of(self.hyperparameters))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The hyperparameters as JSON knows them; ``CLASSIFIERS[name](settings)`` is this classifier again."""
+        return self.hyperparameters.settings()  # type: ignore[no-any-return]
+
+    @abstractmethod
+    def estimator(self) -> Any:
+        """Return the same classifier for scikit-learn, not fitted, for features that are scaled already.
+
+        Returns
+        -------
+        object
+            Each time a new one. Whatever it draws is seeded: the same events give the same predictions.
+        """
+
+    def describe(self) -> str:
+        """Return what it is in a few words, such as ``"3 nearest neighbours by Manhattan distance"``.
+
+        Returns
+        -------
+        str
+            A phrase for the middle of a sentence.
+        """
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
+        return f"{self.title} with {settings}" if settings else self.title
+
+    def evaluator(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+        device: str = "cpu",
+    ) -> Evaluator:
+        """Return the evaluator of feature subsets by this classifier.
+
+        Parameters
+        ----------
+        X, y, folds, scaling, n_jobs
+            See :class:`Evaluator`.
+        device : str
+            Where it computes: one of `devices`.
+
+        Returns
+        -------
+        Evaluator
+            An evaluator whose predictions are those of :meth:`estimator`.
+        """
+        if device in DEVICES and device not in self.devices:
+            raise PqswarmError(f"{self.name} cannot compute on device {device!r}: use {' or '.join(self.devices)}.")
+        check_device(device)
+        more = {"device": device} if len(self.devices) > 1 else {}
+        return self._evaluator(X, y, folds, scaling=scaling, n_jobs=n_jobs, **more)
+
+    def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> Evaluator:
+        """The evaluator; `options` are `scaling`, `n_jobs` and, where there is a choice, `device`."""
+        return GenericEvaluator(X, y, folds, self.estimator(), **options)
+
+    @classmethod
+    def search_grid(
+        cls,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        *,
+        grid: Mapping[str, Sequence[Any]] | None = None,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+    ) -> GridSearchResult | None:
+        """Find the accuracy of all features for each combination of some hyperparameters.
+
+        Parameters
+        ----------
+        X, y, folds, scaling, n_jobs
+            See :class:`Evaluator`.
+        grid : mapping of str to sequence, optional
+            The values to try of each hyperparameter; by default those of the class variable `grid`.
+
+        Returns
+        -------
+        GridSearchResult or None
+            With ``.best``, ``.table()`` and ``.plot()``; None if there is nothing to search, and defaults are used.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from pqswarm.evaluation import CLASSIFIERS
+        >>> X, y = load_wine(return_X_y=True)
+        >>> CLASSIFIERS["kernel-nb"].search_grid(X, y, Folds.stratified(y), grid={"bandwidth": (1e-4, 0.05)}).best
+        {'bandwidth': 0.05}
+        """
+        chosen = cls.grid if grid is None else grid
+        if not chosen:
+            return None
+        names, points = tuple(chosen), tuple(product(*chosen.values()))
+        if not points:
+            raise PqswarmError(f"the grid of {' and '.join(names)} is empty: give at least one value of each.")
+        accuracies, usable = [], []
+        for point in points:
+            settings = dict(zip(names, point, strict=True))
+            evaluator, is_usable = cls._at_point(settings, X, y, folds, scaling=scaling, n_jobs=n_jobs)
+            error = evaluator.errors(np.ones((1, evaluator.n_features), dtype=np.bool_))[0]
+            accuracies.append(1.0 - error)
+            usable.append(is_usable)
+        return GridSearchResult(names, points, np.array(accuracies), tuple(usable))
+
+    @classmethod
+    def _at_point(
+        cls, settings: Mapping[str, Any], X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any
+    ) -> tuple[Evaluator, bool]:
+        """The evaluator at one point of a grid, and whether a classifier can have these hyperparameters."""
+        return cls(settings).evaluator(X, y, folds, **options), True
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> "Classifier | None":  # noqa: ARG003
+        """Return the classifier whose evaluator stands for a scikit-learn estimator, or None if it does not.
+
+        Parameters
+        ----------
+        estimator : object
+            A scikit-learn classifier, not fitted.
+
+        Returns
+        -------
+        Classifier or None
+            With the hyperparameters of the estimator.
+        """
+        return None

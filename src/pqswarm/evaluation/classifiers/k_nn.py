@@ -1,0 +1,80 @@
+"""Nearest neighbours."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pqswarm._options import Parameters
+from pqswarm.errors import unknown_name
+from pqswarm.evaluation.base import Evaluator
+from pqswarm.evaluation.classifier import Classifier
+from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.knn import METRICS, KNNEvaluator, KNNHyperparameters
+
+__all__ = ["KNNClassifier"]
+
+_MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
+_SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
+
+
+class KNNClassifier(Classifier):
+    """Nearest neighbours with uniform votes, one of the paper's two classifiers."""
+
+    name = "k-nn"
+    title = "k-NN"
+    Hyperparameters: ClassVar[type[Parameters]] = KNNHyperparameters
+    devices = ("cpu", "cuda")
+    exact = True
+    # The evaluator does not compute the cosine distance; it is there for comparison.
+    grid: ClassVar[Any] = {"metric": (*METRICS, "cosine"), "n_neighbors": tuple(range(1, 16))}
+    hyperparameters: KNNHyperparameters
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's KNeighborsClassifier."""
+        from sklearn.neighbors import KNeighborsClassifier
+
+        return KNeighborsClassifier(**self.settings, algorithm="brute")
+
+    def describe(self) -> str:
+        """Return what it is in a few words."""
+        count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
+        return f"{f'{count} nearest neighbours' if count > 1 else 'the nearest neighbour'} by {metric} distance"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KNNEvaluator:
+        return KNNEvaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def _at_point(
+        cls, settings: Mapping[str, Any], X: Any, y: Any, folds: Any, **options: Any
+    ) -> tuple[Evaluator, bool]:
+        metric = settings.get("metric", METRICS[0])
+        if metric in METRICS:
+            return super()._at_point(settings, X, y, folds, **options)
+        from sklearn.neighbors import VALID_METRICS, KNeighborsClassifier
+
+        if metric not in VALID_METRICS["brute"]:
+            raise unknown_name("metric", metric, sorted({*METRICS, *VALID_METRICS["brute"]}))
+        return GenericEvaluator(X, y, folds, KNeighborsClassifier(**settings), **options), False
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Classifier | None:
+        """Return the classifier that equals a KNeighborsClassifier with uniform votes."""
+        from sklearn.neighbors import KNeighborsClassifier
+
+        if type(estimator) is not KNeighborsClassifier or estimator.weights != "uniform":
+            return None
+        metric, k = _covered_metric(estimator), estimator.n_neighbors
+        covered = metric is not None and isinstance(k, int | np.integer) and not isinstance(k, bool) and 1 <= k <= 15
+        return cls({"n_neighbors": k, "metric": metric}) if covered else None
+
+
+def _covered_metric(estimator: Any) -> str | None:
+    """The distance of a nearest-neighbour classifier, if the fast evaluator knows it."""
+    if estimator.metric_params is not None or not isinstance(estimator.metric, str):
+        return None
+    if estimator.metric == "minkowski":
+        return _MINKOWSKI.get(estimator.p)
+    metric = _SAME_METRIC.get(estimator.metric, estimator.metric)
+    return metric if metric in METRICS else None

@@ -1,0 +1,47 @@
+"""Naive Bayes with kernel densities."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pqswarm._options import Parameters
+from pqswarm.evaluation.classifier import Classifier
+from pqswarm.evaluation.naive_bayes import KernelNBEvaluator, KernelNBHyperparameters
+
+__all__ = ["KernelNBClassifier"]
+
+
+class KernelNBClassifier(Classifier):
+    """Naive Bayes with normal kernel densities, one of the paper's two classifiers."""
+
+    name = "kernel-nb"
+    title = "Kernel NB"
+    Hyperparameters: ClassVar[type[Parameters]] = KernelNBHyperparameters
+    devices = ("cpu", "cuda")
+    exact = True
+    grid: ClassVar[Any] = {
+        "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
+    }
+    hyperparameters: KernelNBHyperparameters
+
+    def estimator(self) -> Any:
+        """Return :class:`pqswarm.KernelNB`."""
+        from pqswarm.evaluation.kernel_nb import KernelNB
+
+        return KernelNB(**self.settings)
+
+    def describe(self) -> str:
+        """Return what it is in a few words."""
+        floor = self.hyperparameters.floor
+        bounded = f" and a floor of {floor:g}" if floor else ""
+        return f"naive Bayes with kernels of bandwidth {self.hyperparameters.bandwidth:g}{bounded}"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KernelNBEvaluator:
+        return KernelNBEvaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Classifier | None:
+        """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
+        from pqswarm.evaluation.kernel_nb import KernelNB
+
+        return cls(estimator.checked_hyperparameters()) if type(estimator) is KernelNB else None

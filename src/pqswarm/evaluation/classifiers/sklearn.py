@@ -1,0 +1,123 @@
+"""Any classifier that follows scikit-learn, by its import path."""
+
+import inspect
+import re
+from importlib import import_module
+from typing import Any, ClassVar
+
+from pqswarm._options import Parameters, option, parameters
+from pqswarm._random import derived_seed
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation.classifier import Classifier
+
+__all__ = ["EstimatorClassifier", "EstimatorHyperparameters", "seed_estimator"]
+
+_PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
+
+
+@parameters
+class EstimatorHyperparameters(Parameters):
+    """Which classifier, and its parameters."""
+
+    estimator: str = option(default="", meaning="import path of a class, such as sklearn.svm.LinearSVC")
+    parameters: tuple[tuple[str, Any], ...] = option(default=(), meaning="arguments of the class, such as {'C': 0.5}")
+
+
+class EstimatorClassifier(Classifier):
+    """Any classifier that follows scikit-learn; it is fitted for each subset and fold.
+
+    The import path names a module and a class in it; nothing else is executed. Where the class takes a random_state
+    and none is given, it is seeded.
+
+    Examples
+    --------
+    >>> linear = EstimatorClassifier({"estimator": "sklearn.svm.LinearSVC", "parameters": {"C": 0.5}})
+    >>> linear.describe(), linear.estimator().C
+    ('sklearn.svm.LinearSVC(C=0.5)', 0.5)
+    """
+
+    name = "estimator"
+    title = "Estimator"
+    Hyperparameters: ClassVar[type[Parameters]] = EstimatorHyperparameters
+    hyperparameters: EstimatorHyperparameters
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.estimator()
+
+    def estimator(self) -> Any:
+        """Return the classifier, not fitted and seeded, or raise an error that says what is wrong with it."""
+        from sklearn.base import is_classifier
+
+        path, given = self.hyperparameters.estimator, dict(self.hyperparameters.parameters)
+        found = _import(path)
+        known = inspect.signature(found).parameters
+        for name in given:
+            if name not in known:
+                raise unknown_name(f"parameter of {path}", name, known)
+        try:
+            made = found(**given)
+            classifies = is_classifier(made)
+            if hasattr(found, "_parameter_constraints"):  # scikit-learn's own: wrong values now, not hours later
+                made._validate_params()
+        except Exception as error:  # the code of others may fail in any way
+            raise PqswarmError(f"estimator {self.describe()} cannot be made: {str(error).rstrip('.')}.") from error
+        if not classifies:
+            raise PqswarmError(f"estimator {path} is not a classifier: give the import path of one.")
+        return seed_estimator(made, 0)
+
+    def describe(self) -> str:
+        """Return its import path and parameters."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.hyperparameters.parameters)
+        return f"{self.hyperparameters.estimator}({given})"
+
+
+def _import(path: str) -> Any:
+    """The class that an import path names; anything else is refused before it could be called."""
+    if not _PATH.fullmatch(path):
+        raise PqswarmError(f"estimator must be an import path such as sklearn.svm.LinearSVC, not {path!r}.")
+    module, _, name = path.rpartition(".")
+    try:
+        within = import_module(module)
+    except Exception as error:  # the code of others may fail in any way
+        raise PqswarmError(f"estimator {path} cannot be imported: {str(error).rstrip('.')}.") from error
+    if not hasattr(within, name):
+        raise unknown_name(f"class of {module}", name, [key for key in dir(within) if key[0].isupper()])
+    found = getattr(within, name)
+    methods = ("fit", "predict", "get_params", "set_params")
+    if not isinstance(found, type) or not all(callable(getattr(found, method, None)) for method in methods):
+        raise PqswarmError(f"estimator {path} is not a classifier: it must be a class with {', '.join(methods)}.")
+    return found
+
+
+def seed_estimator(estimator: Any, seed: int) -> Any:
+    """Return an estimator whose own random numbers are fixed too: else a subset had not one error but many.
+
+    Parameters
+    ----------
+    estimator : object
+        A scikit-learn estimator, or anything else, which is returned as it is.
+    seed : int
+        From which the seeds follow.
+
+    Returns
+    -------
+    object
+        The estimator if all its random states are given, else a copy in which they are.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> seed_estimator(DecisionTreeClassifier(random_state=7), 0).random_state
+    7
+    """
+    if not hasattr(estimator, "get_params"):
+        return estimator
+    values = estimator.get_params()
+    loose = [key for key in sorted(values) if key.rpartition("__")[2] == "random_state" and values[key] is None]
+    if not loose:
+        return estimator
+    from sklearn.base import clone
+
+    seeds = {key: derived_seed(seed, (2**31, number)) % 2**31 for number, key in enumerate(loose)}
+    return clone(estimator).set_params(**seeds)

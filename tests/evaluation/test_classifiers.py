@@ -1,0 +1,226 @@
+"""Classifiers by name: grids, descriptions, any estimator by its import path, entry points, old names."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import pqswarm
+from pqswarm import evaluation
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import CLASSIFIERS, GridSearchResult, find_classifier, scaled
+from tests.evaluation.data import dataset
+
+KNN, KERNEL, ANY = CLASSIFIERS["k-nn"], CLASSIFIERS["kernel-nb"], CLASSIFIERS["estimator"]
+
+
+def test_one_vocabulary():
+    assert list(CLASSIFIERS)[:4] == ["k-nn", "kernel-nb", "gaussian-nb", "estimator"]
+    assert all(CLASSIFIERS[name].name == name for name in CLASSIFIERS)
+    with pytest.raises(PqswarmError, match="unknown classifier 'knn': did you mean 'k-nn'"):
+        CLASSIFIERS.find("knn")
+
+
+def test_descriptions():
+    assert KNN().describe() == "3 nearest neighbours by Manhattan distance"
+    assert KNN({"n_neighbors": 1, "metric": "chebyshev"}).describe() == "the nearest neighbour by Chebyshev distance"
+    assert KERNEL().describe() == "naive Bayes with kernels of bandwidth 0.004"
+    assert KERNEL({"floor": 0.01}).describe() == "naive Bayes with kernels of bandwidth 0.004 and a floor of 0.01"
+    assert ANY({"estimator": "sklearn.svm.SVC"}).describe() == "sklearn.svm.SVC()"
+
+
+def test_equal_classifiers_are_one():
+    assert len({KNN(), KNN({"n_neighbors": np.int64(3)}), KNN({"n_neighbors": 4})}) == 2
+    assert KNN() != KERNEL()
+    one = ANY({"estimator": "sklearn.neural_network.MLPClassifier", "parameters": {"hidden_layer_sizes": [5, 4]}})
+    assert one == ANY(one.settings)
+    assert one.settings["parameters"] == {"hidden_layer_sizes": [5, 4]}
+    assert one.estimator().hidden_layer_sizes == (5, 4)
+    assert len({one, ANY(one.settings)}) == 1
+
+
+def test_grid_of_neighbours_and_distances():
+    X, y, folds = dataset("wine")
+    grid = {"metric": ("manhattan", "chebyshev", "cosine"), "n_neighbors": (1, 3, 9)}
+    found = KNN.search_grid(X, y, folds, grid=grid)
+    rows = found.table()
+    assert len(rows) == 9
+    for row in rows:
+        model = KNeighborsClassifier(row["n_neighbors"], metric=row["metric"])
+        assert row["accuracy"] == pytest.approx(cross_val_score(model, scaled(X, X), y, cv=folds).mean(), abs=1e-12)
+    assert [row["metric"] != "cosine" for row in rows] == list(found.usable)
+    best = max((row for row in rows if row["metric"] != "cosine"), key=lambda row: row["accuracy"])
+    assert found.best == {name: best[name] for name in ("metric", "n_neighbors")}
+    assert KNN(found.best).settings == found.best
+    figure = found.plot()
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+        "manhattan", "chebyshev", "cosine", "best",
+    ]  # fmt: skip
+    assert figure.axes[0].get_xlabel() == "neighbors"
+
+
+def test_grid_of_bandwidths():
+    X, y, folds = dataset("wine")
+    found = KERNEL.search_grid(X, y, folds)
+    bandwidths = [row["bandwidth"] for row in found.table()]
+    assert bandwidths[0] == 1e-4
+    assert bandwidths[-1] == 1.0
+    assert 0.004 in bandwidths
+    assert found.best["bandwidth"] == bandwidths[int(np.argmax(found.accuracies))]
+    assert found.plot().axes[0].get_xscale() == "log"
+    assert CLASSIFIERS["gaussian-nb"].search_grid(X, y, folds) is None
+
+
+def test_mistakes_in_grids_are_named():
+    X, y, folds = dataset("wine")
+    with pytest.raises(PqswarmError, match="did you mean 'manhattan'"):
+        KNN.search_grid(X, y, folds, grid={"metric": ("manhatten",)})
+    with pytest.raises(PqswarmError, match="n_neighbors of KNNHyperparameters must be an integer"):
+        KNN.search_grid(X, y, folds, grid={"n_neighbors": (2.5,)})
+    with pytest.raises(PqswarmError, match="the grid of bandwidth is empty"):
+        KERNEL.search_grid(X, y, folds, grid={"bandwidth": ()})
+    with pytest.raises(PqswarmError, match="unknown parameter of KernelNBHyperparameters 'with'"):
+        KERNEL.search_grid(X, y, folds, grid={"with": (1,)})
+
+
+def test_only_usable_points_are_best_and_the_ring_has_the_colour_of_text():
+    import matplotlib as mpl
+
+    found = GridSearchResult(("a", "b"), (("x", 1), ("y", 1)), np.array([0.8, 0.9]), (True, False))
+    assert found.best == {"a": "x", "b": 1}
+    with mpl.rc_context({"text.color": "#123456"}):
+        line = found.plot().axes[0].lines[-1]
+    assert line.get_markeredgecolor() == "#123456"
+    assert line.get_ydata().tolist() == [80.0]
+
+
+@pytest.mark.parametrize(
+    ("path", "parameters", "message"),
+    [
+        ("", {}, "estimator must be an import path such as sklearn.svm.LinearSVC, not ''"),
+        ("SVC", {}, "estimator must be an import path"),
+        ("sklearn.svm.SVC()", {}, "estimator must be an import path"),
+        ("__import__('os').abort", {}, "estimator must be an import path"),
+        ("sklearn.svn.SVC", {}, "estimator sklearn.svn.SVC cannot be imported: No module named 'sklearn.svn'."),
+        ("sklearn.svm.LinearSVD", {}, "unknown class of sklearn.svm 'LinearSVD': did you mean 'LinearSV"),
+        ("os.abort", {}, "estimator os.abort is not a classifier: it must be a class with fit, predict"),
+        ("subprocess.Popen", {"args": "false"}, "estimator subprocess.Popen is not a classifier"),
+        ("sklearn.linear_model.Ridge", {}, "estimator sklearn.linear_model.Ridge is not a classifier"),
+        ("sklearn.svm.SVC", {"kernal": "rbf"}, "unknown parameter of sklearn.svm.SVC 'kernal': did you mean 'kernel'"),
+        ("sklearn.svm.SVC", {"C": -1}, r"sklearn.svm.SVC\(C=-1\) cannot be made: The 'C' parameter of SVC must be"),
+        ("sklearn.svm.SVC", {"C": {"a": 1}}, "C in parameters of EstimatorHyperparameters must be a number, text"),
+        ("sklearn.svm.SVC", 3, "parameters of EstimatorHyperparameters must be a mapping of names to values, not 3"),
+        ("sklearn.ensemble.VotingClassifier", {}, "cannot be made: .* missing 1 required .* 'estimators'"),
+        (3, {}, "estimator of EstimatorHyperparameters must be text, not 3"),
+    ],
+)
+def test_mistakes_in_estimators_take_one_sentence(path, parameters, message):
+    with pytest.raises(PqswarmError, match=message) as caught:
+        ANY({"estimator": path, "parameters": parameters})
+    assert "\n" not in str(caught.value)
+
+
+def test_modules_that_fail_are_named(tmp_path, monkeypatch):
+    (tmp_path / "failing_module.py").write_text("raise RuntimeError('not today')")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(PqswarmError, match=r"failing_module.Thing cannot be imported: not today\."):
+        ANY({"estimator": "failing_module.Thing"})
+
+
+def test_estimators_are_seeded():
+    forest = {"estimator": "sklearn.ensemble.RandomForestClassifier", "parameters": {"n_estimators": 3}}
+    assert ANY(forest).estimator().random_state == ANY(forest).estimator().random_state is not None
+    seeded = {"estimator": "sklearn.ensemble.RandomForestClassifier", "parameters": {"random_state": 7}}
+    assert ANY(seeded).estimator().random_state == 7
+
+
+def test_classifiers_of_estimators():
+    assert find_classifier(KNeighborsClassifier(np.int64(5), p=1)) == KNN({"n_neighbors": 5})
+    assert find_classifier(KNeighborsClassifier(25)) is None
+    assert find_classifier(pqswarm.KernelNB(0.1, 0.01)) == KERNEL({"bandwidth": 0.1, "floor": 0.01})
+    assert find_classifier(GaussianNB(priors=[0.5, 0.5])) is None
+    assert find_classifier(DecisionTreeClassifier()) is None
+
+
+def test_old_names_warn():
+    X, y, folds = dataset("wine")
+    with pytest.warns(DeprecationWarning, match="GridSearch is deprecated: use GridSearchResult"):
+        assert evaluation.GridSearch is GridSearchResult
+    with pytest.warns(DeprecationWarning, match="tune_knn is deprecated"):
+        from pqswarm.evaluation import tune_knn
+    assert tune_knn(X, y, folds, (1, 3), metrics=("euclidean",)).names == ("metric", "n_neighbors")
+    with pytest.warns(DeprecationWarning, match="tune_kernel_nb is deprecated"):
+        from pqswarm.evaluation import tune_kernel_nb
+    assert tune_kernel_nb(X, y, folds, widths=(1e-4, 0.05)).best == {"width": 0.05}
+    with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
+        assert KERNEL({"width": 0.1}) == KERNEL({"bandwidth": 0.1})
+    with pytest.raises(AttributeError, match="no attribute 'tune_svm'"):
+        evaluation.tune_svm  # noqa: B018
+
+
+PLUGIN = '''
+from sklearn.neighbors import NearestCentroid
+from pqswarm.evaluation import Classifier, Parameters, option, parameters
+
+@parameters
+class CentroidHyperparameters(Parameters):
+    """Hyperparameters of the nearest centroid."""
+
+    metric: str = option(default="euclidean", meaning="distance to the centres", choices=("euclidean", "manhattan"))
+
+class Centroid(Classifier):
+    """The class whose centre is nearest."""
+
+    name, title = "centroid", "Nearest centroid"
+    Hyperparameters = CentroidHyperparameters
+    grid = {"metric": ("euclidean", "manhattan")}
+
+    def estimator(self):
+        return NearestCentroid(**self.settings)
+
+    def describe(self):
+        return f"nearest centroid by {self.hyperparameters.metric.capitalize()} distance"
+'''
+PROGRAM = """if True:
+    from pqswarm.evaluation import CLASSIFIERS
+    from pqswarm.evaluation.conformance import check_classifier
+    assert list(CLASSIFIERS).count("k-nn") == 1 and CLASSIFIERS["k-nn"].title == "k-NN"
+    try:
+        check_classifier(CLASSIFIERS.find("centroid"))
+        check_classifier(CLASSIFIERS["centroid"]({"metric": "manhattan"}))
+        print(CLASSIFIERS, CLASSIFIERS["centroid"]().describe())
+    except ValueError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("plugin:Centroid", "nearest centroid by Euclidean distance"),
+        ("plugin:nothing", "classifier 'centroid', plugin:nothing, cannot be loaded"),
+        ("plugin:NearestCentroid", "must be derived from pqswarm.evaluation.classifier.Classifier"),
+    ],
+)
+def test_other_packages_register_by_entry_point(tmp_path, target, expected):
+    assert len(PLUGIN.strip().splitlines()) <= 30
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    info = tmp_path / "plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[pqswarm.classifiers]\ncentroid = {target}\nk-nn = plugin:Centroid\n")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert expected in run.stdout

@@ -1,0 +1,181 @@
+"""Every registered classifier keeps the rules; and the rules notice classifiers that do not."""
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from pqswarm.evaluation import (
+    CLASSIFIERS,
+    Classifier,
+    GenericEvaluator,
+    KNNEvaluator,
+    Parameters,
+    option,
+    parameters,
+)
+from pqswarm.evaluation import conformance as suite
+from pqswarm.evaluation.classifiers import EstimatorClassifier, KernelNBClassifier, KNNClassifier
+from pqswarm.evaluation.conformance import CHECKS, check_classifier
+
+SETTINGS = {
+    "k-nn": [{}, {"n_neighbors": 1, "metric": "chebyshev"}, {"n_neighbors": 8, "metric": "euclidean"}],
+    "kernel-nb": [{}, {"bandwidth": 0.1}, {"bandwidth": 0.05, "floor": 0.01}],
+    "gaussian-nb": [{}, {"var_smoothing": 0.01}],
+    "estimator": [
+        {"estimator": "sklearn.tree.DecisionTreeClassifier", "parameters": {"max_features": 1}},
+        {"estimator": "sklearn.svm.LinearSVC", "parameters": {"C": 0.5}},
+        {"estimator": "pqswarm.KernelNB", "parameters": {"bandwidth": 0.1}},
+    ],
+}
+ALL = [CLASSIFIERS[name](settings) for name in CLASSIFIERS for settings in SETTINGS[name]]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("classifier", ALL, ids=lambda classifier: classifier.describe())
+def test_conformance(classifier, check):
+    check(classifier)
+
+
+@parameters
+class Depth(Parameters):
+    depth: int = option(default=2, meaning="depth of the tree", low=1, high=9)
+
+
+class Tree(Classifier):
+    """A classifier of one's own, complete."""
+
+    name, title, Hyperparameters = "tree", "Tree", Depth
+
+    def estimator(self):
+        return DecisionTreeClassifier(max_depth=self.hyperparameters.depth, random_state=0)
+
+
+def test_a_classifier_of_ones_own():
+    check_classifier(Tree)
+    check_classifier(Tree({"depth": 5}))
+    assert Tree().describe() == "Tree with depth 2"
+    assert not Tree.exact
+
+
+class Other(KNNClassifier):
+    def _evaluator(self, X, y, folds, **options):
+        return KNNEvaluator(X, y, folds, 5, **options)
+
+
+class Careless(KNNClassifier):
+    def _evaluator(self, X, y, folds, *, scaling, **options):
+        return KNNEvaluator(X, y, folds, scaling="once", **options)
+
+
+class Miscounting(KNNEvaluator):
+    def error_counts(self, masks):
+        counts = super().error_counts(masks)
+        return np.maximum(counts - 1, 0)
+
+
+class Miscount(KNNClassifier):
+    def _evaluator(self, X, y, folds, **options):
+        return Miscounting(X, y, folds, **options)
+
+
+class Threaded(GenericEvaluator):
+    def error_counts(self, masks):
+        return super().error_counts(masks) + (self.n_jobs == 2)
+
+
+class Threads(Tree):
+    def _evaluator(self, X, y, folds, **options):
+        return Threaded(X, y, folds, self.estimator(), **options)
+
+
+class Loose(Tree):
+    def estimator(self):
+        return DecisionTreeClassifier(max_features=1)
+
+
+class Kept(Tree):
+    kept = DecisionTreeClassifier(random_state=0)
+
+    def estimator(self):
+        return self.kept
+
+
+class Forgetful(Tree):
+    @property
+    def settings(self):
+        return {}
+
+
+class Talkative(Tree):
+    def describe(self):
+        return "a tree " * 50
+
+
+class Elsewhere(Tree):
+    devices = ("abacus",)
+
+
+class Everywhere(Tree):
+    def evaluator(self, X, y, folds, *, device="cpu", **options):
+        return self._evaluator(X, y, folds, **options)
+
+
+class Greedy(Tree):
+    @classmethod
+    def from_estimator(cls, estimator):
+        return cls()
+
+
+class Permissive(Tree):
+    def __post_init__(self):
+        object.__setattr__(self, "hyperparameters", Depth())
+
+
+class Boasting(KernelNBClassifier):
+    @classmethod
+    def search_grid(cls, X, y, folds, **options):
+        from dataclasses import replace
+
+        found = super().search_grid(X, y, folds, **options)
+        return replace(found, accuracies=found.accuracies[::-1])
+
+
+class Local(Tree):
+    def __getstate__(self):
+        raise TypeError("not to be sent")
+
+
+@pytest.mark.parametrize(
+    ("classifier", "check", "message"),
+    [
+        (Other, suite.check_predictions, "does not predict as the estimator"),
+        (Careless, suite.check_predictions, "does not predict as the estimator: scaling 'fold'"),
+        (Miscount, suite.check_predictions, "miscounts|empty"),
+        (Threads, suite.check_threads, "depend on n_jobs"),
+        (Loose, suite.check_estimator, "seed it"),
+        (Kept, suite.check_estimator, "new classifier each time"),
+        (Talkative, suite.check_description, "no short description"),
+        (Elsewhere, suite.check_declarations, "devices"),
+        (Everywhere, suite.check_devices, "is not refused"),
+        (Greedy, suite.check_from_estimator, "anything is taken"),
+        (Permissive, suite.check_hyperparameters, "is taken"),
+        (Boasting, suite.check_grid, "best point"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_the_checks_can_fail(classifier, check, message):
+    with pytest.raises(AssertionError, match=message):
+        check(classifier())
+
+
+def test_the_checks_can_fail_with_hyperparameters():
+    with pytest.raises(AssertionError, match="same classifier again"):
+        suite.check_settings(Forgetful({"depth": 5}))
+    with pytest.raises(TypeError, match="not to be sent"):
+        suite.check_other_processes(Local())
+
+
+def test_the_estimator_of_another_classifier_is_not_ones_own():
+    assert KNNClassifier.from_estimator(KNeighborsClassifier(3, weights="distance")) is None
+    assert EstimatorClassifier.from_estimator(DecisionTreeClassifier()) is None
