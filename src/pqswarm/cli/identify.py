@@ -28,7 +28,7 @@ def identify(
         list[str] | None, typer.Option("--channel", "-c", help="Name or phase of a channel to look at; repeatable.")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="A model of `pqswarm train`.", show_default="that of the package")
+        Path | None, typer.Option(help="A model of `pqswarm train`.", show_default="the bundled one")
     ] = None,
     reference: Annotated[
         str, typer.Option(help="What 1 pu is: auto, nominal, pre-event, or a voltage in volts (RMS).")

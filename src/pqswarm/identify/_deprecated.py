@@ -5,7 +5,10 @@ from typing import Any
 
 from pqswarm.identify import features
 
-__all__ = ["__getattr__"]
+__all__ = ["CLASSIFIER_NAMES", "__getattr__"]
+
+CLASSIFIER_NAMES = {"nb": "kernel-nb", "knn": "k-nn"}
+"""What classifiers of models are called now."""
 
 _OLD = {"available": "usable_features", "features_of": "compute_features"}
 

@@ -1,5 +1,6 @@
 """Models on disk."""
 
+import re
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._archive import Archive
-from pqswarm.errors import FileFormatError
-from pqswarm.events import EVENT_CLASSES
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.evaluation import CLASSIFIERS, Classifier
+from pqswarm.identify._deprecated import CLASSIFIER_NAMES
 from pqswarm.identify.features import FEATURES, upper_frequencies
 from pqswarm.identify.model import Model, Subset
 
@@ -33,10 +35,8 @@ _ARCHIVE = Archive(
     arrays={"codes": "<u2", "labels": "|u1", "knots": "<f4"},
     limit=200_000_000,
 )
-_RANGES: dict[str, dict[str, tuple[float, float]]] = {
-    "nb": {"width": (1e-6, 10.0), "floor": (1e-9, 0.5)},
-    "knn": {"n_neighbors": (1, 15), "voters": (1, 1000)},
-}
+_MOST_CLASSES = 200
+_CLASS_NAME = re.compile(r"[^\W\d]\w{0,99}")
 
 
 def save(model: Model, path: str | Path) -> Path:
@@ -45,8 +45,8 @@ def save(model: Model, path: str | Path) -> Path:
         "class_names": model.class_names,
         "feature_names": model.feature_names,
         "subsets": [vars(subset) for subset in model.subsets],
-        "classifier": model.classifier,
-        "hyperparameters": dict(model.hyperparameters),
+        "classifier": model.classifier.name,
+        "hyperparameters": model.classifier.settings,
         "origin": dict(model.origin),
     }
     return _ARCHIVE.write(path, entries, {name: getattr(model, name) for name in _ARCHIVE.arrays})
@@ -77,7 +77,7 @@ def load_model(path: str | Path) -> Model:
     >>> model = train(events_per_class=10, subset=["rms.minimum", "rms.maximum"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     load_model(model.save(f"{folder}/small.npz"))
-    <Model: nb, 140 events of 14 classes, preset 'field', seed 0>
+    <Model: kernel-nb, 140 events of 14 classes, preset 'field', seed 0>
     """
     return _ARCHIVE.read(path, _assemble)
 
@@ -89,6 +89,31 @@ def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
     if strangers or len(set(given)) < len(given):
         raise FileFormatError(f"is damaged, or is from another pqswarm: unknown or repeated {what} {strangers[:3]}.")
     return tuple(given)
+
+
+def _class_names(given: list[Any]) -> tuple[str, ...]:
+    if not all(isinstance(name, str) and _CLASS_NAME.fullmatch(name) for name in given):
+        raise FileFormatError("is damaged: its classes are not names.")
+    if not 2 <= len(given) <= _MOST_CLASSES or len(set(given)) < len(given):
+        raise FileFormatError(f"is damaged: it must have 2 to {_MOST_CLASSES} classes, each once.")
+    return tuple(given)
+
+
+def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
+    """The classifier; of estimators by import path, which a stranger may choose, only those of scikit-learn."""
+    old = name in CLASSIFIER_NAMES
+    if old:  # a file of an earlier version; the k-NN's weights of votes are not kept
+        known = {"width": "bandwidth", "floor": "floor", "n_neighbors": "n_neighbors"}
+        name, settings = CLASSIFIER_NAMES[name], {known[key]: settings[key] for key in settings if key in known}
+    if name == "estimator" and not str(settings.get("estimator")).startswith("sklearn."):
+        raise FileFormatError("is not loaded: its classifier is neither one of pqswarm nor one of scikit-learn.")
+    try:
+        made = CLASSIFIERS.find(name)(settings)
+    except PqswarmError as error:
+        raise FileFormatError(f"is damaged, or its classifier is from another package: {error}") from error
+    if not old and set(settings) != set(made.settings):
+        raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {name!r}.")
+    return made
 
 
 def _number(given: Any, low: float, high: float, what: str) -> float:
@@ -114,17 +139,12 @@ def _subset(given: Any, kept: tuple[str, ...]) -> Subset:
 
 
 def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
-    class_names = _names(manifest["class_names"], EVENT_CLASSES, "classes")
-    if class_names != EVENT_CLASSES:
-        raise FileFormatError("is damaged, or is from another pqswarm: it does not know all classes.")
+    class_names = _class_names(manifest["class_names"])
     feature_names = _names(manifest["feature_names"], FEATURES, "features")
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):
         raise FileFormatError("is damaged: it has no subsets of features.")
     subsets = tuple(_subset(given, feature_names) for given in manifest["subsets"])
-    ranges = _RANGES.get(manifest["classifier"])
-    if ranges is None or set(manifest["hyperparameters"]) != set(ranges):
-        raise FileFormatError("is damaged, or is from another pqswarm: its classifier is not known.")
-    chosen = {name: _number(manifest["hyperparameters"][name], *limits, name) for name, limits in ranges.items()}
+    classifier = _classifier(manifest["classifier"], manifest["hyperparameters"])
     codes, labels, knots = arrays["codes"], arrays["labels"], arrays["knots"].astype(np.float64)
     if labels.ndim != 1 or codes.shape != (labels.size, len(feature_names)) or not labels.size:
         raise FileFormatError("is damaged: its events, labels and features do not fit together.")
@@ -147,7 +167,6 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
         class_names=class_names,
         feature_names=feature_names,
         subsets=subsets,
-        classifier=manifest["classifier"],
-        hyperparameters=chosen,
+        classifier=classifier,
         origin=origin,
     )

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.calibration import fit_estimator, log_scores, soften
 from pqswarm.identify.features import FEATURES
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
-    from pqswarm.identify.classifiers import Classifier
+    from pqswarm.evaluation import Classifier
 
 __all__ = ["CODES", "Model", "Prediction", "Subset", "default_model", "scale"]
 
@@ -101,18 +102,16 @@ class Model:
         Classes, and the features that any subset uses.
     subsets : tuple of Subset
         From the widest bandwidth to the narrowest.
-    classifier : {"nb", "knn"}
-        Kernel naive Bayes or nearest neighbours.
-    hyperparameters : mapping of str to float
-        Of the classifier.
+    classifier : Classifier
+        With its hyperparameters; it is fitted to the training events when it is first needed.
     origin : mapping of str to Any
         Preset, seed, noise levels, search and versions, for the record.
 
     Examples
     --------
     >>> model = default_model()
-    >>> len(model.class_names), model.classifier
-    (14, 'nb')
+    >>> len(model.class_names), model.classifier.name
+    (14, 'kernel-nb')
     """
 
     codes: "AnyArray"
@@ -121,18 +120,17 @@ class Model:
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     subsets: tuple[Subset, ...]
-    classifier: str
-    hyperparameters: Mapping[str, float]
+    classifier: "Classifier"
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
-            f"<Model: {self.classifier}, {len(self.labels)} events of {len(self.class_names)} classes, "
+            f"<Model: {self.classifier.name}, {len(self.labels)} events of {len(self.class_names)} classes, "
             f"preset {self.origin.get('preset', '')!r}, seed {self.origin.get('seed', '')}>"
         )
 
     @cached_property
-    def _fitted(self) -> "dict[Subset, Classifier]":
+    def _estimators(self) -> dict[Subset, Any]:
         return {}
 
     def subset_for(self, usable: "BoolArray | None" = None) -> Subset:
@@ -187,17 +185,15 @@ class Model:
         if rows.ndim != 2 or rows.shape[1] != len(FEATURES) or not np.isfinite(rows).all():
             raise PqswarmError(f"features must be finite, {len(FEATURES)} for each event.")
         subset = self.subset_for(usable)
-        if subset not in self._fitted:
-            from pqswarm.identify.classifiers import fit
+        if subset not in self._estimators:
+            data = self.codes[:, self._places(subset)].astype(np.float64) / CODES
+            self._estimators[subset] = fit_estimator(self.classifier, data, self.labels)
+        columns = rows[:, [FEATURES.index(name) for name in subset.names]]
+        scores = log_scores(self._estimators[subset], scale(columns, self.knots[self._places(subset)]))
+        return Prediction(self.class_names, soften(scores, subset.temperature), subset)
 
-            kept = [self.feature_names.index(name) for name in subset.names]
-            data = self.codes[:, kept].astype(np.float64) / CODES
-            self._fitted[subset] = fit(
-                self.classifier, data, self.labels, len(self.class_names), self.hyperparameters, subset.temperature
-            )
-        places = [FEATURES.index(name) for name in subset.names]
-        knots = self.knots[[self.feature_names.index(name) for name in subset.names]]
-        return Prediction(self.class_names, self._fitted[subset].probabilities(scale(rows[:, places], knots)), subset)
+    def _places(self, subset: Subset) -> list[int]:
+        return [self.feature_names.index(name) for name in subset.names]
 
     def save(self, path: str | Path) -> Path:
         """Write the model: a zip archive of arrays and a JSON manifest, without pickle.

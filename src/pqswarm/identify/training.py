@@ -1,5 +1,6 @@
 """Train a model on generated events."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, inf
@@ -11,8 +12,10 @@ from pqswarm import __version__
 from pqswarm._random import checked_seed, derived_seed
 from pqswarm._threads import effective_jobs
 from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import EVENT_CLASSES, Event, Preset, check_snr, generate, get_preset
-from pqswarm.identify.classifiers import evaluator, hyperparameters, scores_of, soften
+from pqswarm.identify._deprecated import CLASSIFIER_NAMES
+from pqswarm.identify.calibration import cross_validated_scores, fit_estimator, fit_temperature
 from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, resample, upper_frequencies
 from pqswarm.identify.model import CODES, Model, Subset, scale
 
@@ -24,6 +27,10 @@ __all__ = ["TRAINING_SNR", "Order", "Progress", "make_event", "make_events", "pl
 TRAINING_SNR: tuple[float, ...] = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 60.0, 75.0)
 """Noise levels of the training events, one after the other [dB]."""
 
+_HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
+    "kernel-nb": {"bandwidth": 0.01, "floor": 0.0005},
+    "k-nn": {"n_neighbors": 5},
+}  # of classifiers whose own defaults are those of the paper's study, on fewer and more uniform events
 _KNOTS = 257
 _TRAINED, _CHECKED = 7, 8  # streams of events of their own: what is checked was never trained
 _PER_TASK = 25
@@ -45,7 +52,7 @@ class Order:
 def train(
     preset: str | Preset = "field",
     events_per_class: int = 400,
-    classifier: str = "nb",
+    classifier: str | Classifier = "kernel-nb",
     subset: "Sequence[str] | BoolArray | None" = None,
     search: str | None = None,
     *,
@@ -62,9 +69,10 @@ def train(
     preset : str or Preset
         Ranges of the events.
     events_per_class : int
-        Events of each of the fourteen classes, at least 10.
-    classifier : {"nb", "knn"}
-        Kernel naive Bayes or nearest neighbours, on features scaled by their quantiles.
+        Events of each class of the preset, at least 10.
+    classifier : str or Classifier
+        Name in :data:`pqswarm.evaluation.CLASSIFIERS`, or one with hyperparameters of your own, on features scaled by
+        their quantiles. Its estimator must have `predict_proba`.
     subset : sequence of str, or of bool, optional
         Features to use (names, or yes and no for each of :data:`pqswarm.identify.FEATURES`); by default all.
     search : str, optional
@@ -89,10 +97,10 @@ def train(
     Examples
     --------
     >>> train(events_per_class=10, subset=["rms.minimum", "rms.maximum", "harmonic.5"])
-    <Model: nb, 140 events of 14 classes, preset 'field', seed 0>
+    <Model: kernel-nb, 140 events of 14 classes, preset 'field', seed 0>
     """
     chosen = get_preset(preset)
-    parameters = hyperparameters(classifier)
+    learner = _read_classifier(classifier)
     wanted = _read_subset(subset)
     levels = tuple(check_snr(level) for level in snr)
     if search is not None:
@@ -104,18 +112,17 @@ def train(
     )
     knots = np.quantile(features, np.linspace(0, 1, _KNOTS), axis=0).T.astype(np.float32).astype(np.float64)
     codes = np.round(scale(features, knots) * CODES).astype(np.uint16)
-    subsets = _choose(codes / CODES, labels, wanted, classifier, parameters, search, max_evaluations, seed, progress)
+    subsets = _choose(codes / CODES, labels, wanted, learner, search, max_evaluations, seed, n_jobs, progress)
     used = {name for one in subsets for name in one.names}
     kept = [i for i, name in enumerate(FEATURES) if name in used]
     return Model(
         codes=codes[:, kept],
         labels=labels,
         knots=knots[kept],
-        class_names=EVENT_CLASSES,
+        class_names=classes_of(chosen),
         feature_names=tuple(FEATURES[i] for i in kept),
         subsets=subsets,
-        classifier=classifier,
-        hyperparameters=parameters,
+        classifier=learner,
         origin={
             "preset": chosen.name,
             "seed": seed,
@@ -127,6 +134,16 @@ def train(
             "numpy": np.__version__,
         },
     )
+
+
+def _read_classifier(given: str | Classifier) -> Classifier:
+    if isinstance(given, str) and given in CLASSIFIER_NAMES:
+        name = CLASSIFIER_NAMES[given]
+        warnings.warn(f"classifier {given!r} is called {name!r} now.", DeprecationWarning, stacklevel=3)
+        given = name
+    made = given if isinstance(given, Classifier) else CLASSIFIERS.find(given)(_HYPERPARAMETERS.get(given))
+    fit_estimator(made, np.eye(2).repeat(20, axis=0), np.arange(2).repeat(20))  # says now if it cannot be used
+    return made
 
 
 def _read_subset(subset: "Sequence[str] | BoolArray | None") -> "BoolArray":
@@ -185,7 +202,7 @@ def make_events(
     features : ndarray of shape (n, n_features)
         In the order of :data:`pqswarm.identify.FEATURES`.
     labels : ndarray of shape (n,)
-        Positions in :data:`pqswarm.events.EVENT_CLASSES`.
+        Positions in the classes of the preset.
     frequencies : ndarray of shape (n,)
         As measured [Hz].
     """
@@ -206,16 +223,21 @@ def make_events(
         rows += some
         if progress is not None:
             progress("events", len(rows), len(orders))
-    labels = np.array([EVENT_CLASSES.index(order.event_class) for order in orders], dtype=np.int64)
+    labels = np.array([classes_of(preset).index(order.event_class) for order in orders], dtype=np.int64)
     return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
+
+
+def classes_of(preset: Preset) -> tuple[str, ...]:
+    """Return the classes of a preset."""
+    return tuple(getattr(preset, "classes", EVENT_CLASSES))
 
 
 def plan_events(preset: Preset, count: int, snr: Sequence[float], seed: int, held_out: bool) -> list[Order]:
     """List the events to be made, class by class; those of the bench are spread evenly over their classes."""
     family = _CHECKED if held_out else _TRAINED
-    share = preset.bench_share * len(EVENT_CLASSES) / len(preset.bench) if preset.bench else 0.0
+    share = preset.bench_share * len(classes_of(preset)) / len(preset.bench) if preset.bench else 0.0
     orders = []
-    for label, event_class in enumerate(EVENT_CLASSES):
+    for label, event_class in enumerate(classes_of(preset)):
         own = share if event_class in preset.bench else 0.0
         for number in range(count):
             source = "bench" if floor(own * (number + 1) + 1e-9) > floor(own * number + 1e-9) else "model"
@@ -247,11 +269,11 @@ def _choose(
     data: "FloatArray",
     labels: "IntArray",
     wanted: "BoolArray",
-    classifier: str,
-    parameters: Mapping[str, float],
+    classifier: Classifier,
     search: str | None,
     max_evaluations: int,
     seed: int,
+    n_jobs: int | None,
     progress: Progress | None,
 ) -> tuple[Subset, ...]:
     """Choose a subset for each bandwidth, with its error and temperature."""
@@ -264,28 +286,16 @@ def _choose(
         allowed = np.flatnonzero(wanted & (upper_frequencies() <= highest))
         if not allowed.size:
             break
-        judge = evaluator(classifier, data[:, allowed], labels, folds, parameters)
+        judge = classifier.evaluator(data[:, allowed], labels, folds, scaling="none", n_jobs=n_jobs)
         mask = np.ones(allowed.size, dtype=np.bool_)
         if search is not None:
             mask = minimize(search, judge, max_evaluations, seed).mask
         error = float(judge.errors(mask[np.newaxis])[0])
-        scores = scores_of(judge, mask)
-        temperature = 1.0 if scores is None else _fit_temperature(scores, labels)
+        scores = cross_validated_scores(classifier, data[:, allowed[mask]], labels, folds)
+        temperature = fit_temperature(scores, labels)
         subsets.append(Subset(float(highest), tuple(FEATURES[i] for i in allowed[mask]), temperature, error))
         if progress is not None:
             progress("bandwidths", number + 1, len(BANDWIDTHS))
     if not subsets:
         raise PqswarmError("subset has no feature that a model can use.")
     return tuple(subsets)
-
-
-def _fit_temperature(scores: "FloatArray", labels: "IntArray") -> float:
-    """The temperature under which the true classes are most likely."""
-
-    def loss(temperature: float) -> float:
-        right = soften(scores, temperature)[np.arange(len(labels)), labels]
-        return float(-np.log(np.maximum(right, 1e-300)).mean())
-
-    candidates: list[float] = np.geomspace(0.5, 50.0, 120).tolist()
-    best: float = min(candidates, key=loss)
-    return round(best, 4)

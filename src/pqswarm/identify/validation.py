@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._random import checked_seed
+from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.identify.agreement import group_of
 from pqswarm.identify.features import usable_features
 from pqswarm.identify.model import Model
-from pqswarm.identify.training import make_event, make_events, plan_events
+from pqswarm.identify.training import classes_of, make_event, make_events, plan_events
 
 if TYPE_CHECKING:
     from pqswarm._typing import FloatArray, IntArray
@@ -136,6 +137,10 @@ def check_model(
     True
     """
     chosen = get_preset(preset)
+    strangers = [name for name in classes_of(chosen) if name not in model.class_names]
+    if strangers:
+        raise PqswarmError(f"the model does not know {', '.join(strangers)}: check it on a preset of its own classes.")
+    places = np.array([model.class_names.index(name) for name in classes_of(chosen)])
     checks = []
     for level in (check_snr(value) for value in snr):
         if whole:
@@ -154,7 +159,7 @@ def check_model(
                 rate=rate,
             )
             shares = _predict(model, features, frequencies, rate)
-        checks.append(_summarise(model, labels, shares, level))
+        checks.append(_summarise(model, places[labels], shares, level))
     return tuple(checks)
 
 
@@ -182,7 +187,7 @@ def _through_identify(
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * event.signal)
         verdict = identify(Recording((volts,), event.sampling_rate, event.frequency), model, nominal_voltage=nominal)
         found = verdict.channels[0].probabilities
-        labels.append(model.class_names.index(order.event_class))
+        labels.append(classes_of(preset).index(order.event_class))
         shares.append([found.get(name, 0.0) for name in model.class_names])
     return np.array(labels), np.array(shares)
 
