@@ -7,7 +7,7 @@ others of the event as they were.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, inf, isfinite, log, nan, pi
+from math import inf, isfinite, nan, pi
 from types import MappingProxyType
 from typing import Literal, Protocol
 
@@ -177,8 +177,10 @@ class LogUniform:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
+        from pqswarm._math_kernels import exponential, logarithm
+
         low, high = _bounds(self.low, self.high, self.unit, values)
-        return high * exp(-log(high / low) * u)
+        return high * float(exponential(-logarithm(high / low) * u))
 
 
 @dataclass(frozen=True)

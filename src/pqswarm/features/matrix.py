@@ -1,5 +1,7 @@
 """From signals to the feature matrix, with names."""
 
+from math import sqrt
+
 import numpy as np
 import numpy.typing as npt
 
@@ -110,7 +112,7 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     for first in range(0, n, block):
         for j, band in enumerate(decompose(rows[first : first + block], level)):
             # The filters' coefficients are rounded: a constant leaks into the details with about 3e-12 of its size.
-            rounding = _LEAKAGE * 2.0 ** ((min(j, level - 1) + 1) / 2) * magnitudes[first : first + block]
+            rounding = _LEAKAGE * sqrt(2 << min(j, level - 1)) * magnitudes[first : first + block]
             band_functions(band, rounding, features[first : first + block, j])
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
