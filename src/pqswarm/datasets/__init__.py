@@ -1,7 +1,9 @@
 """Data sets of events and their features: made, saved and loaded."""
 
+from pqswarm.datasets._deprecated import __getattr__ as __getattr__
 from pqswarm.datasets.dataset import Dataset
-from pqswarm.datasets.files import load
+from pqswarm.datasets.files import load_dataset
 from pqswarm.datasets.make import make_dataset
+from pqswarm.datasets.orders import Order, list_orders
 
-__all__ = ["Dataset", "load", "make_dataset"]
+__all__ = ["Dataset", "Order", "list_orders", "load_dataset", "make_dataset"]
