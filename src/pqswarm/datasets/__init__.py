@@ -4,6 +4,5 @@ from pqswarm.datasets._deprecated import __getattr__ as __getattr__
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.files import load_dataset
 from pqswarm.datasets.make import make_dataset
-from pqswarm.datasets.orders import Order, list_orders
 
-__all__ = ["Dataset", "Order", "list_orders", "load_dataset", "make_dataset"]
+__all__ = ["Dataset", "load_dataset", "make_dataset"]

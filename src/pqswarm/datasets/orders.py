@@ -34,34 +34,14 @@ def list_orders(
     preset: Preset,
     events_per_class: int,
     seed: int,
-    *,
     family: tuple[int, ...] = (),
     snr: Sequence[float] = (),
     least: int = 1,
 ) -> list[Order]:
-    """List the events of all classes of a preset; those of the bench are spread evenly over its classes.
+    """List the events of all classes of a preset, class by class; those of the bench are spread evenly.
 
-    The order of an event depends on (seed, family, class, number) alone.
-
-    Parameters
-    ----------
-    preset : Preset
-        Its classes, in its order.
-    events_per_class : int
-        Events of each class, at least `least`.
-    seed : int
-        Non-negative seed.
-    family : tuple of int
-        Events of different families have different seeds.
-    snr : sequence of float
-        Noise of the events themselves [dB], by turns; none leaves it to the preset.
-    least : int
-        Fewer events per class are refused.
-
-    Returns
-    -------
-    list of Order
-        Class by class.
+    An order depends on (seed, family, class, number) alone: events of different families have different seeds. The
+    noise levels `snr` [dB], if any, are taken by turns. Fewer than `least` events per class are refused.
 
     Examples
     --------
