@@ -47,7 +47,7 @@ def test_import_is_light():
 
 
 def test_subpackages_appear_on_first_use():
-    program = "import pqswarm; print(pqswarm.events.EVENT_CLASSES[2], pqswarm.features.feature_names()[27])"
+    program = "import pqswarm; print(pqswarm.events.PRESETS['paper'].classes[2], pqswarm.features.feature_names()[27])"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["sag", "D3.entropy"]
     assert set(dir(pqswarm)) == set(pqswarm.__all__)

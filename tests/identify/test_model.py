@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
+from pqswarm.datasets.orders import list_orders
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.classifiers import EstimatorClassifier
@@ -18,14 +20,16 @@ from pqswarm.identify import (
     check_model,
     compute_features,
     default_model,
+    identify,
     load_model,
     train,
     usable_features,
 )
 from pqswarm.identify.calibration import fit_estimator, log_scores, soften
 from pqswarm.identify.features import resample, upper_frequencies
-from pqswarm.identify.training import plan_events
+from pqswarm.identify.training import HELD_OUT, TRAINED
 from pqswarm.measure.capture import MEASURES, measure_capture
+from pqswarm.recordings import Channel, Recording
 
 
 def test_round_trip(small, small_file, tmp_path):
@@ -69,10 +73,24 @@ def test_any_classifier_with_probabilities(classifier, tmp_path):
     assert (found.probabilities < 1).all()
     first, second = found.best(2)
     assert first[1] >= second[1]
-    assert EVENT_CLASSES[found.labels[2]] == first[0]
+    assert model.class_names[found.labels[2]] == first[0]
     again = load_model(model.save(tmp_path / "model.npz"))
     assert again.classifier == model.classifier
     np.testing.assert_array_equal(again.predict(rows).probabilities, found.probabilities)
+
+
+def test_the_classes_are_those_of_the_preset():
+    some = get_preset("field").with_classes(["harmonics", "sag", "swell"])
+    model = train(some, events_per_class=10, subset=NAMES)
+    assert model.class_names == ("sag", "swell", "harmonics")
+    assert model.origin["preset"] == "field, 3 classes"
+    (check,) = check_model(model, 5, [40], preset=some)
+    assert check.confusion.sum() == 15
+    (turned,) = check_model(replace(model, class_names=("swell", "sag", "harmonics")), 5, [40], preset=some)
+    assert turned.confusion[:2].tolist() == check.confusion[[1, 0]].tolist()
+    clean = Recording((Channel("U1", "V", "A", 325 * generate("pure_sinusoid", seed=1).signal),), 25_000, 50)
+    said = identify(clean, model).channels[0].agreement
+    assert said.startswith("cannot be compared: the model does not know this; rules say no disturbance, the model ")
 
 
 def test_names_of_classifiers_in_earlier_versions():
@@ -95,7 +113,7 @@ def test_far_away_is_no_error():
         ({"classifier": CLASSIFIERS["estimator"]({"estimator": "sklearn.svm.LinearSVC"})}, "gives no probabilities"),
         ({"subset": ["D1.energie"]}, "unknown feature"),
         ({"subset": []}, "at least one"),
-        ({"events_per_class": 3}, "at least 10"),
+        ({"events_per_class": 3}, "from 10 to"),
         ({"search": "pso"}, "unknown algorithm"),
         ({"snr": ["loud"]}, "snr"),
         ({"seed": -1}, "seed"),
@@ -191,8 +209,8 @@ class TestDefaultModel:
     def test_is_small_and_from_the_field(self):
         model = default_model()
         assert model.origin["preset"] == "field"
-        assert model.class_names == EVENT_CLASSES
-        assert set(GROUPS) == set(EVENT_CLASSES)
+        assert model.class_names == get_preset("field").classes
+        assert set(GROUPS) == set(model.class_names)
         from pqswarm.identify import model as module
 
         assert (module.Path(module.__file__).with_name("default.npz")).stat().st_size < 2_000_000
@@ -212,8 +230,8 @@ class TestDefaultModel:
 
     def test_held_out_events_are_never_trained(self):
         preset = get_preset("field")
-        trained = {order.seed for order in plan_events(preset, 50, (), 0, held_out=False)}
-        assert not trained & {order.seed for order in plan_events(preset, 50, (), 0, held_out=True)}
+        trained, held_out = ({o.seed for o in list_orders(preset, 50, 0, family)} for family in (TRAINED, HELD_OUT))
+        assert not trained & held_out
 
 
 def test_import_is_light():

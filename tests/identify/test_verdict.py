@@ -10,7 +10,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, generate
 from pqswarm.identify import identify
-from pqswarm.identify.agreement import class_title, describe_agreement
+from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.summary import csv_text, html_text
 from pqswarm.recordings import Channel, Recording, read_all
 
@@ -138,7 +138,7 @@ def test_agreement_in_words():
     )
     assert said("interruption", "swell", ["swell", "harmonics"]).startswith("cannot be compared: the model does not")
     assert said("sag_with_harmonics", "sag", ["sag", "swell"]).startswith("partly agree")
-    assert class_title("") == ""
+    assert in_words("") == ""
 
 
 def test_names_of_earlier_versions():

@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pqswarm.datasets import load, make_dataset
+from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import Folds, KernelNBEvaluator, KNNEvaluator, tune_kernel_nb, tune_knn
 from pqswarm.evaluation.kernel_nb import KernelNB
@@ -95,7 +95,7 @@ def test_all_that_is_planned_is_there(study, events):
     }
     names |= {f"stage2/{classifier}/{level}" for classifier in CLASSIFIERS for level in ("inf", "30")}
     assert set(found["facts"]) == names | {"plan", "title", "version", "events"}
-    np.testing.assert_array_equal(load(study / "dataset.npz").features, events.features)
+    np.testing.assert_array_equal(load_dataset(study / "dataset.npz").features, events.features)
     assert fact(study, "finished") >= fact(study, "began")
     assert fact(study, "machine")["cores"] >= 1
 
@@ -273,7 +273,7 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study, events):
             run_study(tiny(), study, jobs=1)
         path.unlink()
         run_study(tiny(), study, jobs=1)
-        np.testing.assert_array_equal(load(path).features, events.features)
+        np.testing.assert_array_equal(load_dataset(path).features, events.features)
     assert contents(study) == before
 
 

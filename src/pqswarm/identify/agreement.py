@@ -8,7 +8,7 @@ import numpy as np
 if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult
 
-__all__ = ["GROUPS", "class_title", "describe_agreement", "group_of", "main_disturbance", "rule_class"]
+__all__ = ["GROUPS", "describe_agreement", "group_of", "in_words", "main_disturbance", "rule_class"]
 
 GROUPS: Mapping[str, str] = {
     "pure_sinusoid": "normal",
@@ -42,12 +42,12 @@ def group_of(event_class: str) -> str:
     return GROUPS.get(event_class, event_class.replace("_", " "))
 
 
-def class_title(event_class: str) -> str:
+def in_words(event_class: str) -> str:
     """Return a class in words.
 
     Examples
     --------
-    >>> class_title("sag_with_harmonics"), class_title("pure_sinusoid")
+    >>> in_words("sag_with_harmonics"), in_words("pure_sinusoid")
     ('sag with harmonics', 'no disturbance')
     """
     return _TITLES.get(event_class, event_class.replace("_", " "))
@@ -131,7 +131,7 @@ def describe_agreement(rule: str, label: str, class_names: Collection[str], resu
     """
     if rule == label:
         return "agree"
-    said = f"rules say {class_title(rule)}, the model {class_title(label)}"
+    said = f"rules say {in_words(rule)}, the model {in_words(label)}"
     if label not in GROUPS:
         return f"cannot be compared: {said}, which the rules do not know"
     said += _reason(rule, label, result)

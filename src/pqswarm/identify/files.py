@@ -1,6 +1,5 @@
 """Models on disk."""
 
-import re
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ import numpy as np
 from pqswarm._archive import Archive
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Classifier
+from pqswarm.events.classes import is_name
 from pqswarm.identify._deprecated import CLASSIFIER_NAMES
 from pqswarm.identify.features import FEATURES, upper_frequencies
 from pqswarm.identify.model import Model, Subset
@@ -36,7 +36,6 @@ _ARCHIVE = Archive(
     limit=200_000_000,
 )
 _MOST_CLASSES = 200
-_CLASS_NAME = re.compile(r"[^\W\d]\w{0,99}")
 
 
 def save(model: Model, path: str | Path) -> Path:
@@ -92,7 +91,7 @@ def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
 
 
 def _class_names(given: list[Any]) -> tuple[str, ...]:
-    if not all(isinstance(name, str) and _CLASS_NAME.fullmatch(name) for name in given):
+    if not all(is_name(name) for name in given):
         raise FileFormatError("is damaged: its classes are not names.")
     if not 2 <= len(given) <= _MOST_CLASSES or len(set(given)) < len(given):
         raise FileFormatError(f"is damaged: it must have 2 to {_MOST_CLASSES} classes, each once.")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from pqswarm.identify.agreement import class_title
+from pqswarm.identify.agreement import in_words
 
 if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
@@ -83,9 +83,9 @@ def html_text(verdicts: "Sequence[Verdict]", failures: Sequence[str] = ()) -> st
             row["source"],
             row["channel"] + (f" ({row['phase']})" if row["phase"] else ""),
             row["sentence"],
-            class_title(row["class"]),
+            in_words(row["class"]),
             share,
-            class_title(row["runner_up"]),
+            in_words(row["runner_up"]),
             row["agreement"],
         ]
         kind = "disagree" if row["agreement"].startswith("disagree") else ""

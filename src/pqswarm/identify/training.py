@@ -2,18 +2,18 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from math import floor, inf
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm import __version__
-from pqswarm._random import checked_seed, derived_seed
+from pqswarm._random import checked_seed
 from pqswarm._threads import effective_jobs
+from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events import EVENT_CLASSES, Event, Preset, check_snr, generate, get_preset
+from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.identify._deprecated import CLASSIFIER_NAMES
 from pqswarm.identify.calibration import cross_validated_scores, fit_estimator, fit_temperature
 from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, resample, upper_frequencies
@@ -22,7 +22,7 @@ from pqswarm.identify.model import CODES, Model, Subset, scale
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["TRAINING_SNR", "Order", "Progress", "make_event", "make_events", "plan_events", "train"]
+__all__ = ["HELD_OUT", "TRAINING_SNR", "Progress", "make_events", "train"]
 
 TRAINING_SNR: tuple[float, ...] = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 60.0, 75.0)
 """Noise levels of the training events, one after the other [dB]."""
@@ -32,21 +32,12 @@ _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
     "k-nn": {"n_neighbors": 5},
 }  # of classifiers whose own defaults are those of the paper's study, on fewer and more uniform events
 _KNOTS = 257
-_TRAINED, _CHECKED = 7, 8  # streams of events of their own: what is checked was never trained
+TRAINED, HELD_OUT = (7,), (8,)
+"""Families of events with seeds of their own: what is held out was never trained."""
 _PER_TASK = 25
 _MANY = 2000
 
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class Order:
-    """An event to be made: class, source, seed, and noise [dB], None for the preset's own."""
-
-    event_class: str
-    source: str
-    seed: int
-    snr: float | None
 
 
 def train(
@@ -119,7 +110,7 @@ def train(
         codes=codes[:, kept],
         labels=labels,
         knots=knots[kept],
-        class_names=classes_of(chosen),
+        class_names=chosen.classes,
         feature_names=tuple(FEATURES[i] for i in kept),
         subsets=subsets,
         classifier=learner,
@@ -168,7 +159,7 @@ def make_events(
     snr: Sequence[float],
     seed: int,
     *,
-    held_out: bool = False,
+    family: tuple[int, ...] = TRAINED,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     least: int = 1,
@@ -186,8 +177,8 @@ def make_events(
         Noise levels [dB], in turn; empty for those of the preset.
     seed : int
         Of all events.
-    held_out : bool
-        Make events that no model was trained on, whatever its seed.
+    family : tuple of int
+        Events of different families have different seeds.
     n_jobs : int or None
         Threads.
     progress : callable, optional
@@ -208,9 +199,7 @@ def make_events(
     """
     from joblib import Parallel, delayed
 
-    if isinstance(events_per_class, bool) or not isinstance(events_per_class, int) or events_per_class < least:
-        raise PqswarmError(f"events_per_class must be an integer of at least {least}, not {events_per_class!r}.")
-    orders = plan_events(preset, events_per_class, snr, seed, held_out)
+    orders = list_orders(preset, events_per_class, seed, family, snr, least)
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []
     jobs = min(effective_jobs(n_jobs), len(tasks))
@@ -223,33 +212,8 @@ def make_events(
         rows += some
         if progress is not None:
             progress("events", len(rows), len(orders))
-    labels = np.array([classes_of(preset).index(order.event_class) for order in orders], dtype=np.int64)
+    labels = np.array([preset.classes.index(order.event_class) for order in orders], dtype=np.int64)
     return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
-
-
-def classes_of(preset: Preset) -> tuple[str, ...]:
-    """Return the classes of a preset."""
-    return tuple(getattr(preset, "classes", EVENT_CLASSES))
-
-
-def plan_events(preset: Preset, count: int, snr: Sequence[float], seed: int, held_out: bool) -> list[Order]:
-    """List the events to be made, class by class; those of the bench are spread evenly over their classes."""
-    family = _CHECKED if held_out else _TRAINED
-    share = preset.bench_share * len(classes_of(preset)) / len(preset.bench) if preset.bench else 0.0
-    orders = []
-    for label, event_class in enumerate(classes_of(preset)):
-        own = share if event_class in preset.bench else 0.0
-        for number in range(count):
-            source = "bench" if floor(own * (number + 1) + 1e-9) > floor(own * number + 1e-9) else "model"
-            level = snr[number % len(snr)] if snr else None
-            orders.append(Order(event_class, source, derived_seed(seed, (family, label, number)), level))
-    return orders
-
-
-def make_event(order: Order, preset: Preset) -> Event:
-    """Return the event of an order."""
-    noise = {} if order.snr is None else {"snr": order.snr}
-    return generate(order.event_class, order.seed, preset, source=order.source, **noise)
 
 
 def _compute_some(orders: Sequence[Order], preset: Preset, rate: float | None) -> "list[tuple[FloatArray, float]]":
@@ -257,7 +221,7 @@ def _compute_some(orders: Sequence[Order], preset: Preset, rate: float | None) -
 
     rows = []
     for order in orders:
-        event = make_event(order, preset)
+        event = order.make(preset)
         own = event.sampling_rate if rate is None else rate
         signal = event.signal if rate is None else resample(event.signal, rate / event.sampling_rate)
         frequency = measure_frequency([signal], own, event.frequency) or event.frequency

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._random import checked_seed
+from pqswarm.datasets.orders import list_orders
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.identify.agreement import group_of
 from pqswarm.identify.features import usable_features
 from pqswarm.identify.model import Model
-from pqswarm.identify.training import classes_of, make_event, make_events, plan_events
+from pqswarm.identify.training import HELD_OUT, make_events
 
 if TYPE_CHECKING:
     from pqswarm._typing import FloatArray, IntArray
@@ -137,10 +138,10 @@ def check_model(
     True
     """
     chosen = get_preset(preset)
-    strangers = [name for name in classes_of(chosen) if name not in model.class_names]
+    strangers = [name for name in chosen.classes if name not in model.class_names]
     if strangers:
         raise PqswarmError(f"the model does not know {', '.join(strangers)}: check it on a preset of its own classes.")
-    places = np.array([model.class_names.index(name) for name in classes_of(chosen)])
+    places = np.array([model.class_names.index(name) for name in chosen.classes])
     checks = []
     for level in (check_snr(value) for value in snr):
         if whole:
@@ -153,7 +154,7 @@ def check_model(
                 events_per_class,
                 (level,),
                 checked_seed(seed),
-                held_out=True,
+                family=HELD_OUT,
                 n_jobs=n_jobs,
                 progress=progress,
                 rate=rate,
@@ -182,12 +183,12 @@ def _through_identify(
     from pqswarm.recordings import Channel, Recording
 
     labels, shares = [], []
-    for order in plan_events(preset, count, (snr,), seed, held_out=True):
-        event = make_event(order, preset)
+    for order in list_orders(preset, count, seed, HELD_OUT, (snr,)):
+        event = order.make(preset)
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * event.signal)
         verdict = identify(Recording((volts,), event.sampling_rate, event.frequency), model, nominal_voltage=nominal)
         found = verdict.channels[0].probabilities
-        labels.append(classes_of(preset).index(order.event_class))
+        labels.append(preset.classes.index(order.event_class))
         shares.append([found.get(name, 0.0) for name in model.class_names])
     return np.array(labels), np.array(shares)
 

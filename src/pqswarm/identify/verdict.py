@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pqswarm.identify.agreement import class_title
+from pqswarm.identify.agreement import in_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,8 +69,8 @@ class ChannelVerdict:
             return f"{name}: {self.agreement}"
         other, share = self.runner_up
         return (
-            f"{name}: {class_title(self.label)}, {100 * self.probability:.0f} % "
-            f"(then {class_title(other)}, {100 * share:.0f} %); {self.agreement}"
+            f"{name}: {in_words(self.label)}, {100 * self.probability:.0f} % "
+            f"(then {in_words(other)}, {100 * share:.0f} %); {self.agreement}"
         )
 
     def as_dict(self) -> dict[str, Any]:

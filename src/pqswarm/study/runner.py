@@ -19,7 +19,7 @@ import numpy as np
 from pqswarm import __version__
 from pqswarm._threads import effective_jobs
 from pqswarm._typing import BoolArray
-from pqswarm.datasets import Dataset, load, make_dataset
+from pqswarm.datasets import Dataset, load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import Folds, GridSearch, tune_kernel_nb, tune_knn
 from pqswarm.evaluation.cuda import check_device
@@ -267,7 +267,7 @@ class _Study:
         p, path = self.plan.dataset, self.store.folder / "dataset.npz"
         if path.exists():
             try:
-                made = load(path)
+                made = load_dataset(path)
             except FileFormatError as error:
                 raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
             made_as = (made.seed, made.preset["name"], made.snr, len(made), made.version)
