@@ -14,26 +14,13 @@ from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
 __all__ = ["normalise"]
 
 _MAX_NOTES = 40
-_MAX_VALUE = 1e15  # larger samples are no measurement, and their squares would overflow later
+_MAX_VALUE = 1e15  # larger samples are not measured, and their squares would overflow later
 _RATES = (1e-3, 1e9)  # Hz
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
 def normalise(raw: RawRecording, options: Options) -> Recording:
-    """Apply the caller's overrides and make the recording, in SI units.
-
-    Parameters
-    ----------
-    raw : RawRecording
-        What was read.
-    options : Options
-        The overrides.
-
-    Returns
-    -------
-    Recording
-        The recording; its notes say what had to be changed.
-    """
+    """Apply the caller's overrides and make the recording, in SI units; its notes say what had to be changed."""
     notes = list(dict.fromkeys(raw.notes))
     if len(notes) > _MAX_NOTES:
         notes = [*notes[:_MAX_NOTES], f"{len(notes) - _MAX_NOTES} more notes were left out."]

@@ -7,14 +7,7 @@ from pqswarm.recordings.units import clean
 __all__ = ["find_phase"]
 
 _LETTERS = {"A": "A", "B": "B", "C": "C", "1": "A", "2": "B", "3": "C", "R": "A", "S": "B", "T": "C"}
-_PAIRS = {
-    ("A", "B"): "AB",
-    ("B", "A"): "AB",
-    ("B", "C"): "BC",
-    ("C", "B"): "BC",
-    ("C", "A"): "CA",
-    ("A", "C"): "CA",
-}
+_PAIRS = {order: pair for pair in ("AB", "BC", "CA") for order in ((pair[0], pair[1]), (pair[1], pair[0]))}
 _START, _END = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"
 # A pair needs a quantity (Uab, V12, VRS) or two clear conductors (L1-L2, A-B). "VAC" is a kind of voltage, not C to A.
 _PAIR = re.compile(

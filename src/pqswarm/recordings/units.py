@@ -13,25 +13,15 @@ _NAME_LIMIT = 120  # characters
 _PREFIXES = {"": 1.0, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 _BASES = {"V": "V", "A": "A", "W": "W", "VA": "VA", "VAR": "var", "HZ": "Hz", "B": "V", "В": "V", "А": "A"}  # noqa: RUF001
 _WORDS = {
-    "volt": ("V", 1.0),
-    "volts": ("V", 1.0),
-    "kilovolt": ("V", 1e3),
-    "kilovolts": ("V", 1e3),
-    "millivolt": ("V", 1e-3),
-    "millivolts": ("V", 1e-3),
-    "amp": ("A", 1.0),
-    "amps": ("A", 1.0),
-    "ampere": ("A", 1.0),
-    "amperes": ("A", 1.0),
-    "kiloampere": ("A", 1e3),
-    "kiloamperes": ("A", 1e3),
-    "кв": ("V", 1e3),
-    "ка": ("A", 1e3),
-    "мв": ("V", 1e-3),
-    "伏": ("V", 1.0),
-    "千伏": ("V", 1e3),
-    "安": ("A", 1.0),
-    "千安": ("A", 1e3),
+    word: (unit, factor)
+    for words, unit, factor in (
+        ("volt volts 伏", "V", 1.0),
+        ("kilovolt kilovolts кв 千伏", "V", 1e3),
+        ("millivolt millivolts мв", "V", 1e-3),
+        ("amp amps ampere amperes 安", "A", 1.0),
+        ("kiloampere kiloamperes ка 千安", "A", 1e3),
+    )
+    for word in words.split()
 }
 _SI = re.compile(r"([uµμmkKMG]?)(V|A|W|VA|VAR|var|Var|Hz|HZ|В|А)(?:[ _-]?(?:peak|pk|inst))?")  # noqa: RUF001
 
@@ -123,7 +113,7 @@ def guess_unit(name: str) -> str:
 
 
 def is_summary(name: str) -> bool:
-    """Whether a name says that the channel is no waveform, but a magnitude, an angle or a mean.
+    """Whether a name says that the channel is not a waveform, but a magnitude, an angle or a mean.
 
     Examples
     --------

@@ -75,21 +75,6 @@ class Configuration:
 def parse_configuration(text: str) -> Configuration:
     r"""Parse the text of a ``.cfg``.
 
-    Parameters
-    ----------
-    text : str
-        Its content, decoded.
-
-    Returns
-    -------
-    Configuration
-        What it says.
-
-    Raises
-    ------
-    RecordingError
-        If the channels cannot be made out.
-
     Examples
     --------
     >>> cfg = parse_configuration("here,me,1999\n1,1A,0D\n1,Ua,A,,kV,0.5,0,0,-9,9,1,1,P\n50\n1\n6400,99\n")

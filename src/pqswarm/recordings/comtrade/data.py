@@ -41,22 +41,7 @@ class Data:
 
 
 def parse_data(content: bytes, config: Configuration, options: Options) -> Data:
-    """Parse the content of a ``.dat``.
-
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    config : Configuration
-        What the ``.cfg`` says.
-    options : Options
-        Limits.
-
-    Returns
-    -------
-    Data
-        All whole rows.
-    """
+    """Parse all whole rows of the content of a ``.dat``, by what its ``.cfg`` says."""
     kind = config.kind or _sniff(content, config)
     notes: list[str] = []
     if kind != "ASCII" and _looks_ascii(content):

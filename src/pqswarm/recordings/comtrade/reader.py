@@ -25,19 +25,9 @@ _MOST_SEGMENTS = 100
 
 
 def read_comtrade(path: Path, options: Options) -> list[RawRecording]:
-    """Read a COMTRADE recording.
+    """Read a recording by any of its files; partners are found beside it, whatever their case.
 
-    Parameters
-    ----------
-    path : Path
-        Its ``.cfg``, ``.dat``, ``.hdr``, ``.inf`` or ``.cff``; partners are found beside it, whatever their case.
-    options : Options
-        Overrides and limits.
-
-    Returns
-    -------
-    list of RawRecording
-        One for each stretch at the high rate; the longest is the main one.
+    Each stretch at the high rate is a recording, the longest is the main one.
     """
     config_text, content, source = _contents(path, options)
     text, encoding = decode(config_text, options.encoding)

@@ -49,20 +49,7 @@ _RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.
 
 
 def read_npz(path: Path, options: Options) -> list[RawRecording]:
-    """Read the recordings of an ``.npz`` archive.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    options : Options
-        Overrides and limits.
-
-    Returns
-    -------
-    list of RawRecording
-        The recordings.
-    """
+    """Read the recordings of an archive."""
     arrays = _arrays(read_bytes(path, 4 * options.max_bytes), options)
     if "pqswarm_recording" in arrays:
         return [_own(arrays, path.name)]

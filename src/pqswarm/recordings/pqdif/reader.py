@@ -45,20 +45,7 @@ class _Waveform:
 
 
 def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
-    """Read the waveform observations of a PQDIF file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    options : Options
-        Overrides and limits.
-
-    Returns
-    -------
-    list of RawRecording
-        One for each observation with waveforms.
-    """
+    """Read a file: each observation with waveforms is a recording."""
     content = read_bytes(path, 4 * options.max_bytes)
     reader = _Collector(path.name, options)
     notes: list[str] = []
@@ -150,10 +137,10 @@ class _Collector:
         definition = known.definition(i)
         if definition is None:
             return None
-        values = self.series(known.stored(i, definition.values_at))
+        values = self.series(known.find_series(i, definition.values_at))
         if values is None or values.size < 2:
             return None
-        time = known.stored(i, definition.time_at)
+        time = known.find_series(i, definition.time_at)
         key = (id(time), values.size)
         if key not in known.time_bases:
             known.time_bases[key] = self.time_base(time, values.size, definition.name, notes)
@@ -167,7 +154,7 @@ class _Collector:
             return None
         self.count(found.values.size)
         with np.errstate(over="ignore", invalid="ignore"):
-            return found.scaled(found.values.array().astype(np.float64))
+            return found.in_units(found.values.array().astype(np.float64))
 
     def count(self, n_samples: int) -> None:
         """Refuse series that overlap, or are shared by many channels, before they multiply."""
@@ -196,15 +183,15 @@ class _Collector:
         with np.errstate(all="ignore"):
             if found.method & tags.INCREMENT:
                 count, step, first = increments(stored[:1000].astype(np.float64))
-                step, first = float(found.scaled(step, only_scale=True)) * unit, float(found.scaled(first)) * unit
+                step, first = float(found.in_units(step, only_scale=True)) * unit, float(found.in_units(first)) * unit
                 if count != size and count:
                     notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
                 rate = 1 / step if step > 1e-12 else 0.0
                 if 1 < rate < 1e9 and abs(round(rate) / rate - 1) < (2e-7 if found.values.kind == 40 else 1e-12):
-                    rate = float(round(rate))  # a step of single precision is no more exact than that
+                    rate = float(round(rate))  # a step of single precision is not more exact than that
                 return rate, (first if abs(first) < 1e9 else 0.0), None
             self.count(stored.size)
-            times = found.scaled(stored.astype(np.float64)) * unit
+            times = found.in_units(stored.astype(np.float64)) * unit
         if times.size != size or not np.isfinite(times).all():
             return 0.0, 0.0, None
         rate, kept = find_rate(times, notes)

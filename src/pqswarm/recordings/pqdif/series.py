@@ -41,7 +41,7 @@ class Stored:
     scale: float
     offset: float
 
-    def scaled(self, values: "FloatArray | float", *, only_scale: bool = False) -> FloatArray:
+    def in_units(self, values: "FloatArray | float", *, only_scale: bool = False) -> FloatArray:
         """Stored values times scale plus offset, where the series is scaled."""
         if not self.method & tags.SCALED:
             return np.asarray(values, np.float64)
@@ -66,7 +66,7 @@ class Instances:
         """Definition of a channel."""
         return self.definitions[self.indices[i]] if 0 <= self.indices[i] < len(self.definitions) else None
 
-    def stored(self, i: int, at: int, depth: int = 0) -> "Stored | None":
+    def find_series(self, i: int, at: int, depth: int = 0) -> "Stored | None":
         """Values, scale, offset and coding of a series, followed to the channel that it shares them with."""
         if depth > _MAX_SHARES or not (0 <= i < len(self.indices) and 0 <= at < len(self.all_series[i])):
             return None
@@ -79,7 +79,7 @@ class Instances:
         scale, offset = series.number(tags.SERIES_SCALE), series.number(tags.SERIES_OFFSET)
         values = series.vector(tags.SERIES_VALUES)
         if values is None:
-            other = self.stored(series.integer(tags.SHARE_CHANNEL), series.integer(tags.SHARE_SERIES), depth + 1)
+            other = self.find_series(series.integer(tags.SHARE_CHANNEL), series.integer(tags.SHARE_SERIES), depth + 1)
             if other is None:
                 return None
             if np.isnan(scale) and np.isnan(offset):

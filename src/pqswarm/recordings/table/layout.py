@@ -79,25 +79,7 @@ def split(line: str, delimiter: str) -> list[str]:
 
 
 def find_layout(lines: list[str], options: Options) -> Layout:
-    """Find out how a table is laid out.
-
-    Parameters
-    ----------
-    lines : list of str
-        The lines that are not empty.
-    options : Options
-        What the caller knows.
-
-    Returns
-    -------
-    Layout
-        The layout; it says in its notes what was understood.
-
-    Raises
-    ------
-    RecordingError
-        If there is not a table of numbers.
-    """
+    """Find out how a table is laid out, from its lines that are not empty; its notes say what was understood."""
     if any(len(line) > _LONGEST_LINE for line in lines):
         raise RecordingError("is not a table: it has lines of more than 100000 characters.")
     tail = lines[-(len(lines) // 3 + 1) :]

@@ -22,20 +22,7 @@ __all__ = ["TABLE", "write_csv"]
 
 
 def read_table(path: Path, options: Options) -> list[RawRecording]:
-    """Read a table of text.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    options : Options
-        Overrides and limits.
-
-    Returns
-    -------
-    list of RawRecording
-        The one recording.
-    """
+    """Read a table of text, which holds one recording."""
     content = read_bytes(path, 4 * options.max_bytes)
     if b"\0" in content[:10_000] and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RecordingError("is not a table of text.")
