@@ -2,14 +2,15 @@
 
 The sub-packages follow the flow of the data, in two columns that meet in a verdict::
 
-    events -> features -> datasets           recordings
-              |                              |
-    evaluation -> search -> study            measure
-              |             |                |
-              |       statistics -> report   |
-              +------------> identify <------+
+    events                        recordings
+    features                      measure
+    datasets                         |
+    evaluation, search               |
+    study, statistics, report        |
+         |                           |
+         +-------- identify ---------+
 
-Imports point one way only. They are imported on first use, so that ``import pqswarm`` stays fast.
+Imports point upwards only. Packages are imported on first use, so that ``import pqswarm`` stays fast.
 """
 
 from importlib import import_module as _import_module
