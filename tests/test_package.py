@@ -18,6 +18,7 @@ PACKAGES = [
     "pqswarm.events.models",
     "pqswarm.features",
     "pqswarm.identify",
+    "pqswarm.measure",
     "pqswarm.recordings",
     "pqswarm.report",
     "pqswarm.search",
@@ -39,13 +40,14 @@ def test_import_is_light():
     assert loaded_by("import pqswarm.datasets", HEAVY) == "[]"
     assert loaded_by("import pqswarm.evaluation", HEAVY) == "[]"
     assert loaded_by("import pqswarm.recordings", HEAVY) == "[]"
+    assert loaded_by("import pqswarm.measure", HEAVY) == "[]"
     assert loaded_by("import pqswarm.search", HEAVY) == "[]"
     assert loaded_by("import pqswarm.statistics", HEAVY) == "[]"
     assert loaded_by("import pqswarm.study", HEAVY) == "[]"
 
 
 def test_subpackages_appear_on_first_use():
-    program = "import pqswarm; print(pqswarm.events.EVENT_CLASSES[2], pqswarm.features.feature_names()[27])"
+    program = "import pqswarm; print(pqswarm.events.PRESETS['paper'].classes[2], pqswarm.features.feature_names()[27])"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["sag", "D3.entropy"]
     assert set(dir(pqswarm)) == set(pqswarm.__all__)

@@ -16,10 +16,12 @@ _PER_PI = 0.3183098861837907
 _PI_1 = 3.1415926218032836914  # pi in three parts, of which the first two have room for large multiples
 _PI_2 = 3.1786509424591713469e-08
 _PI_3 = 1.2246467991473532e-16
+_SINE = tuple(1.0 / (k * (k + 1)) for k in range(20, 2, -2))  # the quotients of the terms of its series
 _TWO_PI = 6.283185307179586
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490  # ln 2 in two parts, of which the first has room for multiples
 _LN2_LOW = 1.90821492927058770002e-10
+_EXPONENTIAL = tuple(1.0 / k for k in range(14, 2, -1))
 _ONE = 0x3FF0000000000000  # the bits of 1,
 _SQRT_HALF = 0x3FE6A09E667F3BCD  # of the square root of 1/2,
 _INTEGER = 0x4330000000000000  # and of 2^52, whose fraction may be replaced by an integer
@@ -34,15 +36,9 @@ def _sine_near_zero(r, sign):
     The series to the 21st power, whose remainder is below 2e-18.
     """
     z = r * r
-    series = 1.0 - z * (1.0 / 420.0)
-    series = 1.0 - z * (1.0 / 342.0) * series
-    series = 1.0 - z * (1.0 / 272.0) * series
-    series = 1.0 - z * (1.0 / 210.0) * series
-    series = 1.0 - z * (1.0 / 156.0) * series
-    series = 1.0 - z * (1.0 / 110.0) * series
-    series = 1.0 - z * (1.0 / 72.0) * series
-    series = 1.0 - z * (1.0 / 42.0) * series
-    series = 1.0 - z * (1.0 / 20.0) * series
+    series = 1.0
+    for factor in _SINE:
+        series = 1.0 - z * factor * series
     value = r - r * (z * (1.0 / 6.0) * series)
     return np.int64(np.float64(value).view(np.int64) ^ (sign << 63)).view(np.float64)
 
@@ -72,18 +68,9 @@ def exponential(x):
     shifted = bounded * _LOG2_E + _ROUND
     k = shifted - _ROUND
     r = (bounded - k * _LN2_HIGH) - k * _LN2_LOW
-    series = 1.0 + r * (1.0 / 14.0)
-    series = 1.0 + r * (1.0 / 13.0) * series
-    series = 1.0 + r * (1.0 / 12.0) * series
-    series = 1.0 + r * (1.0 / 11.0) * series
-    series = 1.0 + r * (1.0 / 10.0) * series
-    series = 1.0 + r * (1.0 / 9.0) * series
-    series = 1.0 + r * (1.0 / 8.0) * series
-    series = 1.0 + r * (1.0 / 7.0) * series
-    series = 1.0 + r * (1.0 / 6.0) * series
-    series = 1.0 + r * (1.0 / 5.0) * series
-    series = 1.0 + r * (1.0 / 4.0) * series
-    series = 1.0 + r * (1.0 / 3.0) * series
+    series = 1.0
+    for factor in _EXPONENTIAL:
+        series = 1.0 + r * factor * series
     value = 1.0 + (r + r * (r * 0.5 * series))
     # 2^k in two factors: neither leaves the range of normal numbers.
     half = np.float64(k * 0.5 + _ROUND).view(np.int64)

@@ -57,7 +57,7 @@ def _impedance(branch, shunt, dc, diodes, scratch, inverse):
 
 
 @njit(cache=True, nogil=True)
-def _conducting(v):
+def _diode_states(v):
     """The diodes that conduct at the node voltages `v`: a diode is on while its voltage is positive."""
     state = 0
     for k in range(3):
@@ -198,7 +198,7 @@ def simulate(
                             + impedance[i, 1] * injected[1]
                             + impedance[i, 2] * injected[2]
                         )
-                    state = _conducting(v_try)
+                    state = _diode_states(v_try)
                     if state == diodes:
                         break
                     diodes = state

@@ -242,7 +242,12 @@ class Fixed:
         return self.value
 
 
-def check_parameters(parameters: Mapping[str, object], known: Mapping[str, object], owner: str) -> dict[str, float]:
+def check_parameters(
+    parameters: Mapping[str, object],
+    known: Mapping[str, object],
+    owner: str,
+    catalogue: Mapping[str, Parameter] = PARAMETERS,
+) -> dict[str, float]:
     """Return `parameters` as floats, or raise an error that names the first one that will not do.
 
     Parameters
@@ -253,6 +258,8 @@ def check_parameters(parameters: Mapping[str, object], known: Mapping[str, objec
         The names that `owner` has.
     owner : str
         Whom the error should name.
+    catalogue : mapping of str to Parameter
+        What each may be.
 
     Returns
     -------
@@ -268,7 +275,7 @@ def check_parameters(parameters: Mapping[str, object], known: Mapping[str, objec
     for name, given in parameters.items():
         if name not in known:
             raise unknown_name(f"parameter of {owner}", name, known)
-        allowed = PARAMETERS[name]
+        allowed = catalogue[name]
         try:
             value = float(given)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):

@@ -104,7 +104,7 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     from pqswarm.features._function_kernels import band_functions
 
     level = decomposition_level(sampling_rate, frequency)
-    rows = _checked(signals, level, sampling_rate)
+    rows = _check_signals(signals, level, sampling_rate)
     n, n_samples = rows.shape
     features = np.empty((n, level + 1, len(FUNCTIONS)))
     magnitudes = np.abs(rows).max(axis=1)
@@ -122,7 +122,7 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     return features.reshape(n, (level + 1) * len(FUNCTIONS))
 
 
-def _checked(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatArray:
+def _check_signals(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatArray:
     try:
         given = np.asarray(signals)
     except ValueError:

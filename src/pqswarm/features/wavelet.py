@@ -127,14 +127,14 @@ def decompose(signals: FloatArray, level: int) -> "Sequence[FloatArray]":
 
     Parameters
     ----------
-    signals : ndarray of shape (n, n_samples)
-        One signal per row.
+    signals : ndarray of shape (n, n_samples) or (n_samples,)
+        One signal per row, or one.
     level : int
         Levels of the transform.
 
     Returns
     -------
-    sequence of ndarray, each of shape (n, n_coefficients)
+    sequence of ndarray, each of shape (n, n_coefficients) or (n_coefficients,)
         The bands D1 ... D`level`, A`level`.
 
     Examples
@@ -147,9 +147,10 @@ def decompose(signals: FloatArray, level: int) -> "Sequence[FloatArray]":
 
     bands, rest = [], np.ascontiguousarray(signals, dtype=np.float64)
     for _ in range(level):
-        shape = (rest.shape[0], (rest.shape[1] + _FILTER_LENGTH - 1) // 2)
-        approximation, detail = np.empty(shape), np.empty(shape)
-        analyse(rest, approximation, detail)
+        *rows, n = rest.shape
+        length = (n + _FILTER_LENGTH - 1) // 2
+        approximation, detail = np.empty((*rows, length)), np.empty((*rows, length))
+        analyse(rest.reshape(-1, n), approximation.reshape(-1, length), detail.reshape(-1, length))
         bands.append(detail)
         rest = approximation
     return [*bands, rest]
