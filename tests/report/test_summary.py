@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier
 from statsmodels.stats.multitest import multipletests
 
-from pqswarm.datasets import load
+from pqswarm.datasets import load_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Folds
 from pqswarm.report.answers import answer, description
@@ -173,7 +173,7 @@ def neighbour_errors(X, y, folds, mask):
 
 def test_accuracy_with_noise_and_one_standard_error_anew(folder, study):
     found = study.classifiers[0]
-    data = load(folder / "dataset.npz")
+    data = load_dataset(folder / "dataset.npz")
     first, second = (Folds.stratified(data.y, 5, seed) for seed in (0, 1))
     for level, row in zip((inf, 30.0), rows_of(found, "noise"), strict=True):
         for title in ("2D-UPSO", "GA", "SFFS"):

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
-from pqswarm.events import PARAMETERS, Event, add_noise, noise_stream
+from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, noise_stream
 from pqswarm.features import (
     FUNCTIONS,
     band_edges,
@@ -36,8 +36,7 @@ def title(event_class: str) -> str:
     >>> title("sag_with_harmonics"), title("dc_offset")
     ('Sag with harmonics', 'DC offset')
     """
-    words = event_class.replace("_", " ")
-    return words.replace("dc ", "DC ") if words.startswith("dc ") else words[0].upper() + words[1:]
+    return class_title(event_class)
 
 
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
@@ -100,7 +99,7 @@ def _caption(event: Event, snr: float) -> str:
     """The parameters of the disturbance and the record, wrapped to two or three lines."""
     hidden = ("background", "phase", "frequency_deviation", "snr")
     parts = [
-        f"{name.replace('_', ' ')} {value:.4g}{_unit(name)}"
+        f"{name.replace('_', ' ')} {value:.4g}{_unit(event.label, name)}"
         for name, value in event.parameters.items()
         if not name.startswith(hidden)
     ]
@@ -110,8 +109,8 @@ def _caption(event: Event, snr: float) -> str:
     return "\n".join([*lines, f"{record}, seed {event.seed}, {noise}"])
 
 
-def _unit(name: str) -> str:
-    unit = PARAMETERS[name].unit
+def _unit(event_class: str, name: str) -> str:
+    unit = EVENT_CLASSES.find(event_class).catalogue[name].unit
     return "" if unit == "1" else f" {unit}"
 
 

@@ -10,7 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.events import EVENT_CLASSES, Event, generate
+from pqswarm.events import Event, generate
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report.answers import answer, classifier_words, description, how, settings_words
 from pqswarm.report.event_figures import plot_gallery, title
@@ -46,7 +46,7 @@ def html_report(study: StudySummary) -> str:
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     preset, seed = study.plan.dataset.preset, study.plan.dataset.seed
-    events = [generate(name, seed, preset=preset) for name in EVENT_CLASSES]
+    events = [generate(name, seed, preset=preset) for name in study.plan.dataset.class_names]
     loader.filters["bound"] = _bound
     return loader.get_template("report.html.jinja").render(
         title=study.title,
@@ -97,7 +97,9 @@ def _section(study: StudySummary, found: ClassifierSummary, number: int, events:
             tables,
             ("robust", "noise", "noise-paper", "contrast", "contrast-paper"),
         ),
-        _part("Which events are taken for others?", [], [_confusion(found, prefix)] if noise else [], tables, ()),
+        _part(
+            "Which events are taken for others?", [], [_confusion(found, prefix, events)] if noise else [], tables, ()
+        ),
         _part("What can be expected of new events?", [], [], tables, ("fresh",)),
         _part("How were the hyperparameters chosen?", [], [_grid(found, prefix)] if found.grid else [], tables, ()),
     ]
@@ -232,9 +234,9 @@ def _robustness(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
     )
 
 
-def _confusion(found: ClassifierSummary, prefix: str) -> dict[str, Any]:
+def _confusion(found: ClassifierSummary, prefix: str, events: Sequence[Event]) -> dict[str, Any]:
     assert found.noise is not None  # noqa: S101 (the caller has looked)
-    names = [title(name) for name in EVENT_CLASSES]
+    names = [title(event.label) for event in events]
     return _drawing(
         plot_confusion(found.noise.before, found.noise.after, names),
         f"Who is taken for whom: all features, and the best subset of {found.reference}",

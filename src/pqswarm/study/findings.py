@@ -102,10 +102,12 @@ class Finished(Finding):
 
 @dataclass(frozen=True, eq=False)
 class Events(Finding):
-    """The events: how many, and a digest of their features and labels."""
+    """The events: how many, a digest of their features and labels, and what these are called."""
 
     count: int
     digest: str
+    class_names: tuple[str, ...] = ()
+    feature_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
