@@ -20,7 +20,7 @@ GRID = GridSearchResult(("metric", "k"), (("cosine", 1), ("l1", 2)), np.array([1
 ALL = [
     findings.About({"title": "ü", "runs": 3, "dataset": {"snr": [inf, 30.0]}}, "1.0", 1e9 / 3, {"cores": None}),
     findings.Finished(2e9 / 3),
-    findings.Events(140, "abc"),
+    findings.Events(140, "abc", ("sag", "swell"), ("D1.energy",)),
     findings.Grid("k-NN", GRID),
     findings.Hyperparameters("k-NN", {"metric": "l1", "k": 2, "nested": {"a": [1, None, True]}}),
     findings.ProblemDigest("k-NN", "abc"),

@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from pqswarm.datasets import load, make_dataset
+from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import Store, best_of, run, run_study, scheduler
 from pqswarm.study.findings import About, Events, Finished
@@ -29,12 +29,13 @@ def test_all_that_is_planned_is_there(study, events):
     places = {(kind, classifier, "") for kind in kinds for classifier in CLASSIFIERS}
     places |= {("StageTwo", classifier, level) for classifier in CLASSIFIERS for level in ("inf", "30")}
     assert set(found["findings"]) == places | {("Events", "", "")}
-    np.testing.assert_array_equal(load(study / "dataset.npz").features, events.features)
+    np.testing.assert_array_equal(load_dataset(study / "dataset.npz").features, events.features)
     about = find(study, About)
     assert find(study, Finished).at >= about.began
     assert about.machine["cores"] >= 1
     assert about.plan["title"] == tiny().title
-    assert find(study, Events).count == 140
+    found = find(study, Events)
+    assert (found.count, found.class_names, found.feature_names) == (140, events.class_names, events.feature_names)
 
 
 def test_resuming_a_finished_study_changes_nothing(study_copy):
@@ -97,7 +98,7 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, even
         run_study(tiny(), study_copy, jobs=1)
     path.unlink()
     run_study(tiny(), study_copy, jobs=1)
-    np.testing.assert_array_equal(load(path).features, events.features)
+    np.testing.assert_array_equal(load_dataset(path).features, events.features)
     assert contents(study_copy) == before
 
 

@@ -35,7 +35,7 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
     searches = len(plan.searched) * len(plan.classifiers) * plan.runs
     once = " and ".join(algorithm.title for algorithm in plan.sequential)
     typer.echo(
-        f"{path} is fine: {len(plan.dataset.class_names) * plan.dataset.events_per_class} events, "
+        f"{path} is fine: {plan.dataset.n_events} events, "
         f"{len(plan.classifiers)} classifiers, {len(plan.algorithms)} algorithms, "
         f"{searches + len(plan.sequential) * len(plan.classifiers)} runs, {searches * plan.max_evaluations} evaluations"
         f"{f' and those of {once}' if once else ''}."

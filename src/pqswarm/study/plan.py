@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pqswarm._random import derived_seed
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events import EVENT_CLASSES, NOISE_LEVELS, PRESETS, check_snr, get_preset
+from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
 from pqswarm.features import feature_names
 from pqswarm.search import ALGORITHMS, Search
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
@@ -57,28 +57,27 @@ class DatasetPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.preset not in PRESETS:
-            raise unknown_name("preset", self.preset, PRESETS)
-        known = self._preset_classes
-        for name in self.classes or ():
-            if name not in known:
-                raise unknown_name(f"class of preset {self.preset!r}", name, known)
-        if len(set(self.class_names)) != len(self.classes or known):
-            raise ValueError("classes holds a class twice")
+        self.make_preset()
         if math.inf not in self.snr:
             raise ValueError("snr must hold inf, the level at which features are selected")
         if len({f"{level:g}" for level in self.snr}) != len(self.snr):
             raise ValueError("snr holds a level twice")
         return self
 
-    @property
-    def _preset_classes(self) -> tuple[str, ...]:
-        return getattr(get_preset(self.preset), "classes", EVENT_CLASSES)
+    def make_preset(self) -> Preset:
+        """Return the preset with the chosen classes."""
+        preset = get_preset(self.preset)
+        return preset if self.classes is None else preset.with_classes(self.classes)
 
     @property
     def class_names(self) -> tuple[str, ...]:
         """The event classes, in the order of the preset."""
-        return tuple(name for name in self._preset_classes if self.classes is None or name in self.classes)
+        return self.make_preset().classes
+
+    @property
+    def n_events(self) -> int:
+        """Events of all classes."""
+        return len(self.class_names) * self.events_per_class
 
 
 class HeldOutPlan(_Plan):
