@@ -205,7 +205,7 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
         plan=plan,
         about=about,
         n_events=events.count,
-        class_names=events.class_names or EVENT_CLASSES,
+        class_names=events.class_names or tuple(EVENT_CLASSES),
         feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
         seconds=sum(record.seconds for record in records),
         classifiers=present,
