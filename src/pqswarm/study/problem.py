@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from pqswarm._typing import FloatArray, IntArray
-from pqswarm.evaluation import Classifier, Evaluator, Folds
+from pqswarm.evaluation import ClassificationEvaluator, Classifier, Folds
 
 __all__ = ["Problem"]
 
@@ -46,7 +46,7 @@ class Problem:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def evaluator(self, n_jobs: int | None = None, device: str = "cpu") -> Evaluator:
+    def evaluator(self, n_jobs: int | None = None, device: str = "cpu") -> ClassificationEvaluator:
         """Return the evaluator of the classifier, which uses so many threads and computes on that device."""
         return self.classifier.evaluator(
             self.X, self.y, Folds(self.test_fold), scaling=self.scaling, n_jobs=n_jobs, device=device

@@ -12,7 +12,7 @@ from pqswarm import __version__
 from pqswarm._typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, load, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, Evaluator, Folds, scaled
+from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
 from pqswarm.study.findings import (
     ALL_FEATURES,
     AllFeatures,
@@ -137,7 +137,7 @@ def evaluate_stage_two(
     return StageTwo(name, level, accuracy, before, after)
 
 
-def _confusion(evaluator: Evaluator, mask: BoolArray) -> IntArray:
+def _confusion(evaluator: ClassificationEvaluator, mask: BoolArray) -> IntArray:
     """How often events of each class, in rows, are predicted to be of each class, in columns."""
     predicted = np.searchsorted(evaluator.classes, evaluator.predictions(mask))
     table = np.zeros((evaluator.classes.size,) * 2, dtype=np.int64)
