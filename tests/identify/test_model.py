@@ -27,7 +27,8 @@ from pqswarm.identify import (
 )
 from pqswarm.identify.calibration import fit_estimator, log_scores, soften
 from pqswarm.identify.features import resample, upper_frequencies
-from pqswarm.identify.training import HELD_OUT, TRAINED
+from pqswarm.identify.model import CODES, scale
+from pqswarm.identify.training import HELD_OUT, TRAINED, make_events
 from pqswarm.measure.capture import MEASURES, measure_capture
 from pqswarm.recordings import Channel, Recording
 
@@ -215,7 +216,19 @@ class TestDefaultModel:
 
         assert (module.Path(module.__file__).with_name("default.npz")).stat().st_size < 2_000_000
 
-    def test_new_events(self):
+    def test_is_not_stale(self):
+        """Its first training events still come from its manifest; else `pqswarm train --search` makes it anew."""
+        model = default_model()
+        origin, count = model.origin, 3
+        features, labels, _ = make_events(get_preset(origin["preset"]), count, origin["snr"], origin["seed"])
+        kept = [FEATURES.index(name) for name in model.feature_names]
+        expected = np.concatenate([model.codes[model.labels == label][:count] for label in range(14)])
+        assert labels.tolist() == np.arange(14).repeat(count).tolist()
+        off = np.abs(scale(features[:, kept], model.knots) * CODES - expected)
+        assert (off <= 1.5).mean() > 0.999  # rounding, and a step of a quantile that the last bit decides
+        assert list(model.class_names) == list(get_preset(origin["preset"]).classes)
+
+    def test_held_out_events(self):
         (check,) = check_model(default_model(), events_per_class=20, snr=[40], seed=11)
         assert check.confusion.sum() == 280
         assert check.accuracy >= 0.9

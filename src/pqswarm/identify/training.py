@@ -22,7 +22,7 @@ from pqswarm.identify.model import CODES, Model, Subset, scale
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["HELD_OUT", "TRAINING_SNR", "Progress", "make_events", "train"]
+__all__ = ["HELD_OUT", "TRAINED", "TRAINING_SNR", "Progress", "make_events", "train"]
 
 TRAINING_SNR: tuple[float, ...] = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 60.0, 75.0)
 """Noise levels of the training events, one after the other [dB]."""
