@@ -98,7 +98,7 @@ def test_the_style_stands_alone():
     loaded = set(run.stdout.split())
     ours = {name for name in loaded if name.startswith("pqswarm.")}
     assert ours <= {"pqswarm.errors", "pqswarm.report", "pqswarm.report.style"}
-    assert not loaded & {"joblib", "filelock", "sqlite3", "fcntl", "pydantic", "sklearn", "numba"}
+    assert not loaded & {"joblib", "filelock", "sqlite3", "pydantic", "sklearn", "numba"}
 
 
 def test_the_package_has_all_that_it_says_and_no_more():
