@@ -16,7 +16,7 @@ from pqswarm.search import ALGORITHMS, minimize, minimize_many
 BUDGET = 5000
 dataset = make_dataset(events_per_class=25, snr=float("inf"), seed=0)
 folds = Folds.stratified(dataset.y, n_folds=5, seed=0)
-evaluator = Memo(KernelNBEvaluator(dataset.X(), dataset.y, folds, width=0.004))
+evaluator = Memo(KernelNBEvaluator(dataset.X(), dataset.y, folds, bandwidth=0.004))
 
 results = {
     name: minimize_many(name, evaluator, seeds=range(5), max_evaluations=BUDGET)

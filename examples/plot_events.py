@@ -6,17 +6,17 @@ The paper tells fourteen classes of power-quality events apart: one function for
 here is drawn from the ranges of that table, with a seed that gives the same event again.
 """
 
-from pqswarm.events import EVENT_CLASSES, generate
+from pqswarm.events import PRESETS, generate
 from pqswarm.report import plot_gallery, save_figure
 
-events = [generate(name, seed=4) for name in EVENT_CLASSES]
+events = [generate(name, seed=4) for name in PRESETS["paper"].classes]
 figure = plot_gallery(events)
 save_figure(figure, "events.png")
 
 # %%
 # An event keeps all that is needed to make it again.
 
-sag = events[EVENT_CLASSES.index("sag")]
+sag = events[2]
 print(sag.label, {name: round(value, 4) for name, value in sag.parameters.items()})
 print(f"{sag.signal.size} samples, {sag.cycles:g} cycles of {sag.frequency:g} Hz at {sag.sampling_rate:g} Hz")
 

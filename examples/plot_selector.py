@@ -47,7 +47,7 @@ for name, chosen, seconds in (
     outer = model.fit(X_train[:, chosen], y_train).score(X_test[:, chosen], y_test)
     rows.append((name, sum(chosen), seconds, inner, outer))
     print(f"{name:26} {sum(chosen):3} features {seconds:6.2f} s   folds {inner:.3f}   test {outer:.3f}")
-print("evaluated by", swarm.evaluator_)
+print("evaluated by", swarm.evaluator_name_)
 
 _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), layout="constrained", sharey=True)
 names = [row[0] for row in rows]

@@ -15,7 +15,7 @@ from pqswarm.search import UPSO2D
 
 dataset = make_dataset(events_per_class=20, snr=float("inf"), seed=0)
 folds = Folds.stratified(dataset.y, n_folds=5, seed=0)
-evaluator = KernelNBEvaluator(dataset.X(), dataset.y, folds, width=0.004)
+evaluator = KernelNBEvaluator(dataset.X(), dataset.y, folds, bandwidth=0.004)
 
 search = UPSO2D(evaluator.n_features, seed=2)
 velocities, best, sizes = [], [], []

@@ -79,7 +79,7 @@ def test_best_score_is_that_of_scikit_learn_for_the_selected_features(name):
     estimator, evaluator = COVERED[name]
     X, y = WINE
     selector = quick(estimator, cv=5, max_evaluations=40).fit(X, y)
-    assert selector.evaluator_ == evaluator
+    assert selector.evaluator_name_ == evaluator
     expected = cross_val_score(estimator, X[:, selector.support_], y, cv=5).mean()
     assert selector.best_score_ == pytest.approx(expected, abs=1e-12)
 
@@ -88,7 +88,7 @@ def test_default_is_the_classifier_of_the_paper():
     X, y = WINE
     selector = quick().fit(X, y)
     paper = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan"))
-    assert selector.evaluator_ == "KNNEvaluator"
+    assert selector.evaluator_name_ == "KNNEvaluator"
     expected = cross_val_score(paper, X[:, selector.support_], y, cv=10).mean()
     assert selector.best_score_ == pytest.approx(expected, abs=1e-12)
 
@@ -99,10 +99,58 @@ def test_fitted_attributes():
     assert selector.support_.shape == (30,)
     assert selector.n_features_ == selector.support_.sum() == selector.transform(X).shape[1]
     assert len(selector.history_) == 3
-    np.testing.assert_array_equal(selector.ranking_, sum(result.mask.astype(int) for result in selector.history_))
+    counts = sum(result.mask.astype(int) for result in selector.history_)
+    np.testing.assert_array_equal(selector.selection_counts_, counts)
     assert selector.best_score_ == 1 - min(result.error for result in selector.history_)
     assert all(result.n_evaluations == 150 for result in selector.history_)
     assert len({result.mask.tobytes() for result in selector.history_}) > 1
+
+
+def test_ranking_is_that_of_rfe():
+    X, y = load_breast_cancer(return_X_y=True)
+    selector = quick(GaussianNB(), n_runs=4).fit(X, y)
+    ranking, counts = selector.ranking_, selector.selection_counts_
+    np.testing.assert_array_equal(ranking == 1, selector.support_)
+    assert sorted(set(ranking)) == list(range(1, ranking.max() + 1))
+    left = np.flatnonzero(~selector.support_)
+    for one in left:
+        for other in left:
+            assert (ranking[one] < ranking[other]) == (counts[one] > counts[other])
+    single = quick(GaussianNB()).fit(X, y)
+    np.testing.assert_array_equal(single.ranking_, np.where(single.support_, 1, 2))
+    everything = quick(GaussianNB(), n_features_to_select=30).fit(X, y)
+    assert everything.ranking_.tolist() == [1] * 30
+
+
+def test_the_old_name_of_the_evaluator_warns():
+    selector = quick(GaussianNB(), max_evaluations=40).fit(*WINE)
+    with pytest.warns(DeprecationWarning, match="evaluator_ is called evaluator_name_ now"):
+        assert selector.evaluator_ == selector.evaluator_name_ == "GaussianNBEvaluator"
+
+
+def test_classifiers_of_other_packages_are_asked(monkeypatch):
+    from pqswarm.evaluation import CLASSIFIERS, Classifier, GenericEvaluator
+
+    class OwnEvaluator(GenericEvaluator):
+        pass
+
+    class Stump(Classifier):
+        name, title = "stump", "Stump"
+
+        def estimator(self):
+            return DecisionTreeClassifier(max_depth=1, random_state=0)
+
+        def _evaluator(self, X, y, folds, **options):
+            return OwnEvaluator(X, y, folds, self.estimator(), **options)
+
+        @classmethod
+        def from_estimator(cls, estimator):
+            return cls() if isinstance(estimator, DecisionTreeClassifier) and estimator.max_depth == 1 else None
+
+    monkeypatch.setitem(CLASSIFIERS._members, "stump", Stump)
+    X, y = WINE
+    assert quick(DecisionTreeClassifier(max_depth=1), max_evaluations=40).fit(X, y).evaluator_name_ == "OwnEvaluator"
+    assert quick(DecisionTreeClassifier(), max_evaluations=40).fit(X, y).evaluator_name_ == "GenericEvaluator"
 
 
 def test_same_seed_same_selection_and_refit_forgets():
@@ -169,7 +217,7 @@ def test_regressors_and_scorings():
     selector = quick(LinearRegression(), cv=KFold(5)).fit(X, y)
     score = cross_val_score(LinearRegression(), X[:, selector.support_], y, cv=KFold(5)).mean()
     assert selector.best_score_ == pytest.approx(score)
-    assert selector.evaluator_ == "GenericEvaluator"
+    assert selector.evaluator_name_ == "GenericEvaluator"
     loss = quick(LinearRegression(), cv=5, scoring="neg_mean_absolute_error").fit(X, y)
     expected = cross_val_score(
         LinearRegression(), X[:, loss.support_], y, cv=5, scoring="neg_mean_absolute_error"
@@ -177,8 +225,10 @@ def test_regressors_and_scorings():
     assert loss.best_score_ == pytest.approx(expected)
     X, y = WINE
     f1 = quick(GaussianNB(), scoring="f1_macro", max_evaluations=40).fit(X, y)
-    assert f1.evaluator_ == "GenericEvaluator"
-    assert quick(GaussianNB(), scoring="accuracy", max_evaluations=40).fit(X, y).evaluator_ == "GaussianNBEvaluator"
+    assert f1.evaluator_name_ == "GenericEvaluator"
+    assert (
+        quick(GaussianNB(), scoring="accuracy", max_evaluations=40).fit(X, y).evaluator_name_ == "GaussianNBEvaluator"
+    )
 
 
 def test_labels_of_text_groups_and_splitters():

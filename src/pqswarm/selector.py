@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pqswarm._random import derived_seed
 from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Evaluator, Folds, GenericEvaluator, Memo, find_classifier
+from pqswarm.evaluation import ClassificationEvaluator, Folds, GenericEvaluator, Memo, find_classifier
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
 from pqswarm.search import ProgressBar, SearchResult, minimize_many
 
@@ -78,12 +78,14 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     n_features_ : int
         How many are selected.
     ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for the selected features; the others from 2 on, first those that most runs selected.
+    selection_counts_ : ndarray of int, shape (n_features_in_,)
         In how many runs each feature was selected.
     history_ : list of SearchResult
         What each run found, with the least error and its subset's size after each evaluation.
-    evaluator_ : str
-        Which evaluator was used: ``"KNNEvaluator"``, ``"GaussianNBEvaluator"``, ``"KernelNBEvaluator"`` or
-        ``"GenericEvaluator"``.
+    evaluator_name_ : str
+        Which evaluator was used: ``"KNNEvaluator"``, ``"GaussianNBEvaluator"``, ``"KernelNBEvaluator"``, that of a
+        classifier of another package, or ``"GenericEvaluator"``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -94,7 +96,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     >>> from sklearn.pipeline import make_pipeline
     >>> X, y = load_wine(return_X_y=True, as_frame=False)
     >>> selector = SwarmSelector(GaussianNB(), max_evaluations=300, random_state=0).fit(X, y)
-    >>> selector.evaluator_, bool(selector.best_score_ > 0.97), bool(selector.n_features_ < 13)
+    >>> selector.evaluator_name_, bool(selector.best_score_ > 0.97), bool(selector.n_features_ < 13)
     ('GaussianNBEvaluator', True, True)
     >>> selector.transform(X).shape[1] == selector.n_features_
     True
@@ -165,10 +167,17 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.support_: BoolArray = best.mask
         self.best_score_ = -best.error if loss else 1.0 - best.error
         self.n_features_ = best.size
-        self.ranking_ = np.sum([result.mask for result in results], axis=0)
+        self.selection_counts_ = np.sum([result.mask for result in results], axis=0)
+        self.ranking_ = _ranking(self.support_, self.selection_counts_)
         self.history_: list[SearchResult] = results
-        self.evaluator_ = type(evaluator).__name__
+        self.evaluator_name_ = type(evaluator).__name__
         return self
+
+    @property
+    def evaluator_(self) -> str:
+        """The evaluator's name, as `evaluator_name_` was called in earlier versions."""
+        warnings.warn("evaluator_ is called evaluator_name_ now.", DeprecationWarning, stacklevel=2)
+        return self.evaluator_name_
 
     def _search(self, evaluator: Memo, seeds: list[int], parameters: dict[str, Any]) -> list[SearchResult]:
         """Run all searches, with a progress bar if one is wanted."""
@@ -205,7 +214,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise PqswarmError("give n_features_to_select or the size in algorithm_params, not both.")
         return given | {"size": int(wanted) if whole else max(1, int(wanted * n_features))}
 
-    def _evaluator(self, X: Any, y: Any, groups: Any, seed: int) -> Evaluator:
+    def _evaluator(self, X: Any, y: Any, groups: Any, seed: int) -> ClassificationEvaluator:
         """The fast evaluator of the estimator if there is one, else the generic one."""
         estimator = _default_estimator() if self.estimator is None else self.estimator
         estimator = seed_estimator(estimator, seed)
@@ -242,6 +251,13 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
+def _ranking(support: BoolArray, counts: AnyArray) -> AnyArray:
+    """1 for selected features, then 2, 3 ... by falling counts, equal for equal counts."""
+    ranking = np.ones(support.size, dtype=np.int64)
+    ranking[~support] = 2 + np.unique(-counts[~support], return_inverse=True)[1]
+    return ranking
+
+
 def _folds(cv: Any, X: AnyArray, y: AnyArray, groups: Any, classifies: bool) -> Folds:
     """The folds of scikit-learn's `cv`; of a number of folds no more than the events allow."""
     if _is_whole(cv):
@@ -272,7 +288,9 @@ def _seed(random_state: Any) -> int:
     raise PqswarmError(f"random_state must be a non-negative integer, a RandomState or None, not {random_state!r}.")
 
 
-def _fast_evaluator(estimator: Any, X: AnyArray, y: AnyArray, folds: Folds, n_jobs: int | None) -> Evaluator | None:
+def _fast_evaluator(
+    estimator: Any, X: AnyArray, y: AnyArray, folds: Folds, n_jobs: int | None
+) -> ClassificationEvaluator | None:
     """The evaluator of the registered classifier that equals the estimator, or None."""
     scaling: Any = "none"
     if type(estimator) is Pipeline and len(estimator.steps) == 2 and _scales_to_unit(estimator.steps[0][1]):

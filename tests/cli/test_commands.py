@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from pqswarm import __version__
 from pqswarm.cli.main import app
 from pqswarm.cli.options import complete_event, complete_preset
-from pqswarm.datasets import load
+from pqswarm.datasets import load_dataset
 
 COMMANDS = ("dataset", "features", "plot")
 
@@ -56,9 +56,9 @@ def test_dataset_and_its_features(tmp_path):
     run = pqswarm("dataset", "--events-per-class", 2, "--snr", "inf,30", "--csv", "events.csv", cwd=tmp_path)
     assert "wrote dataset.npz: 28 events of 14 classes, 99 features, 2 noise levels" in run.stdout
     assert "wrote events.csv" in run.stdout
-    assert load(tmp_path / "dataset.npz").snr == (float("inf"), 30.0)
+    assert load_dataset(tmp_path / "dataset.npz").snr == (float("inf"), 30.0)
     pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--set", "frequency=60", "-o", "60.npz", cwd=tmp_path)
-    assert set(load(tmp_path / "60.npz").record[:, 1]) == {60.0}
+    assert set(load_dataset(tmp_path / "60.npz").record[:, 1]) == {60.0}
     assert len((tmp_path / "events.csv").read_text().splitlines()) == 29
     assert "wrote features.png" in pqswarm("features", "dataset.npz", cwd=tmp_path).stdout
     assert size(tmp_path / "features.png")[0] > 1000
@@ -71,7 +71,7 @@ def test_an_existing_file_is_not_replaced_unasked(tmp_path):
     assert refused.stderr == "pqswarm: dataset.npz exists: give --overwrite to replace it, or another name.\n"
     assert (tmp_path / "dataset.npz").read_text() == "precious"
     pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--overwrite", cwd=tmp_path)
-    assert len(load(tmp_path / "dataset.npz")) == 14
+    assert len(load_dataset(tmp_path / "dataset.npz")) == 14
 
 
 @pytest.mark.parametrize("event", ["sag", "Sag with transient", "oscillatory-transient"])

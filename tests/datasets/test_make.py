@@ -33,7 +33,7 @@ def test_shape_and_names():
     assert SMALL.features.shape == (2, 84, 99)
     assert SMALL.X().shape == SMALL.X(30.0).shape == (84, 99)
     assert np.array_equal(SMALL.y, np.repeat(np.arange(14), 6))
-    assert SMALL.class_names == EVENT_CLASSES
+    assert SMALL.class_names == PRESETS["paper"].classes == tuple(EVENT_CLASSES)
     assert SMALL.feature_names == feature_names()
     assert len(SMALL) == 84
     assert "84 events of 14 classes" in repr(SMALL)
@@ -91,7 +91,7 @@ def test_seeds_give_different_events():
 def test_every_event_can_be_made_again_alone():
     for number in range(0, 84, 5):
         event = SMALL.event(number)
-        assert event.label == EVENT_CLASSES[SMALL.y[number]]
+        assert event.label == SMALL.class_names[SMALL.y[number]]
         again = generate(event.label, event.seed, source=event.source)
         assert again.signal.tobytes() == event.signal.tobytes()
         assert dict(again.parameters) == dict(event.parameters)
@@ -104,7 +104,7 @@ def test_a_tenth_comes_from_the_bench():
     dataset = make_dataset(250, snr=inf)
     sources = Counter(SOURCES[source] for source in dataset.source)
     assert sources == {"model": 3150, "bench": 350}
-    per_class = Counter(EVENT_CLASSES[label] for label in dataset.y[dataset.source == 1])
+    per_class = Counter(dataset.class_names[label] for label in dataset.y[dataset.source == 1])
     assert per_class == dict.fromkeys(PRESETS["paper"].bench, 70)
     assert np.isfinite(dataset.features).all()
 
@@ -160,8 +160,10 @@ def test_no_waveform_is_kept():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"events_per_class": 0}, "events_per_class must be a whole number of at least 1, not 0"),
-        ({"events_per_class": 2.5}, "events_per_class must be a whole number"),
+        ({"events_per_class": 0}, "events_per_class must be an integer from 1 to 100000, not 0"),
+        ({"events_per_class": 10**9}, "events_per_class must be an integer from 1 to 100000, not 1000000000"),
+        ({"events_per_class": 2.5}, "events_per_class must be an integer"),
+        ({"events_per_class": True}, "events_per_class must be an integer"),
         ({"snr": []}, "snr must name at least one noise level"),
         ({"snr": [30, 30]}, "each once"),
         ({"snr": [float("nan")]}, "snr must be a number of decibels"),

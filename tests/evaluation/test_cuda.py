@@ -3,7 +3,6 @@
 import sys
 import types
 from importlib.resources import files
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import METRICS, Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
+from pqswarm.evaluation import (
+    CLASSIFIERS,
+    METRICS,
+    Folds,
+    GaussianNBEvaluator,
+    GenericEvaluator,
+    KernelNBEvaluator,
+    KNNEvaluator,
+)
 from pqswarm.evaluation._knn_cuda import error_floors, mask_scales
-from pqswarm.evaluation.cuda import DEVICES, check_device, chunks, pack_masks
+from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
+from pqswarm.evaluation.backend import CudaBackend
+from pqswarm.evaluation.cuda import DEVICES, MEMORY, check_device, pack_masks, pieces
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 
@@ -32,16 +41,16 @@ needs_gpu = pytest.mark.skipif(not has_gpu(), reason="there is no NVIDIA GPU, or
 without_gpu = pytest.mark.skipif(has_gpu(), reason="there is a GPU")
 
 
-@given(st.integers(0, 5000), st.integers(1, 10**7), st.integers(1, 10**9))
-def test_chunks_cover_the_batch_and_fit(count, each, memory):
-    parts = list(chunks(count, each, memory))
-    assert [i for part in parts for i in (part.start, part.stop)][:1] in ([], [0])
-    assert sum(part.stop - part.start for part in parts) == count
-    assert all(a.stop == b.start for a, b in pairwise(parts))
-    assert all((part.stop - part.start) * each <= max(memory, each) for part in parts)
-    if parts:
-        lengths = [part.stop - part.start for part in parts]
-        assert max(lengths) - min(lengths) <= 1
+@given(st.integers(0, 5000), st.integers(1, 10**7), st.integers(1, 10**9), st.integers(0, 9))
+def test_pieces_cover_the_batch_and_fit(count, each, memory, seed):
+    masks = np.random.default_rng(seed).random((count, 5)) < 0.5
+    parts = pieces(masks, each, memory)
+    rows = np.concatenate(parts) if parts else np.empty(0, int)
+    np.testing.assert_array_equal(np.sort(rows), np.arange(count))
+    assert (np.diff(masks.sum(axis=1)[rows]) >= 0).all()
+    lengths = [part.size for part in parts]
+    assert all(length * each <= max(memory, each) for length in lengths)
+    assert not parts or max(lengths) - min(lengths) <= 1
 
 
 def test_packed_masks_hold_the_features_in_order():
@@ -88,7 +97,7 @@ def test_bound_of_the_rounding_error_holds(metric, seed):
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("k", [1, 3, 7])
-def test_walk_over_sorted_tiles_finds_the_processors_answers(metric, k):
+def test_walk_over_sorted_tiles_finds_the_answers_of_the_cpu(metric, k):
     X, y, folds = dataset("wine")
     tied = np.round(X / X.std(axis=0))
     for data, scaling in ((X, "once"), (tied, "none")):
@@ -173,11 +182,64 @@ def test_coarse_products_are_refused(monkeypatch):
         check_device("cuda")
 
 
+class FakeCuda(CudaBackend):
+    """The way of a batch to the GPU and back, with the CPU's answers, a few subsets at a time."""
+
+    def __init__(self, evaluator):
+        super().__init__(evaluator)
+        self.asked = []
+
+    def _bytes_each(self, masks):
+        return MEMORY // 7
+
+    def _compute(self, masks, predicted):
+        self.asked.append(masks.sum(axis=1))
+        backend = self.evaluator._backend
+        return backend.predict(masks) if predicted else backend.counts(masks)
+
+
+def test_batches_are_cut_and_put_together_again(monkeypatch):
+    monkeypatch.setattr("pqswarm.evaluation.backend.cupy", lambda: types.SimpleNamespace(asarray=np.asarray))
+    X, y, folds = dataset("wine")
+    evaluator = KNNEvaluator(X, y, folds)
+    masks = random_masks(30, 13, 8)
+    backend = FakeCuda(evaluator)
+    np.testing.assert_array_equal(backend.counts(masks), evaluator.error_counts(masks))
+    assert [sizes.size for sizes in backend.asked] == [6, 6, 6, 6, 6]
+    assert (np.diff(np.concatenate(backend.asked)) >= 0).all()  # like sizes together
+    predicted = backend.predict(masks)
+    for mask, labels in zip(masks, predicted, strict=True):
+        np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
+    assert backend.counts(masks[:0]).shape == (0, 10)
+
+
+class FakeGaussian(GaussianNBOnCuda):
+    """The host's part, with winners from the CPU; some events are left in doubt, with wrong winners."""
+
+    def __init__(self, evaluator):
+        self.evaluator = evaluator
+        self._means = evaluator.moments[0]
+
+    def _part(self, masks):
+        assert (masks.sum(axis=1) > 1).all()
+        winners = self.evaluator._backend.predict(masks)[:, self.evaluator.by_fold]
+        doubtful = np.random.default_rng(len(masks)).random(winners.shape) < 0.05
+        return np.where(doubtful, (winners + 1) % 3, winners), doubtful
+
+
+def test_doubtful_events_are_left_to_the_cpu():
+    X, y, folds = dataset("wine")
+    for scaling in ("once", "fold", "none"):
+        evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
+        masks = np.concatenate([np.eye(13, dtype=bool)[:3], random_masks(20, 13, 9)])
+        np.testing.assert_array_equal(FakeGaussian(evaluator).counts(masks), evaluator.error_counts(masks))
+
+
 @needs_gpu
 @pytest.mark.parametrize("name", ["wine", "breast-cancer", "pq"])
 @pytest.mark.parametrize("scaling", ["once", "fold", "none"])
 @pytest.mark.parametrize("evaluator", EVALUATORS)
-def test_counts_are_the_processors(evaluator, name, scaling):
+def test_counts_are_those_of_the_cpu(evaluator, name, scaling):
     X, y, folds = dataset(name)
     masks = random_masks(60, X.shape[1], 5)
     here, there = (evaluator(X, y, folds, scaling=scaling, device=device) for device in DEVICES)
@@ -186,9 +248,18 @@ def test_counts_are_the_processors(evaluator, name, scaling):
 
 
 @needs_gpu
+@pytest.mark.parametrize("classifier", [CLASSIFIERS["k-nn"](), CLASSIFIERS["kernel-nb"]({"floor": 0.01})])
+def test_classifiers_compute_on_gpus(classifier):
+    X, y, folds = dataset("wine")
+    masks = random_masks(60, 13, 5)
+    here, there = (classifier.evaluator(X, y, folds, device=device) for device in classifier.devices)
+    np.testing.assert_array_equal(here.error_counts(masks), there.error_counts(masks))
+
+
+@needs_gpu
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("k", [1, 4, 15])
-def test_counts_are_the_processors_for_every_distance(metric, k):
+def test_counts_are_those_of_the_cpu_for_every_distance(metric, k):
     X, y, folds = dataset("pq")
     tied = np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0))
     for data in (X, tied):

@@ -180,6 +180,7 @@ def test_generic_regression_and_losses():
     mask = np.zeros((2, 13), dtype=bool)
     mask[0, :2] = True
     evaluator = GenericEvaluator(X, target, folds, LinearRegression())
+    assert not hasattr(evaluator, "classes")
     assert evaluator.errors(mask)[0] == pytest.approx(0, abs=1e-12)
     assert evaluator.errors(mask)[1] == np.inf
     np.testing.assert_allclose(evaluator.predictions(mask[0]), target)

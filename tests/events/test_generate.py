@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, MODELS, PARAMETERS, PRESETS, SOURCES, generate, models, synthesise
+from pqswarm.events import EVENT_CLASSES, PARAMETERS, PRESETS, SOURCES, generate, models, synthesise
 
 PAPER_ORDER = (
     "pure_sinusoid",
@@ -34,8 +34,10 @@ ALL = [
 
 
 def test_classes_are_the_papers_in_its_order():
-    assert EVENT_CLASSES == PAPER_ORDER
-    assert all(MODELS[name] is getattr(models, name) for name in EVENT_CLASSES)
+    assert tuple(EVENT_CLASSES) == PAPER_ORDER
+    assert all(preset.classes == PAPER_ORDER for preset in PRESETS.values())
+    assert all(EVENT_CLASSES[name].model is getattr(models, name) for name in PAPER_ORDER)
+    assert [EVENT_CLASSES[name].seed_word for name in PAPER_ORDER] == list(range(14))
 
 
 @pytest.mark.parametrize(("preset", "source", "event_class"), ALL)
@@ -164,7 +166,7 @@ def test_presets_are_data():
 
 
 def test_models_are_pure_functions_with_the_formula_in_the_docstring():
-    for model in MODELS.values():
+    for model in (event_class.model for event_class in EVENT_CLASSES.values()):
         assert ":math:`v_" in inspect.getdoc(model)
         source = inspect.getsource(model)
         assert "random" not in source

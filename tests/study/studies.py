@@ -1,18 +1,21 @@
 """Small studies, and what they come to, in a form that can be compared bit for bit."""
 
-import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from math import inf
 
 import psutil
 
 from pqswarm.study import Store, plan_text, read_plan
+from pqswarm.study.findings import About, Finished
 from pqswarm.study.records import mask_text
 
-TIMES = ("began", "finished", "machine")
+LEVELS = (inf, 30.0)
 
 
 def plan_toml(runs=3, max_evaluations=150, algorithms=("2d-upso", "ga", "sffs"), events=10, old="", new=""):
@@ -29,22 +32,38 @@ def tiny(**changes):
     return read_plan(plan_toml(**changes))
 
 
+def find(folder, kind, *place):
+    """One finding of a study."""
+    with Store(folder) as store:
+        return store.find(kind, *place)
+
+
+def records(folder, classifier, algorithm):
+    """The finished runs of an algorithm with a classifier."""
+    with Store(folder) as store:
+        return [r for r in store.finished() if (r.key.classifier, r.key.algorithm) == (classifier, algorithm)]
+
+
 def contents(folder):
-    """All that a study has found, without times: runs by key, facts by name."""
+    """All that a study has found, without times and machines: runs by key, findings as they are written."""
     with Store(folder) as store:
         runs = {
             record.key: (
                 record.seed,
+                record.result.algorithm,
                 record.error.hex(),
                 mask_text(record.mask),
-                record.n_evaluations,
-                record.improvements.tobytes(),
+                record.result.n_evaluations,
+                record.result.improvements.tobytes(),
             )
             for record in store.finished()
         }
-        facts = {name: json.dumps(value) for name, value in store.facts("").items() if name not in TIMES}
-        assert not store.checkpoints() or store.fact("finished") is None
-    return {"runs": runs, "facts": facts}
+        assert not store.checkpoints() or store.find(Finished) is None
+        about = store.find(About)
+    with closing(sqlite3.connect(folder / "study.sqlite")) as db:
+        rows = db.execute("SELECT kind, classifier, level, value FROM findings").fetchall()
+    findings = {tuple(row[:3]): row[3] for row in rows if row[0] not in ("About", "Finished")}
+    return {"runs": runs, "findings": findings, "about": about and (about.plan, about.version)}
 
 
 def start_command(*arguments, **options):

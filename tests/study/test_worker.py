@@ -3,6 +3,7 @@
 import sys
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from math import inf
 from threading import Barrier
 
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import Folds, Memo
+from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
+from pqswarm.search import ALGORITHMS
 from pqswarm.study import RunKey, worker
 from pqswarm.study.problem import Problem
-from pqswarm.study.runner import _continued
+from pqswarm.study.scheduler import _rest
 from pqswarm.study.worker import Group, advance
 from tests.study.studies import tiny
 
@@ -22,13 +24,17 @@ from tests.study.studies import tiny
 def problems():
     events, plan = make_dataset(10, inf, 0, "paper"), tiny()
     folds = Folds.stratified(events.y, 5, 0)
-    return {c.name: Problem.of(c, c.hyperparameters, events.X(inf), events.y, folds) for c in plan.classifiers}
+    return {c.name: Problem(events.X(inf), events.y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}
+
+
+def nb(bandwidth):
+    return CLASSIFIERS["kernel-nb"]({"bandwidth": bandwidth})
 
 
 def group(problem, runs, max_evaluations=200, algorithm="2d-upso"):
     keys = tuple(RunKey("any", algorithm, run) for run in runs)
     nothing = (None,) * len(keys)
-    return Group(problem, algorithm, {}, max_evaluations, keys, tuple(runs), nothing, (0.0,) * len(keys))
+    return Group(problem, ALGORITHMS[algorithm], {}, max_evaluations, keys, tuple(runs), nothing, (0.0,) * len(keys))
 
 
 def finished(problem, runs, limit, **changes):
@@ -38,12 +44,12 @@ def finished(problem, runs, limit, **changes):
         outcome = advance(left, limit)
         slices += 1
         for record in outcome.finished:
-            done[record.key.run] = (record.error, record.mask.tobytes(), record.improvements.tobytes())
+            done[record.key.run] = (record.error, record.mask.tobytes(), record.result.improvements.tobytes())
             assert record.seconds > 0
         if not outcome.running:
             return done, slices
         assert outcome.evaluations > 0
-        left = _continued(left, outcome)
+        left = _rest(left, outcome)
 
 
 @pytest.mark.parametrize("classifier", ["k-NN", "NB"])
@@ -61,7 +67,7 @@ def test_cuts_and_companions_change_nothing(problems, classifier, algorithm):
 def test_evaluations_are_counted(problems):
     outcome = advance(group(problems["NB"], [1, 2], max_evaluations=205), inf)
     assert outcome.evaluations == 410
-    assert [record.n_evaluations for record in outcome.finished] == [205, 205]
+    assert [record.result.n_evaluations for record in outcome.finished] == [205, 205]
 
 
 def test_threads_do_not_disturb_each_other(problems, monkeypatch):
@@ -88,7 +94,7 @@ def test_threads_do_not_disturb_each_other(problems, monkeypatch):
 def test_few_evaluators_are_kept(problems, monkeypatch):
     monkeypatch.setattr(worker, "_evaluators", OrderedDict())
     base = problems["NB"]
-    others = [Problem(base.X, base.y, base.test_fold, base.kind, {"width": width}, "once") for width in (0.1, 0.2, 0.3)]
+    others = [replace(base, classifier=nb(width)) for width in (0.1, 0.2, 0.3)]
     memories = [worker._evaluator(problem, 1, "cpu") for problem in others]
     assert all(isinstance(memory, Memo) for memory in memories)
     assert list(worker._evaluators) == [f"cpu {problem.key}" for problem in others[1:]]
@@ -101,13 +107,15 @@ def test_problems_are_told_apart_by_all_that_decides_errors(problems):
     X = base.X.copy()
     X[5, 7] = np.nextafter(X[5, 7], inf)
     changed = [
-        Problem(X, base.y, base.test_fold, base.kind, base.hyperparameters, base.scaling),
-        Problem(base.X, base.y[::-1], base.test_fold, base.kind, base.hyperparameters, base.scaling),
-        Problem(base.X, base.y, base.test_fold[::-1], base.kind, base.hyperparameters, base.scaling),
-        Problem(base.X, base.y, base.test_fold, base.kind, {"width": 0.005}, base.scaling),
-        Problem(base.X, base.y, base.test_fold, base.kind, base.hyperparameters, "fold"),
+        replace(base, X=X),
+        replace(base, y=base.y[::-1]),
+        replace(base, test_fold=base.test_fold[::-1]),
+        replace(base, classifier=nb(0.005)),
+        replace(base, classifier=CLASSIFIERS["kernel-nb"]({"bandwidth": 0.004, "floor": 0.1})),
+        replace(base, classifier=CLASSIFIERS["gaussian-nb"]()),
+        replace(base, scaling="fold"),
         problems["k-NN"],
     ]
-    assert len({base.key, *(problem.key for problem in changed)}) == 7
-    copied = Problem(base.X.copy(), base.y.copy(), base.test_fold.copy(), base.kind, {"width": 0.004}, "once")
+    assert len({base.key, *(problem.key for problem in changed)}) == 9
+    copied = Problem(base.X.copy(), base.y.copy(), base.test_fold.copy(), nb(0.004), "once")
     assert copied.key == base.key

@@ -16,7 +16,7 @@ __all__ = ["dataset"]
 
 def dataset(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("dataset.npz"),
-    events_per_class: Annotated[int, typer.Option(help="Events of each of the 14 classes.")] = 250,
+    events_per_class: Annotated[int, typer.Option(help="Events of each class of the preset.")] = 250,
     snr: Annotated[str, typer.Option(help="Noise levels in dB, separated by commas.")] = "inf,50,45,40,35,30,25,20",
     seed: Seed = 0,
     preset: Preset = "paper",
@@ -25,7 +25,7 @@ def dataset(
     csv: Annotated[Path | None, typer.Option(help="Also write the events at the first noise level as CSV.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Make a data set: events of all classes and their wavelet features at every noise level.
+    """Make a data set: events of all classes of a preset and their wavelet features at every noise level.
 
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 

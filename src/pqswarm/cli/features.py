@@ -19,7 +19,7 @@ def features(
 
     Example: pqswarm features dataset.npz --out features.png
     """
-    from pqswarm.datasets import load
+    from pqswarm.datasets import load_dataset
     from pqswarm.report import plot_features, save_figure
 
-    typer.echo(f"wrote {save_figure(plot_features(load(dataset), snr), out)}")
+    typer.echo(f"wrote {save_figure(plot_features(load_dataset(dataset), snr), out)}")

@@ -1,11 +1,15 @@
 """``pqswarm plan``: look at plans, and check one's own."""
 
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-__all__ = ["app"]
+if TYPE_CHECKING:
+    from pqswarm.study import StudyPlan
+
+__all__ = ["app", "open_plan"]
 
 app = typer.Typer(no_args_is_help=True, help="Look at study plans, and check one's own.")
 
@@ -27,13 +31,24 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
 
     Example: pqswarm plan check my-study.toml
     """
+    plan = open_plan(path)
+    searches = len(plan.searched) * len(plan.classifiers) * plan.runs
+    once = " and ".join(algorithm.title for algorithm in plan.sequential)
+    typer.echo(
+        f"{path} is fine: {plan.dataset.n_events} events, "
+        f"{len(plan.classifiers)} classifiers, {len(plan.algorithms)} algorithms, "
+        f"{searches + len(plan.sequential) * len(plan.classifiers)} runs, {searches * plan.max_evaluations} evaluations"
+        f"{f' and those of {once}' if once else ''}."
+    )
+
+
+def open_plan(given: str | Path) -> "StudyPlan":
+    """Return a plan, and tell of keys in it that have new names."""
     from pqswarm.study import load_plan
 
-    plan = load_plan(path)
-    searches = len(plan.searched) * len(plan.classifiers) * plan.runs
-    once = len(plan.sequential) * len(plan.classifiers)
-    typer.echo(
-        f"{path} is fine: {14 * plan.dataset.events_per_class} events, {len(plan.classifiers)} classifiers, "
-        f"{len(plan.algorithms)} algorithms, {searches + once} runs, {searches * plan.max_evaluations} evaluations"
-        f"{' and those of SFFS' if once else ''}."
-    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        plan = load_plan(given)
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        typer.echo(f"pqswarm: {given}: {message}", err=True)
+    return plan

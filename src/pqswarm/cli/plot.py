@@ -12,7 +12,8 @@ __all__ = ["plot"]
 
 def plot(
     event: Annotated[
-        str, typer.Argument(help="An event class, or all for a gallery of the 14.", autocompletion=complete_event)
+        str,
+        typer.Argument(help="An event class, or all for a gallery of the preset's.", autocompletion=complete_event),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.", show_default="EVENT.png")
@@ -27,13 +28,14 @@ def plot(
 
     Example: pqswarm plot sag_with_transient --snr 30 --out sag.svg
     """
-    from pqswarm.events import EVENT_CLASSES, generate
+    from pqswarm.events import generate, get_preset
     from pqswarm.report import plot_event, plot_gallery, save_figure
 
     given = read_assignments(parameters or [])
     name = event.strip().lower().replace("-", "_").replace(" ", "_")
     if name == "all":
-        events = [generate(event_class, seed, preset, source=source, **given) for event_class in EVENT_CLASSES]
+        classes = get_preset(preset).classes
+        events = [generate(event_class, seed, preset, source=source, **given) for event_class in classes]
         figure = plot_gallery(events, snr)
     else:
         figure = plot_event(generate(name, seed, preset, source=source, **given), snr)

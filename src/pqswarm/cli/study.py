@@ -1,4 +1,4 @@
-"""``pqswarm study``: run a study, or go on with one."""
+"""``pqswarm study``: run a study, or resume one."""
 
 import shlex
 import sys
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm.cli.options import Stopped
+from pqswarm.cli.plan import open_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,14 +34,14 @@ def study(
 ) -> None:
     """Run a study: search, test, compare, and write a report.
 
-    It can be stopped, or killed, at any moment: the same command goes on with it.
+    It can be stopped, or killed, at any moment: run the same command to resume it.
 
     Example: pqswarm study quick
     """
     from pqswarm.report import write_report
-    from pqswarm.study import load_plan, run_study
+    from pqswarm.study import run_study
 
-    chosen = load_plan(plan)
+    chosen = open_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     start = time.monotonic()
     try:
@@ -53,7 +54,7 @@ def study(
         given["--cluster"] = cluster
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
-        raise Stopped(f"stopped; what was found is kept. Go on with: {again}") from None
+        raise Stopped(f"stopped; what was found is kept. Resume with: {again}") from None
     if any(display.spent.values()):
         parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in display.spent.items())
         typer.echo(f"time of all workers together: {parts}", err=True)

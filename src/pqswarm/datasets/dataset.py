@@ -113,7 +113,7 @@ class Dataset:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the data set to one file, without pickle; see :func:`pqswarm.datasets.load`.
+        """Write the data set to one file, without pickle; see :func:`pqswarm.datasets.load_dataset`.
 
         Parameters
         ----------

@@ -1,28 +1,26 @@
 """Make a data set: events of all classes, turned into features at every noise level."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
-from math import floor, inf, nan
-from operator import index
+from dataclasses import replace
+from itertools import groupby
+from math import inf, nan
 
 import numpy as np
 
 from pqswarm import __version__
-from pqswarm._random import checked_seed, derived_seed
+from pqswarm._random import checked_seed
 from pqswarm._threads import effective_jobs
 from pqswarm._typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
+from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError
 from pqswarm.events import (
-    EVENT_CLASSES,
     NOISE_LEVELS,
     SOURCES,
     Event,
     Preset,
     add_noise,
     check_snr,
-    generate,
     get_preset,
     noise_stream,
 )
@@ -35,15 +33,6 @@ Progress = Callable[[int, int], None]
 _EVENTS_PER_TASK = 10
 
 
-@dataclass(frozen=True)
-class _Order:
-    """An event to be made."""
-
-    event_class: str
-    source: str
-    seed: int
-
-
 def make_dataset(
     events_per_class: int = 250,
     snr: float | Sequence[float] = NOISE_LEVELS,
@@ -52,7 +41,7 @@ def make_dataset(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Generate events of all fourteen classes and extract their features at every noise level.
+    """Generate events of all classes of a preset and extract their features at every noise level.
 
     The same events carry every noise level. An event depends on (seed, class, number) alone, its noise
     on the event and the level: a larger data set begins, class by class, with the events of a smaller
@@ -63,7 +52,7 @@ def make_dataset(
     Parameters
     ----------
     events_per_class : int
-        Events of each class; the paper has 250, which gives 3500 events.
+        Events of each class; the paper has 250, which gives 3500 events of its 14 classes.
     snr : float or sequence of float
         Signal-to-noise ratios [dB]; infinity is the event without added noise.
     seed : int
@@ -88,16 +77,16 @@ def make_dataset(
     ((42, 99), (42,))
     """
     chosen = get_preset(preset)
-    levels = _checked_levels(snr)
+    levels = _check_levels(snr)
     seed = checked_seed(seed)
-    orders = _orders(_checked_count(events_per_class), seed, chosen)
+    orders = list_orders(chosen, events_per_class, seed)
     events, features = _produce(orders, chosen, levels, effective_jobs(n_jobs), progress)
     names = sorted({name for event in events for name in event.parameters})
     return Dataset(
         features=features,
         snr=levels,
-        y=np.array([EVENT_CLASSES.index(event.label) for event in events], dtype=np.int64),
-        class_names=EVENT_CLASSES,
+        y=np.array([chosen.classes.index(event.label) for event in events], dtype=np.int64),
+        class_names=chosen.classes,
         feature_names=feature_names(features.shape[2] // len(FUNCTIONS) - 1),
         source=np.array([SOURCES.index(event.source) for event in events], dtype=np.int64),
         seeds=np.array([event.seed for event in events], dtype=np.int64),
@@ -110,17 +99,7 @@ def make_dataset(
     )
 
 
-def _checked_count(events_per_class: int) -> int:
-    try:
-        count = index(events_per_class)
-    except TypeError:
-        count = 0
-    if count < 1:
-        raise PqswarmError(f"events_per_class must be a whole number of at least 1, not {events_per_class!r}.")
-    return count
-
-
-def _checked_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
+def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
     several = isinstance(snr, Sequence | np.ndarray) and not isinstance(snr, str | bytes) and np.ndim(snr) > 0
     given: Sequence[object] = snr if several else [snr]  # type: ignore[assignment]
     levels = tuple(check_snr(level) for level in given)
@@ -129,25 +108,8 @@ def _checked_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
     return levels
 
 
-def _orders(count: int, seed: int, preset: Preset) -> list[_Order]:
-    """List the events to be made, class by class; the bench's are spread evenly over their classes."""
-    share = preset.bench_share * len(EVENT_CLASSES) / len(preset.bench) if preset.bench else 0.0
-    if share > 1.0:
-        raise PqswarmError(
-            f"bench_share {preset.bench_share:g} is more than the {len(preset.bench)} classes of the bench hold."
-        )
-    orders = []
-    for label, event_class in enumerate(EVENT_CLASSES):
-        from_bench = share if event_class in preset.bench else 0.0
-        quota = [floor(from_bench * i + 1e-9) for i in range(count + 1)]
-        for number, (before, after) in enumerate(pairwise(quota)):
-            source = "bench" if after > before else "model"
-            orders.append(_Order(event_class, source, derived_seed(seed, (label, number))))
-    return orders
-
-
 def _produce(
-    orders: list[_Order], preset: Preset, levels: tuple[float, ...], n_jobs: int, progress: Progress | None
+    orders: list[Order], preset: Preset, levels: tuple[float, ...], n_jobs: int, progress: Progress | None
 ) -> tuple[list[Event], FloatArray]:
     """Make the ordered events and their features, in threads: all heavy parts release the interpreter lock."""
     from joblib import Parallel, delayed
@@ -173,10 +135,10 @@ def _produce(
 
 
 def _produce_some(
-    orders: list[_Order], preset: Preset, levels: tuple[float, ...]
+    orders: list[Order], preset: Preset, levels: tuple[float, ...]
 ) -> tuple[list[Event], list[FloatArray]]:
     """Make a few events, and for each a matrix of one row of features per noise level."""
-    events = [generate(order.event_class, order.seed, preset, source=order.source) for order in orders]
+    events = [order.make(preset) for order in orders]
     features: list[FloatArray] = []
     for (sampling_rate, frequency, _), group in groupby(events, _shape):
         windows = [extend(signal, sampling_rate, frequency) for event in group for signal in _at_levels(event, levels)]

@@ -2,21 +2,25 @@
 
 from pqswarm._options import Parameters, option, parameters
 from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
-from pqswarm.evaluation.base import Evaluator, scaled
+from pqswarm.evaluation.backend import ExactEvaluator
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.grid import GridSearchResult
 from pqswarm.evaluation.knn import METRICS, KNNEvaluator
 from pqswarm.evaluation.memo import Memo
-from pqswarm.evaluation.naive_bayes import GaussianNBEvaluator, KernelNBEvaluator
+from pqswarm.evaluation.naive_bayes import KernelNBEvaluator
 from pqswarm.evaluation.registry import CLASSIFIERS, find_classifier
 
 __all__ = [
     "CLASSIFIERS",
     "METRICS",
+    "ClassificationEvaluator",
     "Classifier",
     "Evaluator",
+    "ExactEvaluator",
     "Folds",
     "GaussianNBEvaluator",
     "GenericEvaluator",

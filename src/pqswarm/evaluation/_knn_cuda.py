@@ -21,7 +21,8 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.cuda import chunks, cupy, pack_masks, source
+from pqswarm.evaluation.backend import CudaBackend
+from pqswarm.evaluation.cuda import pack_masks, source
 
 if TYPE_CHECKING:
     from pqswarm.evaluation.knn import KNNEvaluator
@@ -104,19 +105,12 @@ def list_length(k: int, shared: int) -> int:
     return min(room, 32 if k <= 5 else 48)
 
 
-class KNNOnCuda:
-    """The GPU's part of a k-NN evaluator.
-
-    Parameters
-    ----------
-    evaluator : KNNEvaluator
-        Whose counts to compute.
-    """
+class KNNOnCuda(CudaBackend["KNNEvaluator"]):
+    """The GPU's part of a k-NN evaluator: the compiled code of ``knn.cu``."""
 
     def __init__(self, evaluator: "KNNEvaluator") -> None:
-        self._cp = cp = cupy()
-        self._evaluator = evaluator
-        n = len(evaluator.data)
+        super().__init__(evaluator)
+        cp, n = self._cp, len(evaluator.data)
         self._n, self._n_padded = n, -(-n // _SIDE) * _SIDE
         self._n_sorted = 1 << (n - 1).bit_length() if n <= _MOST_SORTED else 0
         # At random, so that near events do not come together where they are not sorted.
@@ -124,8 +118,6 @@ class KNNOnCuda:
         place = np.argsort(order)
         self._event_at = cp.asarray(order.astype(np.int32))
         self._pivots = cp.asarray(place[evaluator.pivots].astype(np.int32))
-        self._folds = cp.asarray(evaluator.folds.test_fold.astype(np.int32))
-        self._labels = cp.asarray(evaluator.labels.astype(np.int32))
         self._views = []
         for view in evaluator.views:
             columns = np.zeros((view.columns.shape[0], self._n_padded), dtype=np.float32)
@@ -146,40 +138,13 @@ class KNNOnCuda:
         self._sort.max_dynamic_shared_size_bytes = 8 * self._n_sorted
         self._blocks = 16 * device["MultiProcessorCount"]
 
-    def counts(self, masks: BoolArray, predicted: bool = False) -> tuple[IntArray, IntArray | None]:
-        """Return the misclassified events of each fold, and the predicted labels if they are wanted.
-
-        Parameters
-        ----------
-        masks : ndarray of bool, shape (m, n_features)
-            Subsets, none of them empty.
-        predicted : bool
-            Whether labels are wanted.
-
-        Returns
-        -------
-        counts : ndarray of int64, shape (m, n_folds)
-            Errors.
-        labels : ndarray of int64, shape (m, n_events), or None
-            Positions in `classes`.
-        """
-        n_folds = self._evaluator.folds.n_folds
-        counts = np.empty((len(masks), n_folds), dtype=np.int64)
-        labels = np.empty((len(masks), self._n), dtype=np.int64) if predicted else None
-        # Subsets of like size together, so that no small one takes the memory of a large one.
-        order = np.argsort(masks.sum(axis=1), kind="stable")
+    def _bytes_each(self, masks: BoolArray) -> int:
         widest = int(masks.sum(axis=1).max(initial=1))
         # At most 65535 subsets fit into a grid.
-        for part in chunks(len(masks), max(4 * self._n_padded * (widest + 5), 1 << 15)):
-            rows = order[part]
-            found, named = self._part(masks[rows], predicted)
-            counts[rows] = found
-            if labels is not None and named is not None:
-                labels[rows] = named
-        return counts, labels
+        return max(4 * self._n_padded * (widest + 5), 1 << 15)
 
-    def _part(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray | None]:
-        cp, n, n_folds, m = self._cp, self._n, self._evaluator.folds.n_folds, len(masks)
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+        cp, n, n_folds, m = self._cp, self._n, self.evaluator.folds.n_folds, len(masks)
         counts = cp.zeros((m, n_folds), dtype=cp.int32)
         labels = cp.empty((m, n), dtype=cp.int16) if predicted else None
         order, keys = cp.empty((m, self._n_padded), dtype=cp.int32), cp.empty((m, self._n_padded), dtype=cp.float32)
@@ -188,7 +153,7 @@ class KNNOnCuda:
         i32, n_padded = np.int32, np.int32(self._n_padded)
         for columns, data, exponents, fold, tested in self._views:
             scales = mask_scales(masks, exponents)
-            floors = cp.asarray(error_floors(masks, scales, self._evaluator.metric_number))
+            floors = cp.asarray(error_floors(masks, scales, self.evaluator.metric_number))
             packed, packed_scales, packed_sizes = pack_masks(masks, scales)
             selected, sizes, widest = cp.asarray(packed), cp.asarray(packed_sizes), i32(packed.shape[1])
             factors = cp.asarray(packed_scales.astype(np.float32))
@@ -212,4 +177,4 @@ class KNNOnCuda:
             self._brute_force(
                 (self._blocks,), (128,), (data, features, selected, sizes, widest, *shared, overflowed, n_overflowed)
             )
-        return cp.asnumpy(counts).astype(np.int64), None if labels is None else cp.asnumpy(labels).astype(np.int64)
+        return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)

@@ -58,11 +58,8 @@ def _chebyshev(a, b, width):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_LOOSE)
 def _all_near(rows, i, found, count, width, metric, near):
-    """Distances of row i to the found rows in single precision; squares where the metric is Euclidean.
-
-    One loop per metric: a choice inside the loop would keep it from being vectorised.
-    """
-    row = rows[i]
+    """Distances of row i to the found rows in single precision; squares where the metric is Euclidean."""
+    row = rows[i]  # one loop per metric: a choice inside the loop would keep it from being vectorised
     if metric == 0:
         for s in range(count):
             near[s] = _manhattan(row, rows[found[s]], width)
@@ -123,10 +120,7 @@ def _variance(values):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _widest_features(columns, coordinates):
-    """Fill the rows of `coordinates` with the features of largest variance.
-
-    A difference in one feature bounds the Chebyshev distance from below, far better than pivots do.
-    """
+    """Fill `coordinates` with the features of largest variance, which bound Chebyshev distances better than pivots."""
     q = columns.shape[0]
     variances = np.empty(q)
     for f in range(q):

@@ -10,67 +10,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm._typing import BoolArray, IntArray
-from pqswarm.evaluation.cuda import chunks, cupy, pack_masks, source
+from pqswarm.evaluation.backend import CudaBackend
+from pqswarm.evaluation.cuda import cupy, pack_masks, pieces, source
+from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator, GaussianNBOnCpu
 
 if TYPE_CHECKING:
-    from pqswarm.evaluation.naive_bayes import GaussianNBEvaluator, KernelNBEvaluator
+    from pqswarm.evaluation.naive_bayes import KernelNBEvaluator
 
 __all__ = ["GaussianNBOnCuda", "KernelNBOnCuda"]
 
 _THREADS = 256
 
 
-class KernelNBOnCuda:
-    """The GPU's part of a kernel naive Bayes evaluator.
-
-    Parameters
-    ----------
-    evaluator : KernelNBEvaluator
-        Whose counts to compute.
-    """
+class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
+    """The GPU's part of a kernel naive Bayes evaluator: a matrix product, and the compiled code of ``kernel_nb.cu``."""
 
     def __init__(self, evaluator: "KernelNBEvaluator") -> None:
-        self._cp = cp = cupy()
-        self._evaluator = evaluator
+        super().__init__(evaluator)
+        cp = self._cp
         self._table = cp.asarray(evaluator.table)
         self._priors = cp.asarray(evaluator.priors)
         self._table32 = cp.asarray(evaluator.table32.reshape(len(evaluator.table32), -1))
-        self._folds = cp.asarray(evaluator.folds.test_fold.astype(np.int32))
-        self._labels = cp.asarray(evaluator.labels.astype(np.int32))
         options = ("--std=c++14", f"-DMOST_CLASSES={evaluator.classes.size}")
         module = cp.RawModule(code=source("kernel_nb.cu"), options=options)
         self._decide, self._exactly = module.get_function("decide"), module.get_function("decide_exactly")
         self._blocks = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
 
-    def counts(self, masks: BoolArray, predicted: bool = False) -> tuple[IntArray, IntArray | None]:
-        """Return the misclassified events of each fold, and the predicted labels if they are wanted.
+    def _bytes_each(self, masks: BoolArray) -> int:  # noqa: ARG002
+        return 4 * len(self.evaluator.data) * (self.evaluator.classes.size + 2)
 
-        Parameters
-        ----------
-        masks : ndarray of bool, shape (m, n_features)
-            Subsets, none of them empty.
-        predicted : bool
-            Whether labels are wanted.
-
-        Returns
-        -------
-        counts : ndarray of int64, shape (m, n_folds)
-            Errors.
-        labels : ndarray of int64, shape (m, n_events), or None
-            Positions in `classes`.
-        """
-        n, n_folds = len(self._evaluator.data), self._evaluator.folds.n_folds
-        counts = np.empty((len(masks), n_folds), dtype=np.int64)
-        labels = np.empty((len(masks), n), dtype=np.int64) if predicted else None
-        for part in chunks(len(masks), 4 * n * (self._evaluator.classes.size + 2)):
-            found, named = self._part(masks[part], predicted)
-            counts[part] = found
-            if labels is not None and named is not None:
-                labels[part] = named
-        return counts, labels
-
-    def _part(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray | None]:
-        cp, e, number = self._cp, self._evaluator, np.int32
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+        cp, e, number = self._cp, self.evaluator, np.int32
         n, n_classes, n_folds = len(e.data), e.classes.size, e.folds.n_folds
         subsets = cp.asarray(masks)
         weights = cp.ones((len(masks), masks.shape[1] + 1), dtype=cp.float32)
@@ -81,51 +51,29 @@ class KernelNBOnCuda:
         labels = cp.empty((len(masks), n), dtype=cp.int16) if predicted else None
         doubtful, n_doubtful = cp.empty(len(masks) * n, dtype=cp.int32), cp.zeros(1, dtype=cp.int32)
         shared = (self._folds, self._labels, number(n_folds), counts, labels if labels is not None else 0)
+        numbers = (number(n), number(n_classes))
         self._decide(
             (-(-len(masks) * n // _THREADS),),
             (_THREADS,),
-            (
-                scores,
-                sizes,
-                np.float64(e.highest),
-                number(n),
-                number(n_classes),
-                number(len(masks)),
-                *shared,
-                doubtful,
-                n_doubtful,
-            ),
+            (scores, sizes, np.float64(e.highest), *numbers, number(len(masks)), *shared, doubtful, n_doubtful),
         )
         self._exactly(
             (self._blocks,),
             (_THREADS,),
-            (
-                self._table,
-                self._priors,
-                subsets,
-                number(masks.shape[1]),
-                number(n),
-                number(n_classes),
-                *shared,
-                doubtful,
-                n_doubtful,
-            ),
+            (self._table, self._priors, subsets, number(masks.shape[1]), *numbers, *shared, doubtful, n_doubtful),
         )
-        return cp.asnumpy(counts).astype(np.int64), None if labels is None else cp.asnumpy(labels).astype(np.int64)
+        return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
 
 
-class GaussianNBOnCuda:
-    """The GPU's part of a Gaussian naive Bayes evaluator.
+class GaussianNBOnCuda(GaussianNBOnCpu):
+    """The GPU's part of a Gaussian naive Bayes evaluator: the compiled code of ``gaussian_nb.cu``.
 
-    Parameters
-    ----------
-    evaluator : GaussianNBEvaluator
-        Whose winners to compute.
+    Single features, and subsets without any variance, have rules of their own, and are left to the CPU.
     """
 
-    def __init__(self, evaluator: "GaussianNBEvaluator") -> None:
+    def __init__(self, evaluator: GaussianNBEvaluator) -> None:
+        super().__init__(evaluator)
         self._cp = cp = cupy()
-        self._evaluator = evaluator
         means, variances, _ = evaluator.moments
         self._columns = cp.asarray(evaluator.columns)
         self._means, self._variances = cp.asarray(means), cp.asarray(variances)
@@ -135,37 +83,33 @@ class GaussianNBOnCuda:
         module = cp.RawModule(code=source("gaussian_nb.cu"), options=("--std=c++14",))
         self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
 
-    def winners(self, masks: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Return the class of the largest score of each event, and where another one comes close.
-
-        Parameters
-        ----------
-        masks : ndarray of bool, shape (m, n_features)
-            Subsets of at least two features, whose smoothing is positive in each fold.
-
-        Returns
-        -------
-        winners : ndarray of int64, shape (m, n_events)
-            Positions in `classes`; events fold by fold.
-        doubtful : ndarray of bool, shape (m, n_events)
-            Where rounding could have its say.
-        """
-        n, n_classes = self._columns.shape[1], self._means.shape[2]
-        n_folds = self._means.shape[0]
-        winners = np.empty((len(masks), n), dtype=np.int64)
-        doubtful = np.empty((len(masks), n), dtype=np.bool_)
-        each = 4 * n + 8 * n_folds * n_classes * (masks.shape[1] + 2)
-        for part in chunks(len(masks), each):
-            winners[part], doubtful[part] = self._part(masks[part])
-        return winners, doubtful
+    def predict(self, masks: BoolArray) -> IntArray:
+        """Return the labels of every event for each mask; see :class:`Backend`."""
+        e = self.evaluator
+        predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        spread = np.where(masks[:, np.newaxis], e.moments[2][np.newaxis], 0.0).max(axis=2)
+        plain = (masks.sum(axis=1) > 1) & (e.var_smoothing * spread > 0).all(axis=1)
+        if not plain.all():
+            predicted[~plain] = super().predict(masks[~plain])
+        rows = np.flatnonzero(plain)
+        n_folds, _, n_classes = self._means.shape
+        each = 4 * len(e.data) + 8 * n_folds * n_classes * (masks.shape[1] + 2)
+        for part in pieces(masks[plain], each):
+            winners, doubtful = self._part(masks[rows[part]])
+            for row, own, doubt in zip(rows[part], winners, doubtful, strict=True):
+                predicted[row, e.by_fold] = own
+                if doubt.any():
+                    e.decide_as_scikit_learn(masks[row], e.by_fold[doubt], predicted[row])
+        return predicted
 
     def _part(self, masks: BoolArray) -> tuple[IntArray, BoolArray]:
+        """The class of the largest score of each event, fold by fold, and where another one comes close."""
         cp, number = self._cp, np.int32
         n_folds, n_features, n_classes = self._means.shape
         n, m = self._columns.shape[1], len(masks)
-        spread = self._evaluator.moments[2]
+        spread = self.evaluator.moments[2]
         largest_spread = np.where(masks[:, np.newaxis], spread[np.newaxis], -np.inf).max(axis=2)
-        smoothing = cp.asarray(self._evaluator.var_smoothing * largest_spread)
+        smoothing = cp.asarray(self.evaluator.var_smoothing * largest_spread)
         packed, _, sizes = pack_masks(masks, np.zeros(masks.shape))
         selected, sizes, widest = cp.asarray(packed), cp.asarray(sizes), number(packed.shape[1])
         constant = cp.empty((m, n_folds, n_classes))
@@ -182,22 +126,8 @@ class GaussianNBOnCuda:
             (-(-m * n // _THREADS),),
             (_THREADS,),
             (
-                self._columns,
-                self._fold_of,
-                self._means,
-                constant,
-                weights,
-                largest,
-                selected,
-                sizes,
-                widest,
-                number(m),
-                number(n),
-                number(n_folds),
-                number(n_features),
-                number(n_classes),
-                winners,
-                doubtful,
+                *(self._columns, self._fold_of, self._means, constant, weights, largest, selected, sizes, widest),
+                *(number(m), number(n), *shape[1:], winners, doubtful),
             ),
         )
         return cp.asnumpy(winners).astype(np.int64), cp.asnumpy(doubtful)

@@ -3,8 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
-from math import lcm
 from typing import Any, Literal
 
 import numpy as np
@@ -13,10 +11,9 @@ import numpy.typing as npt
 from pqswarm._threads import effective_jobs
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation.cuda import check_device
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["Evaluator", "Scaling", "scaled"]
+__all__ = ["ClassificationEvaluator", "Evaluator", "Scaling", "check_labels", "scaled"]
 
 Scaling = Literal["once", "fold", "none"]
 _SCALINGS = ("once", "fold", "none")
@@ -30,8 +27,6 @@ class Evaluator(ABC):
     ----------
     X : array_like of shape (n_events, n_features)
         Features.
-    y : array_like of shape (n_events,)
-        Labels.
     folds : Folds
         Which events are tested together.
     scaling : {"once", "fold", "none"}
@@ -40,32 +35,17 @@ class Evaluator(ABC):
     n_jobs : int or None
         Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
         on it.
-    device : {"cpu", "cuda"}
-        Where to compute: on the processor, or on an NVIDIA GPU through CuPy. Results do not depend on it.
 
     Attributes
     ----------
     n_features : int
         Width of a mask.
-    classes : ndarray
-        The labels, sorted; `labels` holds positions in it.
     """
 
-    def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        device: str = "cpu",
-    ) -> None:
-        check_device(device)
+    def __init__(self, X: npt.ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
         if scaling not in _SCALINGS:
             raise unknown_name("scaling", scaling, _SCALINGS)
         self.data = check_features(X)
-        self.classes, self.labels = check_labels(y, len(self.data))
         if not isinstance(folds, Folds):
             raise PqswarmError(
                 "folds must be Folds: make them with Folds.stratified(y) or Folds.from_splitter(cv, X, y)."
@@ -75,44 +55,12 @@ class Evaluator(ABC):
         self.folds = folds
         self.scaling = scaling
         self.n_jobs = n_jobs
-        self.device = device
         effective_jobs(n_jobs)
         self.n_features = self.data.shape[1]
 
     @abstractmethod
-    def _predict(self, masks: BoolArray) -> IntArray:
-        """Labels, as positions in `classes`, of every event for each non-empty mask: shape (m, n)."""
-
-    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold.
-
-        Parameters
-        ----------
-        masks : array_like of bool, shape (m, n_features)
-            Feature subsets.
-
-        Returns
-        -------
-        ndarray of int64, shape (m, n_folds)
-            Errors. An empty subset misclassifies everything.
-        """
-        checked = self.checked_masks(masks)
-        counts = np.tile(self.folds.sizes, (len(checked), 1))
-        some = checked.any(axis=1)
-        if some.any():
-            counts[some] = self._counts(checked[some])
-        return counts
-
-    def _counts(self, masks: BoolArray) -> IntArray:
-        """Misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
-        from pqswarm.evaluation._count_kernels import count_errors
-
-        found = np.empty((len(masks), self.folds.n_folds), dtype=np.int64)
-        count_errors(self._predict(masks), self.labels, self.folds.test_fold, found)
-        return found
-
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
-        """Return the error of each subset: the mean over the folds of the fold's error rate.
+        """Return the error of each subset.
 
         Parameters
         ----------
@@ -122,24 +70,12 @@ class Evaluator(ABC):
         Returns
         -------
         ndarray of float64, shape (m,)
-            Errors, 0 to 1. The error of an empty subset is 1. Equal counts, in whatever folds of the same size, give
-            equal errors to the last bit: sums are of integers, and one division ends them.
+            Errors; lower is better.
         """
-        weights, whole = self._rate_weights
-        counts = self.error_counts(masks)
-        return np.asarray((counts.astype(weights.dtype) @ weights) / whole, dtype=np.float64)
 
-    @cached_property
-    def _rate_weights(self) -> tuple[AnyArray, int]:
-        """What a misclassified event of each fold counts, and what all events count together, as integers."""
-        sizes = [int(size) for size in self.folds.sizes]
-        whole = lcm(*sizes) * len(sizes)
-        # Beyond what a double holds exactly, Python's integers of any length, slower but as exact.
-        kind = np.int64 if whole < 2**53 else np.object_
-        return np.array([lcm(*sizes) // size for size in sizes], dtype=kind), whole
-
+    @abstractmethod
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return the label that each event gets when its fold is tested, for confusion matrices.
+        """Return what is predicted for each event when its fold is tested.
 
         Parameters
         ----------
@@ -149,10 +85,17 @@ class Evaluator(ABC):
         Returns
         -------
         ndarray of shape (n_events,)
-            Predicted labels.
+            Predicted labels, or numbers.
         """
-        predicted: AnyArray = self.classes[self._predict(self.checked_mask(mask)[np.newaxis])[0]]
-        return predicted
+
+    def _evaluate(self, masks: npt.ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
+        """What `compute` makes of the subsets that are not empty, and `empty` for each that is."""
+        checked = self.checked_masks(masks)
+        found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
+        some = checked.any(axis=1)
+        if some.any():
+            found[some] = compute(checked[some])
+        return found
 
     def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
         """Return the masks as a boolean matrix, or raise an error that names what is wrong with them."""
@@ -191,8 +134,12 @@ class Evaluator(ABC):
             )
         return result
 
-    def _in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
-        """Do `work` on all items, which must not depend on each other, in threads."""
+    def fold_views(self) -> list[FloatArray]:
+        """Return the features as the classifier of each fold sees them; a single one if all see the same."""
+        return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scaling == "fold" else [0])]
+
+    def in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
+        """Do `work` on all items, which must not depend on each other, in `n_jobs` threads."""
         jobs = min(effective_jobs(self.n_jobs), len(items))
         if jobs <= 1:
             for item in items:
@@ -201,6 +148,75 @@ class Evaluator(ABC):
         with ThreadPoolExecutor(jobs) as pool:
             for _ in pool.map(work, items):
                 pass
+
+
+class ClassificationEvaluator(Evaluator):
+    """The cross-validated error rate of a classifier. To add one, write `_predict`; the rest follows from it.
+
+    Parameters
+    ----------
+    X, folds, scaling, n_jobs
+        See :class:`Evaluator`.
+    y : array_like of shape (n_events,)
+        Labels.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The labels, sorted; `labels` holds positions in it.
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
+        self.classes, self.labels = check_labels(y, len(self.data))
+
+    @abstractmethod
+    def _predict(self, masks: BoolArray) -> IntArray:
+        """Labels, as positions in `classes`, of every event for each non-empty mask: shape (m, n)."""
+
+    def _counts(self, masks: BoolArray) -> IntArray:
+        """Misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
+        return self.count_errors(self._predict(masks))
+
+    def count_errors(self, predicted: IntArray) -> IntArray:
+        """Return the misclassified events of each fold, (m, n_folds), for predicted positions in `classes`, (m, n)."""
+        from pqswarm.evaluation._count_kernels import count_errors
+
+        found = np.empty((len(predicted), self.folds.n_folds), dtype=np.int64)
+        count_errors(predicted, self.labels, self.folds.test_fold, found)
+        return found
+
+    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
+        """Return the misclassified events of each fold.
+
+        Parameters
+        ----------
+        masks : array_like of bool, shape (m, n_features)
+            Feature subsets.
+
+        Returns
+        -------
+        ndarray of int64, shape (m, n_folds)
+            Misclassified events; of an empty subset all of them.
+        """
+        return self._evaluate(masks, self.folds.sizes, self._counts)
+
+    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over the folds of the fold's error rate, 1 for an empty one."""
+        return self.folds.mean_rates(self.error_counts(masks))
+
+    def predictions(self, mask: npt.ArrayLike) -> AnyArray:
+        """Return the label that each event gets when its fold is tested, for confusion matrices."""
+        predicted: AnyArray = self.classes[self._predict(self.checked_mask(mask)[np.newaxis])[0]]
+        return predicted
 
 
 def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pqswarm._options import Parameters
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.cuda import DEVICES, check_device
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
@@ -78,22 +78,10 @@ class Classifier(ABC):
 
     @abstractmethod
     def estimator(self) -> Any:
-        """Return the same classifier for scikit-learn, not fitted, for features that are scaled already.
-
-        Returns
-        -------
-        object
-            Each time a new one. Whatever it draws is seeded: the same events give the same predictions.
-        """
+        """Return the same classifier for scikit-learn, new, seeded, for features that are scaled already."""
 
     def describe(self) -> str:
-        """Return what it is in a few words, such as ``"3 nearest neighbours by Manhattan distance"``.
-
-        Returns
-        -------
-        str
-            A phrase for the middle of a sentence.
-        """
+        """Return what it is in a few words, for a sentence: ``"3 nearest neighbours by Manhattan distance"``."""
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
         return f"{self.title} with {settings}" if settings else self.title
 
@@ -106,19 +94,19 @@ class Classifier(ABC):
         scaling: Scaling = "once",
         n_jobs: int | None = None,
         device: str = "cpu",
-    ) -> Evaluator:
+    ) -> ClassificationEvaluator:
         """Return the evaluator of feature subsets by this classifier.
 
         Parameters
         ----------
         X, y, folds, scaling, n_jobs
-            See :class:`Evaluator`.
+            See :class:`ClassificationEvaluator`.
         device : str
             Where it computes: one of `devices`.
 
         Returns
         -------
-        Evaluator
+        ClassificationEvaluator
             An evaluator whose predictions are those of :meth:`estimator`.
         """
         if device in DEVICES and device not in self.devices:
@@ -127,7 +115,7 @@ class Classifier(ABC):
         more = {"device": device} if len(self.devices) > 1 else {}
         return self._evaluator(X, y, folds, scaling=scaling, n_jobs=n_jobs, **more)
 
-    def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> Evaluator:
+    def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> ClassificationEvaluator:
         """The evaluator; `options` are `scaling`, `n_jobs` and, where there is a choice, `device`."""
         return GenericEvaluator(X, y, folds, self.estimator(), **options)
 
@@ -147,7 +135,7 @@ class Classifier(ABC):
         Parameters
         ----------
         X, y, folds, scaling, n_jobs
-            See :class:`Evaluator`.
+            See :class:`ClassificationEvaluator`.
         grid : mapping of str to sequence, optional
             The values to try of each hyperparameter; by default those of the class variable `grid`.
 
@@ -182,22 +170,11 @@ class Classifier(ABC):
     @classmethod
     def _at_point(
         cls, settings: Mapping[str, Any], X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any
-    ) -> tuple[Evaluator, bool]:
+    ) -> tuple[ClassificationEvaluator, bool]:
         """The evaluator at one point of a grid, and whether a classifier can have these hyperparameters."""
         return cls(settings).evaluator(X, y, folds, **options), True
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> "Classifier | None":  # noqa: ARG003
-        """Return the classifier whose evaluator stands for a scikit-learn estimator, or None if it does not.
-
-        Parameters
-        ----------
-        estimator : object
-            A scikit-learn classifier, not fitted.
-
-        Returns
-        -------
-        Classifier or None
-            With the hyperparameters of the estimator.
-        """
+        """Return the classifier that equals a scikit-learn estimator, whose evaluator stands for it, or None."""
         return None

@@ -1,17 +1,16 @@
 """Evaluators on an NVIDIA GPU: what they share. Nothing here runs without CuPy, and nothing falls back silently."""
 
 import os
-from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["DEVICES", "MEMORY", "check_device", "chunks", "cupy", "pack_masks", "source"]
+__all__ = ["DEVICES", "MEMORY", "check_device", "cupy", "pack_masks", "pieces", "source"]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
@@ -58,33 +57,33 @@ def cupy() -> Any:
     return found
 
 
-def chunks(count: int, bytes_each: int, memory: int = MEMORY) -> Iterator[slice]:
-    """Cut a batch into pieces that fit into the memory, as few and as even as can be.
+def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
+    """Cut a batch into pieces that fit into the memory, as few and as even as can be, subsets of like size together.
 
     Parameters
     ----------
-    count : int
-        Subsets in the batch.
+    masks : ndarray of bool, shape (m, n_features)
+        Subsets.
     bytes_each : int
         Memory that each needs.
     memory : int
         Bytes at hand.
 
-    Yields
-    ------
-    slice
-        Which subsets.
+    Returns
+    -------
+    list of ndarray of int
+        Rows of each piece: so ordered, no small subset takes the memory of a large one.
 
     Examples
     --------
-    >>> [(part.start, part.stop) for part in chunks(10, 100, memory=450)]
-    [(0, 3), (3, 7), (7, 10)]
+    >>> masks = np.array([[True, True], [True, False], [False, True]])
+    >>> [rows.tolist() for rows in pieces(masks, 100, memory=250)]
+    [[1, 2], [0]]
     """
-    most = max(1, memory // max(1, bytes_each))
-    pieces = -(-count // most)
-    edges = [round(piece * count / pieces) for piece in range(pieces + 1)] if count else [0]
-    for start, stop in pairwise(edges):
-        yield slice(start, stop)
+    count, most = len(masks), max(1, memory // max(1, bytes_each))
+    order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // most)
+    edges = [round(piece * count / number) for piece in range(number + 1)] if count else []
+    return [order[start:stop] for start, stop in pairwise(edges)]
 
 
 def source(name: str) -> str:

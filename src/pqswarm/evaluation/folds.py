@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from math import lcm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._random import checked_seed, stream
-from pqswarm._typing import IntArray
+from pqswarm._typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 
 __all__ = ["Folds"]
@@ -136,6 +138,37 @@ class Folds:
     def sizes(self) -> IntArray:
         """Events in each fold."""
         return np.bincount(self.test_fold).astype(np.int64)
+
+    def mean_rates(self, counts: IntArray) -> FloatArray:
+        """Return the mean over the folds of each fold's share of counted events.
+
+        Parameters
+        ----------
+        counts : ndarray of int64, shape (m, n_folds)
+            Events of each fold, such as the misclassified ones.
+
+        Returns
+        -------
+        ndarray of float64, shape (m,)
+            Rates, 0 to 1. Equal counts, in whatever folds of the same size, give equal rates to the last bit: sums are
+            of integers, and one division ends them.
+
+        Examples
+        --------
+        >>> Folds(np.array([0, 0, 1, 1, 1])).mean_rates(np.array([[1, 0], [2, 3]])).tolist()
+        [0.25, 1.0]
+        """
+        weights, whole = self._rate_weights
+        return np.asarray((counts.astype(weights.dtype) @ weights) / whole, dtype=np.float64)
+
+    @cached_property
+    def _rate_weights(self) -> tuple[AnyArray, int]:
+        """What a counted event of each fold weighs, and what all events weigh together, as integers."""
+        sizes = [int(size) for size in self.sizes]
+        whole = lcm(*sizes) * len(sizes)
+        # Beyond what a double holds exactly, Python's integers of any length, slower but as exact.
+        kind = np.int64 if whole < 2**53 else np.object_
+        return np.array([lcm(*sizes) // size for size in sizes], dtype=kind), whole
 
     def __len__(self) -> int:
         return self.test_fold.size

@@ -7,13 +7,13 @@ import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, Scaling, check_features
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["GenericEvaluator"]
 
 
-class GenericEvaluator(Evaluator):
+class GenericEvaluator(ClassificationEvaluator):
     """The cross-validated error of any scikit-learn estimator, at that estimator's own speed.
 
     A failure of the estimator is an error, never a score.
@@ -21,7 +21,7 @@ class GenericEvaluator(Evaluator):
     Parameters
     ----------
     X, y, folds, scaling, n_jobs
-        See :class:`Evaluator`.
+        See :class:`ClassificationEvaluator`.
     estimator : object
         A scikit-learn classifier or regressor; it is cloned, never fitted itself.
     scoring : str, callable or None
@@ -58,18 +58,18 @@ class GenericEvaluator(Evaluator):
         self._classifies = known and is_classifier(estimator)
         if not (self._classifies or (known and is_regressor(estimator))):
             raise PqswarmError(f"estimator must be a scikit-learn classifier or regressor, not {estimator!r}.")
-        target = np.asarray(y)
-        super().__init__(
-            X, target if self._classifies else _as_if_two_classes(X, target), folds, scaling=scaling, n_jobs=n_jobs
-        )
+        if self._classifies:
+            super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+            self.target = self.classes[self.labels]
+        else:
+            Evaluator.__init__(self, X, folds, scaling=scaling, n_jobs=n_jobs)
+            self.target = check_target(y, len(self.data))
         self.estimator = estimator
-        self.target = self.classes[self.labels] if self._classifies else target.astype(np.float64)
         self.scoring = scoring
         if isinstance(scoring, list | tuple | set | dict):
             raise PqswarmError(f"scoring must be one score, not several: {scoring!r}.")
         self._scorer = check_scoring(estimator, scoring) if scoring is not None or not self._classifies else None
-        numbers = range(folds.n_folds) if scaling == "fold" else [0]
-        self._views = [self.fold_data(fold) for fold in numbers]
+        self._views = self.fold_views()
 
     @property
     def is_loss(self) -> bool:
@@ -80,22 +80,25 @@ class GenericEvaluator(Evaluator):
         """Return the error of each subset; see :class:`GenericEvaluator` for what an error is."""
         if self._scorer is None:
             return super().errors(masks)
-        checked = self.checked_masks(masks)
-        scorer = self._scorer
-        errors = np.full(len(checked), np.inf)  # of an empty subset: a score of 0 may be better than others
+        # A score of 0 may be better than others: the empty subset is worse than all.
+        return self._evaluate(masks, np.inf, self._score)
+
+    def _score(self, masks: BoolArray) -> FloatArray:
+        errors = np.empty(len(masks))
+        scorer: Any = self._scorer
 
         def work(row: int) -> None:
-            scores = [scorer(model, X, self.target[test]) for model, X, test in self._fit_folds(checked[row])]
+            scores = [scorer(model, X, self.target[test]) for model, X, test in self._fit_folds(masks[row])]
             if not np.isfinite(scores).all():
                 fold = int(np.argmin(np.isfinite(scores)))
                 raise PqswarmError(
                     f"scoring {self.scoring or 'R2'!r} gives {scores[fold]} on fold {fold} of "
-                    f"{self.folds.sizes[fold]} events, with features {np.flatnonzero(checked[row]).tolist()}: use "
+                    f"{self.folds.sizes[fold]} events, with features {np.flatnonzero(masks[row]).tolist()}: use "
                     f"other folds or another scoring."
                 )
             errors[row] = -np.mean(scores) if self.is_loss else 1.0 - np.mean(scores)
 
-        self._in_threads(work, np.flatnonzero(checked.any(axis=1)).tolist())
+        self.in_threads(work, list(range(len(masks))))
         return errors
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
@@ -117,7 +120,7 @@ class GenericEvaluator(Evaluator):
         from sklearn.base import clone
 
         for number, (train, test) in enumerate(self.folds.split()):
-            data = self._views[number if len(self._views) > 1 else 0][:, mask]
+            data = self._views[number % len(self._views)][:, mask]
             yield clone(self.estimator).fit(data[train], self.target[train]), data[test], test
 
     def _predict(self, masks: BoolArray) -> IntArray:
@@ -127,13 +130,13 @@ class GenericEvaluator(Evaluator):
             for model, X, test in self._fit_folds(masks[row]):
                 predicted[row, test] = np.searchsorted(self.classes, model.predict(X))
 
-        self._in_threads(work, list(range(len(masks))))
+        self.in_threads(work, list(range(len(masks))))
         return predicted
 
 
-def _as_if_two_classes(X: npt.ArrayLike, target: AnyArray) -> IntArray:
-    """Stand-in labels for a regression, whose targets are checked here."""
-    n = len(check_features(X))
+def check_target(y: npt.ArrayLike, n: int) -> FloatArray:
+    """Return the targets of a regression as floats, or raise an error that says what they must be."""
+    target = np.asarray(y)
     if target.shape != (n,) or target.dtype.kind not in "iufb" or not np.isfinite(target.astype(np.float64)).all():
         raise PqswarmError(f"y must hold one finite number for each of the {n} events of X.")
-    return np.arange(n, dtype=np.int64) % 2
+    return target.astype(np.float64)

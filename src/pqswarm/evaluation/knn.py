@@ -9,13 +9,14 @@ import numpy.typing as npt
 from pqswarm._options import Parameters, option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, Scaling
+from pqswarm.evaluation.backend import Backend, ExactEvaluator
+from pqswarm.evaluation.base import Scaling
 from pqswarm.evaluation.folds import Folds
 
 if TYPE_CHECKING:
     from pqswarm.evaluation._knn_cuda import KNNOnCuda
 
-__all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "View"]
+__all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu", "View"]
 
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
@@ -31,7 +32,7 @@ class KNNHyperparameters(Parameters):
     metric: str = option(default="manhattan", meaning="distance", choices=METRICS)
 
 
-class KNNEvaluator(Evaluator):
+class KNNEvaluator(ExactEvaluator):
     """The cross-validated error of a k-nearest-neighbour classifier, exactly and fast.
 
     Uniform votes; of equal distances the lower event index is nearer, of equal votes the smallest label
@@ -40,7 +41,7 @@ class KNNEvaluator(Evaluator):
     Parameters
     ----------
     X, y, folds, scaling, n_jobs, device
-        See :class:`Evaluator`.
+        See :class:`ExactEvaluator`.
     n_neighbors : int
         Neighbours that vote, 1 to 15.
     metric : {"manhattan", "euclidean", "chebyshev"}
@@ -78,12 +79,11 @@ class KNNEvaluator(Evaluator):
         self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
         self.metric_number = METRICS.index(metric)
         # One view of the data if all folds share it, else one for each fold.
-        numbers = range(folds.n_folds) if scaling == "fold" else [-1]
-        self.views = [View(self.fold_data(fold), fold) for fold in numbers]
-        self._smallest = smallest
+        self.views = [View(data, fold if scaling == "fold" else -1) for fold, data in enumerate(self.fold_views())]
+        self.least_training = smallest
+        self._backend = self._on_cuda() if device == "cuda" else KNNOnCpu(self)
 
-    @cached_property
-    def _cuda(self) -> "KNNOnCuda":
+    def _on_cuda(self) -> "KNNOnCuda":
         from pqswarm.evaluation._knn_cuda import KNNOnCuda
 
         return KNNOnCuda(self)
@@ -101,52 +101,6 @@ class KNNEvaluator(Evaluator):
             pivots.append(int(nearest.argmax()))
         return np.array(pivots, dtype=np.int64)
 
-    @cached_property
-    def _guesses(self) -> IntArray:
-        """Events near each event in the space of all features."""
-        count = min(max(_GUESSES, 2 * self.n_neighbors), self._smallest)
-        guesses = np.empty((len(self.data), count), dtype=np.int64)
-        nobody = np.empty((len(self.data), 0), dtype=np.int64)
-        self._run(np.arange(self.n_features), nobody, count, np.empty(len(self.data), np.int64), guesses)
-        return guesses
-
-    def _run(self, selected: IntArray, guesses: IntArray, k: int, predicted: IntArray, neighbours: IntArray) -> None:
-        from pqswarm.evaluation._knn_kernels import predict
-
-        for view in self.views:
-            predict(
-                view.data,
-                view.columns,
-                view.exponents,
-                selected,
-                self.pivots,
-                guesses,
-                self.folds.test_fold,
-                view.fold,
-                self.labels,
-                k,
-                self.metric_number,
-                predicted,
-                neighbours,
-            )
-
-    def _counts(self, masks: BoolArray) -> IntArray:
-        return self._cuda.counts(masks)[0] if self.device == "cuda" else super()._counts(masks)
-
-    def _predict(self, masks: BoolArray) -> IntArray:
-        if self.device == "cuda":
-            labels = self._cuda.counts(masks, predicted=True)[1]
-            return np.asarray(labels)
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
-        guesses, _ = self._guesses, self.pivots  # made here, before threads ask for them
-        nothing = np.empty((0, 0), dtype=np.int64)
-
-        def work(row: int) -> None:
-            self._run(np.flatnonzero(masks[row]), guesses, self.n_neighbors, predicted[row], nothing)
-
-        self._in_threads(work, list(range(len(masks))))
-        return predicted
-
     def neighbours(self, mask: npt.ArrayLike) -> IntArray:
         """Return the neighbours of each event under one mask, in no particular order.
 
@@ -160,10 +114,50 @@ class KNNEvaluator(Evaluator):
         ndarray of int64, shape (n_events, n_neighbors)
             Indices of events of other folds.
         """
-        checked = self.checked_mask(mask)
-        found = np.empty((len(self.data), self.n_neighbors), dtype=np.int64)
-        predicted = np.empty(len(self.data), dtype=np.int64)
-        self._run(np.flatnonzero(checked), self._guesses, self.n_neighbors, predicted, found)
+        backend = self._backend if isinstance(self._backend, KNNOnCpu) else KNNOnCpu(self)
+        return backend.neighbours(np.flatnonzero(self.checked_mask(mask)))
+
+
+class KNNOnCpu(Backend[KNNEvaluator]):
+    """The CPU's part of a k-NN evaluator: the compiled code of ``_knn_kernels.py``."""
+
+    @cached_property
+    def _guesses(self) -> IntArray:
+        """Events near each event in the space of all features."""
+        e = self.evaluator
+        count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
+        guesses = np.empty((len(e.data), count), dtype=np.int64)
+        nobody = np.empty((len(e.data), 0), dtype=np.int64)
+        self._run(np.arange(e.n_features), nobody, count, np.empty(len(e.data), np.int64), guesses)
+        return guesses
+
+    def _run(self, selected: IntArray, guesses: IntArray, k: int, predicted: IntArray, neighbours: IntArray) -> None:
+        from pqswarm.evaluation._knn_kernels import predict
+
+        e = self.evaluator
+        for view in e.views:
+            scaled = (view.data, view.columns, view.exponents)
+            events = (e.folds.test_fold, view.fold, e.labels)
+            predict(*scaled, selected, e.pivots, guesses, *events, k, e.metric_number, predicted, neighbours)
+
+    def predict(self, masks: BoolArray) -> IntArray:
+        """Return the labels of every event for each mask; see :class:`Backend`."""
+        e = self.evaluator
+        predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        guesses, _ = self._guesses, e.pivots  # made here, before threads ask for them
+        nothing = np.empty((0, 0), dtype=np.int64)
+
+        def work(row: int) -> None:
+            self._run(np.flatnonzero(masks[row]), guesses, e.n_neighbors, predicted[row], nothing)
+
+        e.in_threads(work, list(range(len(masks))))
+        return predicted
+
+    def neighbours(self, selected: IntArray) -> IntArray:
+        """Return the neighbours of each event by the selected features: shape (n, n_neighbors)."""
+        e = self.evaluator
+        found = np.empty((len(e.data), e.n_neighbors), dtype=np.int64)
+        self._run(selected, self._guesses, e.n_neighbors, np.empty(len(e.data), dtype=np.int64), found)
         return found
 
 

@@ -1,8 +1,10 @@
 """The classifiers by name: ours, and those of other packages."""
 
+import warnings
 from typing import Any
 
 from pqswarm._registry import Registry
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.classifiers import (
     EstimatorClassifier,
@@ -38,5 +40,13 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    found = (classifier.from_estimator(estimator) for classifier in CLASSIFIERS.values())
-    return next((classifier for classifier in found if classifier is not None), None)
+    for name in CLASSIFIERS:
+        try:
+            classifier = CLASSIFIERS[name]
+        except PqswarmError as error:  # a broken package of others must not keep ours from being found
+            warnings.warn(str(error), stacklevel=2)
+            continue
+        found = classifier.from_estimator(estimator)
+        if found is not None:
+            return found
+    return None

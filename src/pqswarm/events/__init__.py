@@ -1,15 +1,16 @@
-"""Power-quality events: the fourteen models of the paper, the laboratory bench, noise, and presets."""
+"""Power-quality events: the models of the paper, the laboratory bench, noise, and presets."""
 
+from pqswarm.events._deprecated import __getattr__ as __getattr__
 from pqswarm.events.bench import BenchRecord, run_bench
+from pqswarm.events.classes import EVENT_CLASSES, EventClass, class_title
 from pqswarm.events.event import RECORD, Event, check_record, generate, synthesise
-from pqswarm.events.models import EVENT_CLASSES, MODELS, Grid
+from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
-from pqswarm.events.parameters import PARAMETERS, Choice, Fixed, Inside, LogUniform, Same, Uniform
+from pqswarm.events.parameters import PARAMETERS, Choice, Fixed, Inside, LogUniform, Parameter, Same, Uniform
 from pqswarm.events.presets import PRESETS, SOURCES, Preset, get_preset, paper_preset
 
 __all__ = [
     "EVENT_CLASSES",
-    "MODELS",
     "NOISE_LEVELS",
     "PARAMETERS",
     "PRESETS",
@@ -18,16 +19,19 @@ __all__ = [
     "BenchRecord",
     "Choice",
     "Event",
+    "EventClass",
     "Fixed",
     "Grid",
     "Inside",
     "LogUniform",
+    "Parameter",
     "Preset",
     "Same",
     "Uniform",
     "add_noise",
     "check_record",
     "check_snr",
+    "class_title",
     "generate",
     "get_preset",
     "noise_stream",

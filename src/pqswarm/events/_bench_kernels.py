@@ -9,6 +9,8 @@ adjustment, J. R. Marti and J. Lin, IEEE Trans. Power Systems 4 (1989) 394-402).
 import numpy as np
 from numba import njit
 
+from pqswarm._math_kernels import cosine, sine
+
 __all__ = ["simulate"]
 
 _DIODE_ON = 100.0  # [S]
@@ -55,7 +57,7 @@ def _impedance(branch, shunt, dc, diodes, scratch, inverse):
 
 
 @njit(cache=True, nogil=True)
-def _conducting(v):
+def _diode_states(v):
     """The diodes that conduct at the node voltages `v`: a diode is on while its voltage is positive."""
     state = 0
     for k in range(3):
@@ -111,12 +113,12 @@ def simulate(
     turn_im = np.empty(n_orders)
     for h in range(n_orders):
         step = orders[h] * angular_frequency * dt
-        turn_re[h] = np.cos(step)
-        turn_im[h] = np.sin(step)
+        turn_re[h] = cosine(step)
+        turn_im[h] = sine(step)
         for k in range(3):
             angle = phases[h] - orders[h] * 2.0 * np.pi * k / 3.0 - warm_up * step
-            phasor_re[k, h] = amplitudes[h] * np.cos(angle)
-            phasor_im[k, h] = amplitudes[h] * np.sin(angle)
+            phasor_re[k, h] = amplitudes[h] * cosine(angle)
+            phasor_im[k, h] = amplitudes[h] * sine(angle)
 
     emf = np.zeros(3)
     emf_next = np.zeros(3)
@@ -196,7 +198,7 @@ def simulate(
                             + impedance[i, 1] * injected[1]
                             + impedance[i, 2] * injected[2]
                         )
-                    state = _conducting(v_try)
+                    state = _diode_states(v_try)
                     if state == diodes:
                         break
                     diodes = state

@@ -13,7 +13,7 @@ switched capacitor bank, and the sag of a single-line-to-ground fault, alone or 
 """
 
 from dataclasses import dataclass
-from math import ceil, hypot, inf, pi
+from math import ceil, inf, pi, sqrt
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def run_bench(
         closing_time = (first + turns) / grid.frequency
     fault_conductance = 0.0
     if fault_ratio is not None:
-        fault_conductance = 1.0 / (fault_ratio * hypot(resistance, reactance))
+        fault_conductance = 1.0 / (fault_ratio * sqrt(resistance * resistance + reactance * reactance))
 
     dt = 1.0 / (sampling_rate * oversampling)
     voltages, currents = simulate(

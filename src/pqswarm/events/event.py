@@ -10,7 +10,8 @@ from pqswarm._random import checked_seed, stream
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
-from pqswarm.events.models import EVENT_CLASSES, MODELS, Grid
+from pqswarm.events.classes import EVENT_CLASSES
+from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
 from pqswarm.events.parameters import PARAMETERS, check_parameters, draw, record_length
 from pqswarm.events.presets import Preset, get_preset
@@ -40,7 +41,7 @@ class Event:
     signal : ndarray of shape (n,)
         Voltage [pu].
     label : str
-        The event class, one of :data:`pqswarm.events.EVENT_CLASSES`.
+        Name of the event class.
     parameters : mapping of str to float
         All parameters of the supply and the disturbance (see :data:`pqswarm.events.PARAMETERS`).
     sampling_rate : float
@@ -89,7 +90,7 @@ def generate(
     Parameters
     ----------
     event_class : str
-        One of :data:`pqswarm.events.EVENT_CLASSES`.
+        One of the classes of the preset.
     seed : int
         Non-negative seed.
     preset : str or Preset
@@ -116,8 +117,15 @@ def generate(
     chosen = get_preset(preset)
     ranges = chosen.ranges(event_class, source)
     seed = checked_seed(seed)
-    given = check_parameters(parameters, ranges, event_class)
-    uniforms = stream(seed, (0, EVENT_CLASSES.index(event_class))).random(len(ranges)).tolist()
+    known = EVENT_CLASSES.find(event_class)
+    undeclared = [name for name in ranges if name not in known.catalogue]
+    if undeclared:
+        raise PqswarmError(
+            f"preset {chosen.name!r} draws {undeclared[0]!r}, which event class {event_class!r} does not declare: add "
+            f"it to the `parameters` of the EventClass."
+        )
+    given = check_parameters(parameters, ranges, event_class, known.catalogue)
+    uniforms = stream(seed, (0, known.seed_word)).random(len(ranges)).tolist()
     values = draw(ranges, uniforms, given)
     _keep_inside(values, given, event_class)
     record = {name: values.pop(name) for name in RECORD}
@@ -183,14 +191,20 @@ def synthesise(
             run_bench(n_samples, sampling_rate, grid=grid, nominal_frequency=frequency, **circuit).voltages[0].copy()
         )
     else:
-        signal = MODELS[event_class](np.arange(n_samples) / sampling_rate, grid=grid, **disturbance)
+        known = EVENT_CLASSES.find(event_class)
+        signal = np.asarray(known.model(np.arange(n_samples) / sampling_rate, grid=grid, **disturbance), np.float64)
+        if signal.shape != (n_samples,):
+            raise PqswarmError(
+                f"the model of event class {event_class!r} must return one voltage for each of the {n_samples} times, "
+                f"not an array of shape {signal.shape}."
+            )
     if "snr" in parameters:
         signal = add_noise(signal, parameters["snr"], noise_stream(seed, parameters["snr"], own=True))
     return signal
 
 
 def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
-    """Return the number of samples of a record, or raise an error if it is no record.
+    """Return the number of samples of a record, or raise an error if it is not one.
 
     Parameters
     ----------

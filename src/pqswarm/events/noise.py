@@ -13,6 +13,8 @@ __all__ = ["NOISE_LEVELS", "add_noise", "check_snr", "noise_stream"]
 NOISE_LEVELS: tuple[float, ...] = (inf, 50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0)
 """The noise levels of the paper [dB]; infinity is the event without noise."""
 
+_DECIBEL = 0.23025850929940458  # its natural logarithm, as a ratio of powers: log(10) / 10
+
 
 def check_snr(snr: object) -> float:
     """Return the signal-to-noise ratio [dB] as a float, or raise an error that names it."""
@@ -84,9 +86,11 @@ def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) ->
         raise PqswarmError(f"noise is added to one signal at a time, of shape (n,), not {signal.shape}.")
     if snr == inf or not signal.any():
         return signal.copy()
-    noise = generator.standard_normal(signal.size)
+    from pqswarm._math_kernels import exponential, normals
+
+    noise: FloatArray = normals(generator.random(signal.size + signal.size % 2))[: signal.size]
     # Not np.dot: a threaded BLAS would make the last bits depend on the number of cores.
-    wanted = np.square(signal).sum() * 10.0 ** (-snr / 10.0)
+    wanted = np.square(signal).sum() * exponential(-_DECIBEL * snr)
     noise *= np.sqrt(wanted / np.square(noise).sum())
     noise += signal
     return noise

@@ -7,7 +7,7 @@ others of the event as they were.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, inf, isfinite, log, nan, pi
+from math import inf, isfinite, nan, pi
 from types import MappingProxyType
 from typing import Literal, Protocol
 
@@ -177,8 +177,10 @@ class LogUniform:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
+        from pqswarm._math_kernels import exponential, logarithm
+
         low, high = _bounds(self.low, self.high, self.unit, values)
-        return high * exp(-log(high / low) * u)
+        return high * float(exponential(-logarithm(high / low) * u))
 
 
 @dataclass(frozen=True)
@@ -240,7 +242,12 @@ class Fixed:
         return self.value
 
 
-def check_parameters(parameters: Mapping[str, object], known: Mapping[str, object], owner: str) -> dict[str, float]:
+def check_parameters(
+    parameters: Mapping[str, object],
+    known: Mapping[str, object],
+    owner: str,
+    catalogue: Mapping[str, Parameter] = PARAMETERS,
+) -> dict[str, float]:
     """Return `parameters` as floats, or raise an error that names the first one that will not do.
 
     Parameters
@@ -251,6 +258,8 @@ def check_parameters(parameters: Mapping[str, object], known: Mapping[str, objec
         The names that `owner` has.
     owner : str
         Whom the error should name.
+    catalogue : mapping of str to Parameter
+        What each may be.
 
     Returns
     -------
@@ -266,7 +275,7 @@ def check_parameters(parameters: Mapping[str, object], known: Mapping[str, objec
     for name, given in parameters.items():
         if name not in known:
             raise unknown_name(f"parameter of {owner}", name, known)
-        allowed = PARAMETERS[name]
+        allowed = catalogue[name]
         try:
             value = float(given)  # type: ignore[arg-type]
         except (TypeError, ValueError, OverflowError):

@@ -1,17 +1,17 @@
 """Presets: which parameters the events of a data set have, as plain data.
 
 A preset holds the ranges common to all events (record and supply) and those of each class, which
-replace common ones of the same name. Make your own with :meth:`Preset.fixed` or :func:`dataclasses.replace`.
+replace common ones of the same name. Make your own with :meth:`Preset.fixed`, :meth:`Preset.with_classes` or
+:func:`dataclasses.replace`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from math import pi, sqrt
-from types import MappingProxyType
 from typing import Any, Literal
 
+from pqswarm._registry import Registry
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.models import EVENT_CLASSES
 from pqswarm.events.parameters import Choice, Fixed, Inside, LogUniform, Range, Same, Uniform, check_parameters
 
 __all__ = ["PRESETS", "SOURCES", "Preset", "get_preset", "paper_preset"]
@@ -33,7 +33,7 @@ class Preset:
     common : mapping of str to Range
         Ranges of the record and of the supply, the same for every class.
     models : mapping of str to mapping
-        For each event class the ranges of its parametric model.
+        For each event class the ranges of its parametric model; these are the classes of the preset.
     bench : mapping of str to mapping
         For each class that the laboratory bench can produce, the ranges of the circuit.
     bench_share : float
@@ -51,10 +51,15 @@ class Preset:
     bench: Mapping[str, Mapping[str, Range]]
     bench_share: float = 0.1
 
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of its event classes, in order."""
+        return tuple(self.models)
+
     def ranges(self, event_class: str, source: str = "model") -> dict[str, Range]:
         """Return the ranges of all parameters of an event, in the order in which they are drawn."""
-        if event_class not in EVENT_CLASSES:
-            raise unknown_name("event class", event_class, EVENT_CLASSES)
+        if event_class not in self.classes:
+            raise unknown_name("event class", event_class, self.classes)
         if source not in SOURCES:
             raise unknown_name("source", source, SOURCES)
         classes = self.models if source == "model" else self.bench
@@ -97,6 +102,43 @@ class Preset:
             bench=with_fixed(self.bench),
         )
 
+    def with_classes(self, classes: Iterable[str]) -> "Preset":
+        """Return a copy with some of the classes; the events of each are those that the whole preset makes.
+
+        Parameters
+        ----------
+        classes : iterable of str
+            Names of the classes to keep; they keep their order.
+
+        Returns
+        -------
+        Preset
+            The copy.
+
+        Examples
+        --------
+        >>> PRESETS["paper"].with_classes(["swell", "sag"]).classes
+        ('sag', 'swell')
+        """
+        wanted = list(classes)
+        for name in wanted:
+            if name not in self.classes:
+                raise unknown_name(f"event class of preset {self.name!r}", name, self.classes)
+        if not wanted or len(set(wanted)) < len(wanted) or isinstance(classes, str):
+            raise PqswarmError(f"classes must name at least one event class, each once, not {classes!r}.")
+        if len(wanted) == len(self.classes):
+            return self
+        bench = {name: ranges for name, ranges in self.bench.items() if name in wanted}
+        # As many events of each class come from the bench as before.
+        kept = len(bench) / len(self.bench) * len(self.classes) / len(wanted) if bench else 0.0
+        return replace(
+            self,
+            name=f"{self.name}, {len(wanted)} classes",
+            models={name: ranges for name, ranges in self.models.items() if name in wanted},
+            bench=bench,
+            bench_share=self.bench_share * kept,
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return the preset as nested plain values, for manifests and reports."""
 
@@ -121,7 +163,7 @@ def _model_ranges(
     transient: Ranges,
     window_of_transient: Ranges | None = None,
 ) -> dict[str, Ranges]:
-    """Compose the ranges of the fourteen classes from those of their ingredients.
+    """Compose the ranges of the classes of Table 1 from those of their ingredients.
 
     `window_of_transient` replaces the window of a sag or swell that comes with a transient.
     """
@@ -321,22 +363,12 @@ def _field_preset() -> Preset:
     )
 
 
-PRESETS: Mapping[str, Preset] = MappingProxyType(
-    {
-        preset.name: preset
-        for preset in (
-            paper_preset(),
-            paper_preset(
-                "paper-printed",
-                flicker_frequency="printed",
-                transient_onset="with_disturbance",
-                notch_period="half-cycle",
-            ),
-            _field_preset(),
-        )
-    }
+_PRINTED = paper_preset(
+    "paper-printed", flicker_frequency="printed", transient_onset="with_disturbance", notch_period="half-cycle"
 )
-"""The presets by name."""
+
+PRESETS: Registry[Preset] = Registry("preset", "pqswarm.presets", Preset, (paper_preset(), _PRINTED, _field_preset()))
+"""The presets by name: ours, and those of other packages."""
 
 
 def get_preset(preset: str | Preset) -> Preset:
@@ -357,8 +389,4 @@ def get_preset(preset: str | Preset) -> Preset:
     >>> get_preset("field").name
     'field'
     """
-    if isinstance(preset, Preset):
-        return preset
-    if not isinstance(preset, str) or preset not in PRESETS:
-        raise unknown_name("preset", preset, PRESETS)
-    return PRESETS[preset]
+    return preset if isinstance(preset, Preset) else PRESETS.find(preset)

@@ -7,13 +7,14 @@ width or on the number of threads.
 import numpy as np
 from numba import njit
 
+from pqswarm._math_kernels import logarithm
+
 __all__ = ["band_functions"]
 
 _SMALLEST = 1e-150  # below it, squares leave the range of normal numbers: no energy, no spread
+_TINY = 2.0**-1022  # the smallest normal number
 _SAMPLE = 128  # size of the sample that brackets the median
 _BRACKET = 18  # half width of the bracket in ranks of the sample, about 3.2 standard deviations
-_LN2 = 0.6931471805599453
-_SQRT2 = 1.4142135623730951
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -86,37 +87,9 @@ def _median(band, scratch):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _weighted_logs(squares, out):
-    """Write x log x for x in [0, 1], 0 at 0, to `out`; without calls or branches, so that it vectorises.
-
-    x = m 2^e with m in [0.707, 1.414); log m is the series of 2 artanh((m - 1) / (m + 1)), whose
-    remainder after ten terms is below 1e-17.
-    """
-    bits = squares.view(np.int64)
+    """Write x log x for x in [0, 1], 0 at 0, to `out`: a loop of its own, so that it vectorises."""
     for i in range(squares.size):
-        exponent = (bits[i] >> 52) - 1023
-        out[i] = np.float64(exponent)
-    mantissas = np.empty(squares.size, np.int64)
-    for i in range(squares.size):
-        mantissas[i] = (bits[i] & 0x000FFFFFFFFFFFFF) | 0x3FF0000000000000
-    m = mantissas.view(np.float64)
-    for i in range(squares.size):
-        value = m[i]
-        large = value > _SQRT2
-        value = 0.5 * value if large else value
-        exponent = out[i] + 1.0 if large else out[i]
-        s = (value - 1.0) / (value + 1.0)
-        z = s * s
-        series = 1.0 / 19.0 + z * (1.0 / 21.0)
-        series = 1.0 / 17.0 + z * series
-        series = 1.0 / 15.0 + z * series
-        series = 1.0 / 13.0 + z * series
-        series = 1.0 / 11.0 + z * series
-        series = 1.0 / 9.0 + z * series
-        series = 1.0 / 7.0 + z * series
-        series = 1.0 / 5.0 + z * series
-        series = 1.0 / 3.0 + z * series
-        log = exponent * _LN2 + (2.0 * s + 2.0 * s * z * series)
-        out[i] = squares[i] * log
+        out[i] = squares[i] * logarithm(max(squares[i], _TINY))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -159,7 +132,7 @@ def _functions(band, rounding, scratch, squares, out):
             energy += squares[i]
             weighted += scratch[i]
         if magnitude > rounding:
-            entropy = max(np.log(energy) - weighted / energy, 0.0)
+            entropy = max(logarithm(energy) - weighted / energy, 0.0)
     out[3] = energy * magnitude * magnitude
     out[5] = entropy
 

@@ -72,13 +72,14 @@ def extend(
 
 def _continuation(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
     """The next `length` samples of `signal` if its last steady cycle went on."""
-    from scipy.interpolate import CubicSpline
+    from pqswarm.features._spline_kernels import interpolate
 
     end, period = _steady_cycle(signal, nominal_period)
     cycle = signal[end - ceil(period) - 4 : end]
     ahead = np.arange(1, length + 1) + signal.size - end
     position = cycle.size - 1 + ahead - period * np.ceil(ahead / period)
-    return np.asarray(CubicSpline(np.arange(cycle.size), cycle)(position), dtype=np.float64)
+    values: FloatArray = interpolate(cycle, position)
+    return values
 
 
 def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:

@@ -1,5 +1,7 @@
 """From signals to the feature matrix, with names."""
 
+from math import sqrt
+
 import numpy as np
 import numpy.typing as npt
 
@@ -102,7 +104,7 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     from pqswarm.features._function_kernels import band_functions
 
     level = decomposition_level(sampling_rate, frequency)
-    rows = _checked(signals, level, sampling_rate)
+    rows = _check_signals(signals, level, sampling_rate)
     n, n_samples = rows.shape
     features = np.empty((n, level + 1, len(FUNCTIONS)))
     magnitudes = np.abs(rows).max(axis=1)
@@ -110,7 +112,7 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     for first in range(0, n, block):
         for j, band in enumerate(decompose(rows[first : first + block], level)):
             # The filters' coefficients are rounded: a constant leaks into the details with about 3e-12 of its size.
-            rounding = _LEAKAGE * 2.0 ** ((min(j, level - 1) + 1) / 2) * magnitudes[first : first + block]
+            rounding = _LEAKAGE * sqrt(2 << min(j, level - 1)) * magnitudes[first : first + block]
             band_functions(band, rounding, features[first : first + block, j])
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
@@ -120,7 +122,7 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     return features.reshape(n, (level + 1) * len(FUNCTIONS))
 
 
-def _checked(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatArray:
+def _check_signals(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatArray:
     try:
         given = np.asarray(signals)
     except ValueError:

@@ -1,10 +1,9 @@
 """The discrete wavelet transform of the paper: sym6, to the level of its rule of thumb."""
 
-from math import floor, log2
+from math import frexp
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pywt
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
@@ -13,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "BOUNDARY",
-    "WAVELET",
     "band_edges",
     "band_names",
     "coefficient_times",
@@ -23,13 +20,7 @@ __all__ = [
     "minimum_samples",
 ]
 
-WAVELET = "sym6"
-"""The base wavelet of the paper."""
-
-BOUNDARY = "symmetric"
-"""How a signal is continued at its ends (half-point symmetric, MATLAB's default ``sym``)."""
-
-_FILTER_LENGTH = 12
+_FILTER_LENGTH = 12  # of sym6
 
 
 def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
@@ -57,7 +48,7 @@ def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
     for name, value in (("sampling_rate", sampling_rate), ("frequency", frequency)):
         if not isinstance(value, int | float | np.integer | np.floating) or not 1e-6 <= value <= 1e12:
             raise PqswarmError(f"{name} must be a positive number [Hz], not {value!r}.")
-    level = floor(log2(sampling_rate / frequency))
+    level = frexp(sampling_rate / frequency)[1] - 1
     if level < 1:
         raise PqswarmError(
             f"sampling_rate ({sampling_rate:g} Hz) must be at least twice the frequency ({frequency:g} Hz): "
@@ -130,18 +121,20 @@ def coefficient_times(band: str, n: int, sampling_rate: float) -> FloatArray:
 
 
 def decompose(signals: FloatArray, level: int) -> "Sequence[FloatArray]":
-    """Decompose each row of `signals` with the paper's wavelet.
+    """Decompose each row of `signals` with the paper's wavelet, sym6.
+
+    At its ends a signal is continued by its mirror image (half-point symmetric, MATLAB's default ``sym``).
 
     Parameters
     ----------
-    signals : ndarray of shape (n, n_samples)
-        One signal per row.
+    signals : ndarray of shape (n, n_samples) or (n_samples,)
+        One signal per row, or one.
     level : int
         Levels of the transform.
 
     Returns
     -------
-    sequence of ndarray, each of shape (n, n_coefficients)
+    sequence of ndarray, each of shape (n, n_coefficients) or (n_coefficients,)
         The bands D1 ... D`level`, A`level`.
 
     Examples
@@ -150,6 +143,14 @@ def decompose(signals: FloatArray, level: int) -> "Sequence[FloatArray]":
     >>> [band.shape for band in decompose(np.ones((1, 100)), 2)]
     [(1, 55), (1, 33), (1, 33)]
     """
-    # Along an axis PyWavelets releases the interpreter lock, on a one-dimensional array it does not.
-    coefficients = pywt.wavedec(signals, WAVELET, mode=BOUNDARY, level=level, axis=-1)
-    return coefficients[::-1]  # type: ignore[no-any-return]
+    from pqswarm.features._wavelet_kernels import analyse
+
+    bands, rest = [], np.ascontiguousarray(signals, dtype=np.float64)
+    for _ in range(level):
+        *rows, n = rest.shape
+        length = (n + _FILTER_LENGTH - 1) // 2
+        approximation, detail = np.empty((*rows, length)), np.empty((*rows, length))
+        analyse(rest.reshape(-1, n), approximation.reshape(-1, length), detail.reshape(-1, length))
+        bands.append(detail)
+        rest = approximation
+    return [*bands, rest]

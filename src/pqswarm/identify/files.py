@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._archive import Archive
 from pqswarm.errors import FileFormatError
-from pqswarm.events import EVENT_CLASSES
+from pqswarm.events import PRESETS
 from pqswarm.identify.model import Model, Subset
 from pqswarm.identify.prepare import FEATURES, uppers
 
@@ -114,8 +114,9 @@ def _subset(given: Any, kept: tuple[str, ...]) -> Subset:
 
 
 def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
-    class_names = _names(manifest["class_names"], EVENT_CLASSES, "classes")
-    if class_names != EVENT_CLASSES:
+    known = PRESETS["paper"].classes
+    class_names = _names(manifest["class_names"], known, "classes")
+    if class_names != known:
         raise FileFormatError("is damaged, or is from another pqswarm: it does not know all classes.")
     feature_names = _names(manifest["feature_names"], FEATURES, "features")
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):

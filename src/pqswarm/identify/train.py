@@ -11,7 +11,7 @@ from pqswarm import __version__
 from pqswarm._random import checked_seed, derived_seed
 from pqswarm._threads import effective_jobs
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events import EVENT_CLASSES, Event, Preset, check_snr, generate, get_preset
+from pqswarm.events import PRESETS, Event, Preset, check_snr, generate, get_preset
 from pqswarm.identify.classifiers import evaluator, hyperparameters, scores_of, softened
 from pqswarm.identify.model import CODES, Model, Subset, scale
 from pqswarm.identify.prepare import FEATURES, TIERS, features_of, resample, uppers
@@ -26,6 +26,7 @@ TRAINING_SNR: tuple[float, ...] = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 60.
 
 _KNOTS = 257
 _TRAINED, _CHECKED = 7, 8  # streams of events of their own: what is checked was never trained
+_CLASSES = PRESETS["paper"].classes
 _PER_TASK = 25
 _MANY = 2000
 
@@ -111,7 +112,7 @@ def train(
         codes=codes[:, kept],
         labels=labels,
         knots=knots[kept],
-        class_names=EVENT_CLASSES,
+        class_names=_CLASSES,
         feature_names=tuple(FEATURES[i] for i in kept),
         subsets=subsets,
         classifier=classifier,
@@ -185,7 +186,7 @@ def make_events(
     features : ndarray of shape (n, n_features)
         In the order of :data:`pqswarm.identify.FEATURES`.
     labels : ndarray of shape (n,)
-        Positions in :data:`pqswarm.events.EVENT_CLASSES`.
+        Positions in the classes of the preset.
     frequencies : ndarray of shape (n,)
         As measured [Hz].
     """
@@ -206,16 +207,16 @@ def make_events(
         rows += some
         if progress is not None:
             progress("events", len(rows), len(orders))
-    labels = np.array([EVENT_CLASSES.index(order.event_class) for order in orders], dtype=np.int64)
+    labels = np.array([_CLASSES.index(order.event_class) for order in orders], dtype=np.int64)
     return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
 
 
 def orders_of(preset: Preset, count: int, snr: Sequence[float], seed: int, fresh: bool) -> list[Order]:
     """List the events to be made, class by class; those of the bench are spread evenly over their classes."""
     family = _CHECKED if fresh else _TRAINED
-    share = preset.bench_share * len(EVENT_CLASSES) / len(preset.bench) if preset.bench else 0.0
+    share = preset.bench_share * len(_CLASSES) / len(preset.bench) if preset.bench else 0.0
     orders = []
-    for label, event_class in enumerate(EVENT_CLASSES):
+    for label, event_class in enumerate(_CLASSES):
         own = share if event_class in preset.bench else 0.0
         for number in range(count):
             source = "bench" if floor(own * (number + 1) + 1e-9) > floor(own * number + 1e-9) else "model"

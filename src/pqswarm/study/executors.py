@@ -31,21 +31,13 @@ class InlineExecutor(Executor):
 
 
 class WorkerPool:
-    """An executor, how many slices it does at once, and how to restart it when a worker has died.
-
-    Attributes
-    ----------
-    slots : int
-        Slices that are in work at the same time.
-    slice_seconds : float
-        How long one should last [s].
-    """
+    """An executor, how many slices it does at once, and how to restart it when a worker has died."""
 
     def __init__(self, make: Callable[[], Executor], slots: int, slice_seconds: float) -> None:
         self._make = make
         self._executor: Executor | None = None  # made when there is something to do
-        self.slots = slots
-        self.slice_seconds = slice_seconds
+        self.slots = slots  # slices in work at the same time
+        self.slice_seconds = slice_seconds  # how long one should last
 
     def submit(self, fn: Callable[..., Any], *args: Any) -> "Future[Any]":
         """Begin a slice."""
@@ -71,21 +63,9 @@ class WorkerPool:
 
 @contextmanager
 def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> Iterator[WorkerPool]:
-    """Open a pool of workers.
+    """Open a pool of workers: a Dask cluster, or processes on this machine, of which one works in this process.
 
-    Parameters
-    ----------
-    jobs : int
-        Processes on this machine; 1 works in this one.
-    cluster : str or None
-        Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``; then `jobs` is of no importance.
-    device : {"cpu", "cuda"}
-        Where subsets are evaluated. Threads of this process feed a GPU.
-
-    Yields
-    ------
-    WorkerPool
-        Closed in the end.
+    Threads of this process feed a GPU.
     """
     if cluster is not None:
         with _dask(cluster) as pool:

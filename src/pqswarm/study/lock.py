@@ -17,16 +17,6 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """Keep other processes from running the study in a folder, which is made if it is not there.
 
     The lock ends with the process, however that ends.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of a study.
-
-    Yields
-    ------
-    None
-        While the folder is ours.
     """
     path = folder / "study.lock"
     try:

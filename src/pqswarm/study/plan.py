@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pqswarm._random import derived_seed
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events import NOISE_LEVELS, PRESETS, check_snr, get_preset
+from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
 from pqswarm.features import feature_names
 from pqswarm.search import ALGORITHMS, Search
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
@@ -39,8 +39,10 @@ class DatasetPlan(_Plan):
     ----------
     preset : str
         Ranges of their parameters.
+    classes : tuple of str or None
+        Event classes, some of those of the preset; None takes all of them.
     events_per_class : int
-        Events of each of the 14 classes.
+        Events of each class.
     snr : tuple of float
         Noise levels [dB] of the second stage; infinity, the level of the first, is always among them.
     seed : int
@@ -48,20 +50,34 @@ class DatasetPlan(_Plan):
     """
 
     preset: str = "paper"
+    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.preset not in PRESETS:
-            raise unknown_name("preset", self.preset, PRESETS)
-        get_preset(self.preset)
+        self.make_preset()
         if math.inf not in self.snr:
             raise ValueError("snr must hold inf, the level at which features are selected")
         if len({f"{level:g}" for level in self.snr}) != len(self.snr):
             raise ValueError("snr holds a level twice")
         return self
+
+    def make_preset(self) -> Preset:
+        """Return the preset with the chosen classes."""
+        preset = get_preset(self.preset)
+        return preset if self.classes is None else preset.with_classes(self.classes)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The event classes, in the order of the preset."""
+        return self.make_preset().classes
+
+    @property
+    def n_events(self) -> int:
+        """Events of all classes."""
+        return len(self.class_names) * self.events_per_class
 
 
 class HeldOutPlan(_Plan):
@@ -148,7 +164,8 @@ class ClassifierPlan(_Plan):
             if key in parameters:
                 raise ValueError(f"{key} is given twice")
             parameters = parameters | {key: given[key]}
-        return own | {"parameters": kind(parameters).settings if parameters else {}}
+        settings = kind(parameters).settings
+        return own | {"parameters": settings if parameters else {}}
 
     def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
         """Return the classifier with the planned hyperparameters, or with others.

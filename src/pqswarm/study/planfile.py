@@ -146,18 +146,7 @@ def load_plan(given: str | Path) -> StudyPlan:
 
 
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
-    """Return the plan that a study keeps.
-
-    Parameters
-    ----------
-    kept : mapping
-        What ``plan.model_dump()`` was; see :class:`pqswarm.study.findings.About`.
-
-    Returns
-    -------
-    StudyPlan
-        The plan.
-    """
+    """Return the plan that a study keeps; see :class:`pqswarm.study.findings.About`."""
     try:
         return StudyPlan.model_validate(kept)
     except ValidationError as error:

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from pqswarm._typing import FloatArray, IntArray
-from pqswarm.evaluation import Classifier, Evaluator, Folds
+from pqswarm.evaluation import ClassificationEvaluator, Classifier, Folds
 
 __all__ = ["Problem"]
 
@@ -46,21 +46,8 @@ class Problem:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def evaluator(self, n_jobs: int | None = None, device: str = "cpu") -> Evaluator:
-        """Return the evaluator.
-
-        Parameters
-        ----------
-        n_jobs : int or None
-            Threads.
-        device : {"cpu", "cuda"}
-            Where it computes.
-
-        Returns
-        -------
-        Evaluator
-            The evaluator of the classifier.
-        """
+    def evaluator(self, n_jobs: int | None = None, device: str = "cpu") -> ClassificationEvaluator:
+        """Return the evaluator of the classifier, which uses so many threads and computes on that device."""
         return self.classifier.evaluator(
             self.X, self.y, Folds(self.test_fold), scaling=self.scaling, n_jobs=n_jobs, device=device
         )

@@ -52,15 +52,7 @@ Report = Callable[[StudyProgress], None]
 
 
 class Meter:
-    """Counts what runs do, and reports it.
-
-    Parameters
-    ----------
-    plan : StudyPlan
-        What is to be done.
-    report : callable
-        Called with :class:`StudyProgress`.
-    """
+    """Counts what the runs of a study do, and reports it."""
 
     def __init__(self, plan: StudyPlan, report: Report) -> None:
         self._report = report

@@ -81,41 +81,17 @@ def best_of(records: Sequence[RunRecord]) -> RunRecord:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A run on its way.
-
-    Attributes
-    ----------
-    key : RunKey
-        Which run.
-    n_evaluations : int
-        Subsets evaluated so far.
-    best_error : float
-        Least error so far.
-    state : mapping of str to ndarray
-        See :meth:`pqswarm.search.Run.state`.
-    seconds : float
-        Time so far.
-    """
+    """A run on its way: where it is, and what it has found and taken so far."""
 
     key: RunKey
     n_evaluations: int
     best_error: float
-    state: Mapping[str, AnyArray]
+    state: Mapping[str, AnyArray]  # see :meth:`pqswarm.search.Run.state`
     seconds: float
 
 
 def packed_state(state: Mapping[str, AnyArray]) -> bytes:
-    """Return the state of a run as bytes, without pickle.
-
-    Parameters
-    ----------
-    state : mapping of str to ndarray
-        Plain arrays.
-
-    Returns
-    -------
-    bytes
-        A SHA-256 digest, and the npz file whose digest it is.
+    """Return the state of a run as bytes, without pickle: a SHA-256 digest, and the npz file whose digest it is.
 
     Examples
     --------
@@ -129,18 +105,7 @@ def packed_state(state: Mapping[str, AnyArray]) -> bytes:
 
 
 def unpacked_state(data: bytes) -> dict[str, AnyArray]:
-    """Return the state of a run from its bytes.
-
-    Parameters
-    ----------
-    data : bytes
-        What :func:`packed_state` returned.
-
-    Returns
-    -------
-    dict of str to ndarray
-        Plain arrays.
-    """
+    """Return the state of a run from the bytes that :func:`packed_state` returned."""
     digest, content = data[:_DIGEST], data[_DIGEST:]
     if hashlib.sha256(content).digest() != digest:
         raise FileFormatError("a checkpoint is damaged: it is not what was written.")

@@ -25,22 +25,7 @@ _DEATHS = 5  # of workers, without any result in between, after which something 
 
 
 class Scheduler:
-    """Runs searches, and knows the finished ones.
-
-    Parameters
-    ----------
-    plan : StudyPlan
-        What is planned.
-    store : Store
-        Where runs are kept.
-    meter : Meter
-        Who reports progress.
-
-    Attributes
-    ----------
-    finished : dict of RunKey to RunRecord
-        All finished runs.
-    """
+    """Runs the searches of a study, keeps them in its store, and knows the finished ones."""
 
     def __init__(self, plan: StudyPlan, store: Store, meter: Meter) -> None:
         self._plan, self._store, self._meter = plan, store, meter
@@ -55,19 +40,7 @@ class Scheduler:
     def search(
         self, pool: WorkerPool, problems: Mapping[str, Problem], algorithms: tuple[AlgorithmPlan, ...], device: str
     ) -> None:
-        """Run the searches that are not finished.
-
-        Parameters
-        ----------
-        pool : WorkerPool
-            Who does the work.
-        problems : mapping of str to Problem
-            What to search, by the name of the classifier.
-        algorithms : tuple of AlgorithmPlan
-            By what.
-        device : {"cpu", "cuda"}
-            Where subsets are evaluated.
-        """
+        """Run the searches of problems, by the names of their classifiers, that are not finished."""
         waiting = self._groups(problems, algorithms, device, pool.slots)
         waiting.reverse()
         at_work: dict[Future[Outcome], Group] = {}

@@ -10,9 +10,9 @@ import numpy as np
 
 from pqswarm import __version__
 from pqswarm._typing import BoolArray, IntArray
-from pqswarm.datasets import Dataset, load, make_dataset
+from pqswarm.datasets import Dataset, load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, Evaluator, Folds, scaled
+from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
 from pqswarm.study.findings import (
     ALL_FEATURES,
     AllFeatures,
@@ -44,16 +44,15 @@ Masks = Mapping[str, BoolArray]
 def open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
     """Return the planned events: those of a file, if it is there, or new ones, which are written to it."""
     if not path.exists():
-        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.preset, n_jobs=jobs)
+        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), n_jobs=jobs)
         made.save(path)
         return made
     try:
-        kept = load(path)
+        kept = load_dataset(path)
     except FileFormatError as error:
         raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
-    count = plan.events_per_class * len(kept.class_names)
-    kept_as = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.version)
-    if kept_as != (plan.seed, plan.preset, plan.snr, count, __version__):
+    planned = (plan.seed, plan.make_preset().name, plan.snr, plan.n_events, plan.class_names, __version__)
+    if (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version) != planned:
         raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
     return kept
 
@@ -90,24 +89,6 @@ def find_smaller(
 
     Looked at are subsets that searches found, and what is left of the best one when, again and again, the feature
     least missed is taken away. Of equal sizes the one with the least error is chosen.
-
-    Parameters
-    ----------
-    name : str
-        Of the classifier.
-    problem : Problem
-        What was searched.
-    best : ndarray of bool
-        The subset with the least error.
-    others : sequence of ndarray of bool
-        Other subsets.
-    jobs : int
-        Threads.
-
-    Returns
-    -------
-    OneStandardError
-        The subset.
     """
     evaluator = problem.evaluator(jobs)
     rates = (evaluator.error_counts(best[np.newaxis]) / evaluator.folds.sizes)[0]
@@ -131,8 +112,8 @@ def find_smaller(
 
 def evaluate_held_out(name: str, problem: Problem, masks: Masks, plan: StudyPlan, jobs: int) -> HeldOut:
     """Return the errors on events that no search saw, of classifiers fitted to all events of the study."""
-    held_out, dataset = plan.held_out, plan.dataset
-    events = make_dataset(held_out.events_per_class, inf, held_out.seed, dataset.preset, n_jobs=jobs)
+    held_out, preset = plan.held_out, plan.dataset.make_preset()
+    events = make_dataset(held_out.events_per_class, inf, held_out.seed, preset, n_jobs=jobs)
     train, test = scaled(problem.X, problem.X), scaled(events.X(inf), problem.X)
     errors = {}
     for subset, mask in masks.items():
@@ -155,7 +136,7 @@ def evaluate_stage_two(
     return StageTwo(name, level, accuracy, before, after)
 
 
-def _confusion(evaluator: Evaluator, mask: BoolArray) -> IntArray:
+def _confusion(evaluator: ClassificationEvaluator, mask: BoolArray) -> IntArray:
     """How often events of each class, in rows, are predicted to be of each class, in columns."""
     predicted = np.searchsorted(evaluator.classes, evaluator.predictions(mask))
     table = np.zeros((evaluator.classes.size,) * 2, dtype=np.int64)

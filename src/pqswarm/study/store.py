@@ -196,7 +196,7 @@ class Store:
             if "locked" in text:
                 raise PqswarmError(f"{self.path} is locked by another program: close it and try again.") from None
             raise PqswarmError(f"{self.path}: {text}. Finished runs are safe; run the same command again.") from None
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the database may tell of garbage in garbage
             raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {self.folder} for a study: {error.strerror or error}.") from None

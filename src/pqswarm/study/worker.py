@@ -1,5 +1,6 @@
 """What a worker does: take some runs a few seconds further, in lockstep, and hand them back."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -25,61 +26,29 @@ _evaluators_lock = threading.Lock()
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Runs of one algorithm on one problem that step together.
-
-    Attributes
-    ----------
-    problem : Problem
-        What they search.
-    search : type
-        The algorithm. The class itself, so that one of the user's own module is found in another process too.
-    parameters : mapping
-        Its parameters.
-    max_evaluations : int
-        Budget of each run.
-    keys, seeds : tuple
-        Which runs, and their seeds.
-    states : tuple of mapping or None
-        Where each run is; None has not begun.
-    seconds : tuple of float
-        Time that each has taken so far.
-    slices : int
-        Slices of time that the group has had.
-    device : {"cpu", "cuda"}
-        Where subsets are evaluated.
-    """
+    """Runs of one algorithm on one problem that step together."""
 
     problem: Problem
-    search: type[Search]
+    search: type[Search]  # the class, not its name: another process finds one of the user's own module by itself
     parameters: Mapping[str, Any]
-    max_evaluations: int
+    max_evaluations: int  # of each run
     keys: tuple[RunKey, ...]
     seeds: tuple[int, ...]
-    states: tuple[Mapping[str, AnyArray] | None, ...]
-    seconds: tuple[float, ...]
-    slices: int = 0
-    device: str = "cpu"
+    states: tuple[Mapping[str, AnyArray] | None, ...]  # where each run is; None has not begun
+    seconds: tuple[float, ...]  # that each has taken so far
+    slices: int = 0  # of time that the group has had
+    device: str = "cpu"  # where subsets are evaluated
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Where the runs of a group are after a slice of time: finished, or on their way.
-
-    Attributes
-    ----------
-    finished, running : tuple
-        Runs.
-    evaluations : int
-        Subsets evaluated in the slice.
-    seconds, evaluating : float
-        How long it took, and how much of that the evaluator took [s].
-    """
+    """Where the runs of a group are after a slice of time: finished, or on their way."""
 
     finished: tuple[RunRecord, ...]
     running: tuple[Checkpoint, ...]
-    evaluations: int
-    seconds: float
-    evaluating: float
+    evaluations: int  # in the slice
+    seconds: float  # that it took
+    evaluating: float  # seconds of that which the evaluator took
 
 
 def begin_worker(parent: int) -> None:
@@ -93,9 +62,10 @@ def begin_worker(parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        # Windows goes on telling the number of a parent that has ended: there a worker ends after its slice, when it
-        # finds nobody to hand it to.
-        while os.getppid() == parent:
+        above = multiprocessing.parent_process()
+        if os.name == "nt" and above is not None:
+            above.join()  # Windows goes on telling the number of a parent that has ended
+        while os.name != "nt" and os.getppid() == parent:
             time.sleep(1.0)
         os._exit(1)
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from pqswarm._options import Parameters
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.naive_bayes import GaussianNBEvaluator, GaussianNBHyperparameters
+from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator, GaussianNBHyperparameters
 
 __all__ = ["GaussianNBClassifier"]
 

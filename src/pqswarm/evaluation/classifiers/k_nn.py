@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._options import Parameters
 from pqswarm.errors import unknown_name
-from pqswarm.evaluation.base import Evaluator
+from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.knn import METRICS, KNNEvaluator, KNNHyperparameters
@@ -48,7 +48,7 @@ class KNNClassifier(Classifier):
     @classmethod
     def _at_point(
         cls, settings: Mapping[str, Any], X: Any, y: Any, folds: Any, **options: Any
-    ) -> tuple[Evaluator, bool]:
+    ) -> tuple[ClassificationEvaluator, bool]:
         metric = settings.get("metric", METRICS[0])
         if metric in METRICS:
             return super()._at_point(settings, X, y, folds, **options)

@@ -33,11 +33,8 @@ from pqswarm.events.models.single import (
     sag,
     swell,
 )
-from pqswarm.events.models.table import EVENT_CLASSES, MODELS
 
 __all__ = [
-    "EVENT_CLASSES",
-    "MODELS",
     "Grid",
     "dc_offset",
     "flicker",

@@ -47,7 +47,7 @@ class Grid:
 
         `harmonics` maps an order to its amplitude and replaces the unit fundamental when given.
         """
-        from pqswarm.events._wave_kernels import sum_of_sines
+        from pqswarm._math_kernels import sum_of_sines
 
         own = [(k, size, 0.0) for k, size in ({1: 1.0} if harmonics is None else harmonics).items()]
         orders, sizes, phases = np.array([*own, *self.background], dtype=np.float64).T.copy()

@@ -237,11 +237,14 @@ def notching(
     >>> notching(t, notch_depth=0.3, notch_position=0.0049, notch_width=0.0005).round(3).tolist()
     [0.7, -1.0, 0.7]
     """
+    from pqswarm._math_kernels import sines
+
     period = 1.0 / (grid.frequency * notches_per_cycle)
     since_first = t - notch_position
     since_last = since_first % period
     inside = (since_first > 0) & (since_last > 0) & (since_last <= notch_width)
-    return grid.wave(t) - grid.amplitude * notch_depth * np.sign(np.sin(grid.angle(t))) * inside
+    sign: FloatArray = np.sign(sines(grid.angle(t)))
+    return grid.wave(t) - grid.amplitude * notch_depth * sign * inside
 
 
 def harmonics(t: FloatArray, *, h5: float, h7: float, h11: float, h13: float, grid: Grid = TABLE_GRID) -> FloatArray:

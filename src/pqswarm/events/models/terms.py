@@ -14,18 +14,23 @@ def window(t: FloatArray, start: float, duration: float) -> FloatArray:
 
 def harmonic_series(h5: float, h7: float, h11: float, h13: float) -> dict[int, float]:
     """Amplitudes of the orders 1, 5, 7, 11, 13 whose squares add to one."""
-    fundamental = np.sqrt(1.0 - (h5**2 + h7**2 + h11**2 + h13**2))
+    fundamental = np.sqrt(1.0 - (h5 * h5 + h7 * h7 + h11 * h11 + h13 * h13))
     return {1: float(fundamental), 5: h5, 7: h7, 11: h11, 13: h13}
 
 
 def transient(t: FloatArray, amplitude: float, damping: float, frequency: float, onset: float) -> FloatArray:
     """u(t - t1) beta exp(-gamma (t - t1)) sin(2 pi f_tr t)."""
+    from pqswarm._math_kernels import exponentials, sines
+
     burst = np.zeros_like(t)
     after = t > onset
-    burst[after] = amplitude * np.exp(-damping * (t[after] - onset)) * np.sin(2 * np.pi * frequency * t[after])
+    burst[after] = amplitude * exponentials(-damping * (t[after] - onset)) * sines(2 * np.pi * frequency * t[after])
     return burst
 
 
 def flicker_envelope(t: FloatArray, depth: float, frequency: float) -> FloatArray:
     """1 + alpha_f sin(2 pi f t)."""
-    return 1.0 + depth * np.sin(2 * np.pi * frequency * t)
+    from pqswarm._math_kernels import sines
+
+    modulation: FloatArray = sines(2 * np.pi * frequency * t)
+    return 1.0 + depth * modulation

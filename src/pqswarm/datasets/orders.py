@@ -1,0 +1,75 @@
+"""The events of a data set before they are made: class, source, seed and noise of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import floor
+from operator import index
+
+from pqswarm._random import derived_seed
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES, Event, Preset, generate
+
+__all__ = ["Order", "list_orders"]
+
+_MOST_PER_CLASS = 100_000
+
+
+@dataclass(frozen=True)
+class Order:
+    """An event to be made; `snr` [dB] is its own noise, if not that of the preset."""
+
+    event_class: str
+    source: str
+    seed: int
+    snr: float | None = None
+
+    def make(self, preset: Preset) -> Event:
+        """Make the event."""
+        noise = {} if self.snr is None else {"snr": self.snr}
+        return generate(self.event_class, self.seed, preset, source=self.source, **noise)
+
+
+def list_orders(
+    preset: Preset,
+    events_per_class: int,
+    seed: int,
+    family: tuple[int, ...] = (),
+    snr: Sequence[float] = (),
+    least: int = 1,
+) -> list[Order]:
+    """List the events of all classes of a preset, class by class; those of the bench are spread evenly.
+
+    An order depends on (seed, family, class, number) alone: events of different families have different seeds. The
+    noise levels `snr` [dB], if any, are taken by turns. Fewer than `least` events per class are refused.
+
+    Examples
+    --------
+    >>> from pqswarm.events import PRESETS
+    >>> orders = list_orders(PRESETS["paper"], 4, seed=0)
+    >>> len(orders), orders[11].event_class, orders[11].source
+    (56, 'sag', 'bench')
+    """
+    try:
+        count = -1 if isinstance(events_per_class, bool) else index(events_per_class)
+    except TypeError:
+        count = -1
+    if not least <= count <= _MOST_PER_CLASS:
+        raise PqswarmError(
+            f"events_per_class must be an integer from {least} to {_MOST_PER_CLASS}, not {events_per_class!r}."
+        )
+    share = preset.bench_share * len(preset.classes) / len(preset.bench) if preset.bench else 0.0
+    if share > 1.0 + 1e-9:
+        raise PqswarmError(
+            f"bench_share {preset.bench_share:g} is more than the {len(preset.bench)} classes of the bench hold."
+        )
+    orders = []
+    for event_class in preset.classes:
+        word = EVENT_CLASSES.find(event_class).seed_word
+        from_bench = share if event_class in preset.bench else 0.0
+        quota = [floor(from_bench * i + 1e-9) for i in range(count + 1)]
+        for number, (before, after) in enumerate(pairwise(quota)):
+            level = snr[number % len(snr)] if snr else None
+            source = "bench" if after > before else "model"
+            orders.append(Order(event_class, source, derived_seed(seed, (*family, word, number)), level))
+    return orders

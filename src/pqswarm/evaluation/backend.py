@@ -1,0 +1,103 @@
+"""Evaluators that compute on the CPU or on a GPU: where is chosen once, when they are made."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import BoolArray, IntArray
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.cuda import check_device, cupy, pieces
+from pqswarm.evaluation.folds import Folds
+
+__all__ = ["Backend", "CudaBackend", "ExactEvaluator"]
+
+_Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
+
+
+class Backend(ABC, Generic[_Evaluator]):
+    """The part of an evaluator that knows where it computes.
+
+    Parameters
+    ----------
+    evaluator : ClassificationEvaluator
+        Whose data and settings to use.
+    """
+
+    def __init__(self, evaluator: _Evaluator) -> None:
+        self.evaluator = evaluator
+
+    @abstractmethod
+    def predict(self, masks: BoolArray) -> IntArray:
+        """Return the labels of every event, as positions in `classes`, for each non-empty mask: shape (m, n)."""
+
+    def counts(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
+        return self.evaluator.count_errors(self.predict(masks))
+
+
+class CudaBackend(Backend[_Evaluator]):
+    """A backend on an NVIDIA GPU: a batch is computed in pieces that fit into its memory."""
+
+    def __init__(self, evaluator: _Evaluator) -> None:
+        super().__init__(evaluator)
+        self._cp = cp = cupy()
+        self._folds = cp.asarray(evaluator.folds.test_fold.astype(np.int32))
+        self._labels = cp.asarray(evaluator.labels.astype(np.int32))
+
+    @abstractmethod
+    def _bytes_each(self, masks: BoolArray) -> int:
+        """Memory of the GPU that each subset of the batch needs."""
+
+    @abstractmethod
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+        """The labels of a batch that fits into the memory if they are wanted, else the counts."""
+
+    def predict(self, masks: BoolArray) -> IntArray:
+        """Return the labels of every event for each mask; see :class:`Backend`."""
+        labels = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
+        for rows in pieces(masks, self._bytes_each(masks)):
+            labels[rows] = self._compute(masks[rows], True)
+        return labels
+
+    def counts(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        for rows in pieces(masks, self._bytes_each(masks)):
+            counts[rows] = self._compute(masks[rows], False)
+        return counts
+
+
+class ExactEvaluator(ClassificationEvaluator):
+    """A fast evaluator whose counts are those of fitting as usual, on every device.
+
+    Parameters
+    ----------
+    X, y, folds, scaling, n_jobs
+        See :class:`ClassificationEvaluator`.
+    device : {"cpu", "cuda"}
+        Where to compute: on the CPU, or on an NVIDIA GPU through CuPy. Results do not depend on it.
+    """
+
+    _backend: Backend[Any]
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+        device: str = "cpu",
+    ) -> None:
+        check_device(device)
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        self.device = device
+
+    def _predict(self, masks: BoolArray) -> IntArray:
+        return self._backend.predict(masks)
+
+    def _counts(self, masks: BoolArray) -> IntArray:
+        return self._backend.counts(masks)

@@ -1,0 +1,175 @@
+"""Event classes and presets: a subset of them, and those of other packages."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pqswarm.datasets import make_dataset
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES, PRESETS, EventClass, Parameter, class_title, generate
+
+PLUGIN = '''"""A class of events that pqswarm does not have, and a preset with it."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pqswarm.events import PRESETS, EventClass, Parameter, Uniform
+
+
+def subharmonic(t, *, grid, order, strength):
+    """A fraction of the fundamental beside it, as ferroresonance makes it."""
+    return grid.wave(t) + strength * np.sin(grid.angle(t) / order)
+
+
+SUBHARMONIC = EventClass(
+    "subharmonic",
+    "Ferroresonance",
+    subharmonic,
+    {"order": Parameter("n", "1", "divisor", 2, 9), "strength": Parameter("", "pu", "amplitude", 0, 2)},
+)
+PAPER = PRESETS["paper"]
+MINE = replace(
+    PAPER, name="mine", models={**PAPER.models, "subharmonic": {"order": Uniform(2, 5), "strength": Uniform(0.3, 1.0)}}
+)
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """The environment of a process that has the plugin."""
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    info = tmp_path / "plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[pqswarm.event_classes]\nsubharmonic = plugin:SUBHARMONIC\n[pqswarm.presets]\nmine = plugin:MINE\n"
+    )
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def run(environment, *command):
+    done = subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=environment["PYTHONPATH"].split(os.pathsep)[0],
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_class_and_a_preset_of_another_package(plugin):
+    assert len(PLUGIN.splitlines()) <= 30
+    program = """if True:
+        from pqswarm.datasets import load_dataset, make_dataset
+        from pqswarm.events import EVENT_CLASSES, PRESETS
+        made, paper = make_dataset(2, snr=30.0, preset="mine"), make_dataset(2, snr=30.0)
+        print(len(made), made.class_names[14], EVENT_CLASSES["subharmonic"].seed_word, list(PRESETS)[3])
+        print((made.seeds[:28] == paper.seeds).all(), (made.X(30.0)[:4] == paper.X(30.0)[:4]).all())
+        loaded = load_dataset(made.save("made.npz"))
+        print(2 <= loaded.event(28).parameters["order"] <= 5, made.event(29).label)
+    """
+    lines = run(plugin, "-c", program).splitlines()
+    assert lines == ["30 subharmonic 2797428986 mine", "True True", "True subharmonic"]
+
+
+def test_commands_know_the_class_of_another_package(plugin):
+    command = ["-m", "pqswarm"]
+    wrote = run(
+        plugin, *command, "dataset", "--preset", "mine", "--events-per-class", "2", "--snr", "inf", "--out", "data.npz"
+    )
+    assert "30 events of 15 classes, 99 features" in wrote
+    assert "subharmonic.svg" in run(
+        plugin, *command, "plot", "subharmonic", "--preset", "mine", "--out", "subharmonic.svg"
+    )
+    folder = Path(plugin["PYTHONPATH"].split(os.pathsep)[0])
+    assert "Ferroresonance" in (folder / "subharmonic.svg").read_text()
+    assert "all.png" in run(plugin, *command, "plot", "all", "--preset", "mine")
+    assert "features.png" in run(plugin, *command, "features", "data.npz")
+
+
+def test_a_data_set_with_classes_that_are_not_installed(plugin, tmp_path):
+    from pqswarm.datasets import load_dataset
+
+    run(
+        plugin, "-c", "from pqswarm.datasets import make_dataset; make_dataset(1, 30.0, preset='mine').save('mine.npz')"
+    )
+    dataset = load_dataset(tmp_path / "mine.npz")
+    assert dataset.class_names[-1] == "subharmonic"
+    assert dataset.event(0).label == "pure_sinusoid"
+    with pytest.raises(PqswarmError, match="unknown event class 'subharmonic'"):
+        dataset.event(14)
+
+
+@pytest.mark.parametrize("preset", ["paper", "field"])
+def test_some_classes_have_the_events_that_all_have(preset):
+    names = ["swell", "harmonics", "sag"]
+    whole, some = (make_dataset(8, inf, 3, chosen) for chosen in (preset, PRESETS[preset].with_classes(names)))
+    assert some.class_names == ("sag", "swell", "harmonics")
+    assert some.preset["name"] == f"{preset}, 3 classes"
+    rows = np.isin(whole.y, [whole.class_names.index(name) for name in names])
+    for name in ("seeds", "source", "record"):
+        assert np.array_equal(getattr(some, name), getattr(whole, name)[rows])
+    assert some.X().tobytes() == whole.X()[rows].tobytes()
+    assert not make_dataset(1, inf, preset=PRESETS[preset].with_classes(["swell"])).source.any()
+
+
+def test_all_classes_are_the_preset_itself():
+    paper = PRESETS["paper"]
+    assert paper.with_classes(reversed(paper.classes)) is paper
+    for names, message in (
+        (["sga"], "unknown event class of preset 'paper' 'sga': did you mean 'sag'"),
+        ([], "at least one event class"),
+        (["sag", "sag"], "each once"),
+    ):
+        with pytest.raises(PqswarmError, match=message):
+            paper.with_classes(names)
+
+
+def test_titles():
+    assert class_title("dc_offset") == "DC offset"
+    assert class_title("not_known_here") == "Not known here"
+    for name in PRESETS["paper"].classes:
+        assert class_title(name).lower() == name.replace("_", " ")
+
+
+def test_mistakes_of_authors_are_named(monkeypatch):
+    with pytest.raises(PqswarmError, match="'Big Sag' must be lower case letters"):
+        EventClass("Big Sag", "", lambda t: t)
+    with pytest.raises(PqswarmError, match="'depth' cannot be declared again"):
+        EventClass("deep", "", lambda t: t, {"depth": Parameter("", "", "")})
+    with pytest.raises(PqswarmError, match="'sag' cannot be registered"):
+        EVENT_CLASSES.register(EventClass("sag", "Sag", lambda t: t))
+    monkeypatch.setattr(EVENT_CLASSES, "_members", dict(EVENT_CLASSES._members))
+    EVENT_CLASSES.register(EventClass("short", "Short", lambda t, *, grid, **_: t[1:]))
+    paper = PRESETS["paper"]
+    mine = replace(paper, models={"short": {}})
+    with pytest.raises(PqswarmError, match="the model of event class 'short' must return one voltage for each"):
+        generate("short", 0, mine)
+    with pytest.raises(PqswarmError, match=r"unknown event class 'sag'\. Known: short"):
+        generate("sag", 0, mine)
+    with pytest.raises(PqswarmError, match="draws 'depht', which event class 'short' does not declare"):
+        generate("short", 0, replace(mine, models={"short": {"depht": paper.models["sag"]["depth"]}}))
+    with pytest.raises(PqswarmError, match="unknown event class 'storm'"):
+        generate("storm", 0, replace(paper, models={"storm": {}}))
+
+
+def test_old_names_work_with_a_warning():
+    from pqswarm import datasets, events
+
+    with pytest.warns(DeprecationWarning, match="use load_dataset"):
+        assert datasets.load is datasets.load_dataset
+    with pytest.warns(DeprecationWarning, match="use EVENT_CLASSES"):
+        assert events.MODELS["sag"] is EVENT_CLASSES["sag"].model
+    for module in (datasets, events):
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            module.nothing  # noqa: B018

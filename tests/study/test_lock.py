@@ -1,0 +1,107 @@
+"""The lock: one process at a time, whatever lies in its place."""
+
+import errno
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.study import run_study
+from pqswarm.study.lock import lock_folder
+from tests.study.studies import plan_toml, start_command, tiny
+
+
+@pytest.mark.slow
+def test_a_second_process_is_refused_until_the_first_is_dead(tmp_path):
+    (tmp_path / "plan.toml").write_text(plan_toml(max_evaluations=1_000_000))
+    folder = tmp_path / "study"
+    command = ("study", tmp_path / "plan.toml", "--out", folder, "--jobs", 1)
+    first = start_command(*command, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            time.sleep(0.2)
+            if (folder / "dataset.npz").exists():
+                break
+        again = subprocess.run(
+            [sys.executable, "-m", "pqswarm", *map(str, command)], capture_output=True, text=True, check=False
+        )
+        assert again.returncode == 2
+        assert again.stderr == f"pqswarm: another process is running the study in {folder}: wait until it ends.\n"
+        with pytest.raises(PqswarmError, match="another process is running the study"):
+            run_study(tiny(), folder, jobs=1)
+        assert first.poll() is None
+    finally:
+        first.kill()
+        first.wait()
+    with pytest.raises(PqswarmError, match="max_evaluations: 1000000 there, 150 now"):
+        run_study(tiny(), folder, jobs=1)
+
+
+def test_it_is_held_once_and_given_back(tmp_path):
+    folder = tmp_path / "new" / "study"
+    for _ in range(2):
+        said = f"another process is running the study in {folder}: wait until it ends"
+        with lock_folder(folder), pytest.raises(PqswarmError, match=said), lock_folder(folder):
+            pytest.fail("it was held twice")
+    with pytest.raises(ZeroDivisionError), lock_folder(folder):
+        _ = 1 / 0
+    with lock_folder(folder):
+        pass
+
+
+def test_files_of_others_are_neither_followed_nor_emptied(tmp_path):
+    folder, precious = tmp_path / "study", tmp_path / "precious"
+    folder.mkdir()
+    precious.write_text("precious")
+    lock = folder / "study.lock"
+    lock.symlink_to(precious)
+    with pytest.raises(
+        PqswarmError, match=r"cannot use .*study for a study: .*study.lock is not a plain file: move it"
+    ):
+        run_study(tiny(), folder, jobs=1)
+    lock.unlink()
+    lock.symlink_to(tmp_path / "absent")
+    with pytest.raises(PqswarmError, match="is not a plain file"), lock_folder(folder):
+        pass
+    assert not (tmp_path / "absent").exists()
+    lock.unlink()
+    os.link(precious, lock)
+    with lock_folder(folder):
+        pass
+    assert precious.read_text() == "precious"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder"])
+def test_it_does_not_hang_on_a_pipe(tmp_path, kind):
+    os.mkfifo(tmp_path / "study.lock") if kind == "pipe" else (tmp_path / "study.lock").mkdir()
+    start = time.monotonic()
+    with pytest.raises(PqswarmError, match=r"study.lock is not a plain file"), lock_folder(tmp_path):
+        pass
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS])
+def test_a_file_system_without_locks_is_said_to_be_one(tmp_path, monkeypatch, number):
+    def fail(*arguments):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", fail)
+    with pytest.raises(PqswarmError) as caught, lock_folder(tmp_path):
+        pass
+    assert str(caught.value) == (
+        f"cannot use {tmp_path} for a study: its file system cannot lock study.lock ({os.strerror(number)}): use a "
+        f"folder on a local disk."
+    )
+
+
+def test_other_failures_are_named(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(PqswarmError, match=r"cannot use .*file for a study: File exists\."),
+        lock_folder(tmp_path / "file"),
+    ):
+        pass

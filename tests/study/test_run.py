@@ -1,0 +1,169 @@
+"""Studies from end to end: the same whoever does the work; what is refused, and what is told."""
+
+from collections import OrderedDict
+from contextlib import contextmanager
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+import pytest
+
+from pqswarm.datasets import load_dataset, make_dataset
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.study import Store, best_of, run, run_study, scheduler
+from pqswarm.study.findings import About, Events, Finished
+from tests.study.studies import LEVELS, contents, find, records, tiny
+
+CLASSIFIERS = ("k-NN", "NB")
+
+
+def test_processes_change_nothing(study, tmp_path):
+    run_study(tiny(), tmp_path, jobs=2)
+    assert contents(tmp_path) == contents(study)
+
+
+def test_all_that_is_planned_is_there(study, events):
+    found = contents(study)
+    assert len(found["runs"]) == 2 * (2 * 3 + 1)
+    kinds = ("AllFeatures", "Hyperparameters", "OneStandardError", "HeldOut", "ProblemDigest")
+    places = {(kind, classifier, "") for kind in kinds for classifier in CLASSIFIERS}
+    places |= {("StageTwo", classifier, level) for classifier in CLASSIFIERS for level in ("inf", "30")}
+    assert set(found["findings"]) == places | {("Events", "", "")}
+    np.testing.assert_array_equal(load_dataset(study / "dataset.npz").features, events.features)
+    about = find(study, About)
+    assert find(study, Finished).at >= about.began
+    assert about.machine["cores"] >= 1
+    assert about.plan["title"] == tiny().title
+    found = find(study, Events)
+    assert (found.count, found.class_names, found.feature_names) == (140, events.class_names, events.feature_names)
+
+
+def test_resuming_a_finished_study_changes_nothing(study_copy):
+    before, finished = contents(study_copy), find(study_copy, Finished).at
+    run_study(tiny().model_copy(update={"title": "Another title", "paper": False}), study_copy, jobs=2)
+    assert contents(study_copy) == before
+    assert find(study_copy, Finished).at == finished
+
+
+def test_the_best_run_has_the_least_error_then_the_fewest_features_then_the_lowest_number(study):
+    one = records(study, "NB", "ga")[0]
+    few, many = np.arange(99) < 5, np.arange(99) < 6
+    runs = [
+        replace(one, key=replace(one.key, run=run), result=replace(one.result, error=error, mask=mask))
+        for run, (error, mask) in enumerate([(0.2, few), (0.1, many), (0.1, few), (0.1, few), (0.3, few)])
+    ]
+    assert best_of(runs).key.run == best_of(runs[::-1]).key.run == 2
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"runs": 4}, "runs: 3 there, 4 now"),
+        ({"max_evaluations": 151}, "max_evaluations: 150 there, 151 now"),
+        (
+            {"old": "width = 0.004", "new": "width = 0.005"},
+            r"classifiers\[NB\].parameters.bandwidth: 0.004 there, 0.005 now",
+        ),
+        ({"algorithms": ("2d-upso", "sffs")}, r"algorithms\[ga\].name: ga there, absent now"),
+    ],
+)
+def test_a_changed_plan_is_refused(study_copy, changes, key):
+    before = contents(study_copy)
+    with pytest.raises(PqswarmError, match=f"holds a study with another plan:[^$]*{key}[^$]*Give --out another folder"):
+        run_study(tiny(**changes), study_copy, jobs=1)
+    assert contents(study_copy) == before
+
+
+def test_another_version_is_refused(study_copy, monkeypatch):
+    monkeypatch.setattr(run, "__version__", "99.0")
+    with pytest.raises(PqswarmError, match=r"holds a study of pqswarm .*, this is 99.0: results of two versions"):
+        run_study(tiny(), study_copy, jobs=1)
+
+
+def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, events):
+    path, before = study_copy / "dataset.npz", contents(study_copy)
+    features = events.features.copy()
+    features[1, 17, 5] = np.nextafter(features[1, 17, 5], inf)
+    replace(events, features=features).save(path)
+    with pytest.raises(PqswarmError, match=r"does not hold the events this study began with: restore it, or remove"):
+        run_study(tiny(), study_copy, jobs=1)
+    make_dataset(10, LEVELS, 3, "paper").save(path)
+    with pytest.raises(PqswarmError, match=r"dataset.npz does not hold the events of the plan: remove it"):
+        run_study(tiny(), study_copy, jobs=1)
+    path.write_bytes(path.read_bytes()[:-1000])
+    with pytest.raises(FileFormatError, match=r"dataset.npz is damaged.* Remove it to make the events again"):
+        run_study(tiny(), study_copy, jobs=1)
+    path.unlink()
+    run_study(tiny(), study_copy, jobs=1)
+    np.testing.assert_array_equal(load_dataset(path).features, events.features)
+    assert contents(study_copy) == before
+
+
+def test_events_of_another_plan_are_not_taken_for_those_of_a_new_study(tmp_path):
+    """The database was removed to begin with another plan, its data set was forgotten."""
+    make_dataset(10, LEVELS, 3, "paper").save(tmp_path / "dataset.npz")
+    with pytest.raises(PqswarmError, match="does not hold the events of the plan: remove it"):
+        run_study(tiny(), tmp_path, jobs=1)
+
+
+def test_what_can_be_known_at_once_is_said_before_anything_is_made(tmp_path):
+    for options, message in (
+        ({"jobs": 0}, "n_jobs must be"),
+        ({"device": "cuda"}, "device 'cuda' needs"),
+        ({"device": "gpu"}, "unknown device 'gpu': did you mean 'cpu'"),
+    ):
+        with pytest.raises(PqswarmError, match=message):
+            run_study(tiny(), tmp_path / "study", **options)
+    assert not list(tmp_path.iterdir())
+
+
+# What is survived
+
+
+class Killed(BaseException):
+    """Stands for kill -9."""
+
+
+def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
+    """Let the process die after each single transaction, again and again."""
+    changes = {"runs": 2, "max_evaluations": 90}
+    run_study(tiny(**changes), tmp_path / "undisturbed", jobs=1)
+    transaction = Store._transaction
+
+    @contextmanager
+    def last_one(store):
+        with transaction(store):
+            yield
+        raise Killed
+
+    monkeypatch.setattr(Store, "_transaction", last_one)
+    monkeypatch.setattr(scheduler, "_FIRST_SLICE", 0.0)  # a checkpoint after each step
+    deaths = 0
+    while deaths < 1000:
+        try:
+            run_study(tiny(**changes), tmp_path / "killed", jobs=1)
+            break
+        except Killed:
+            deaths += 1
+    monkeypatch.undo()
+    assert 40 < deaths < 1000
+    assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
+
+
+def test_progress_is_told(tmp_path):
+    seen = []
+    run_study(tiny(), tmp_path, jobs=1, progress=seen.append)
+    stages = list(OrderedDict.fromkeys(progress.stage for progress in seen))
+    assert stages[:4] == ["making events", "k-NN: hyperparameters", "NB: hyperparameters", "searching"]
+    assert stages[-1] == "NB: stage II at 30 dB"
+    done = [progress.evaluations_done for progress in seen]
+    assert done == sorted(done)
+    assert (done[0], done[-1], seen[-1].evaluations_total) == (0, 1800, 1800)
+    assert (seen[0].runs_done, seen[-1].runs_done, seen[-1].runs_total) == (0, 14, 14)
+    assert seen[0].seconds_left == inf
+    with Store(tmp_path) as store:
+        finished = store.finished()
+    assert seen[-1].best == {c: min(r.error for r in finished if r.key.classifier == c) for c in CLASSIFIERS}

@@ -1,0 +1,73 @@
+"""Workers that die: what they had in hand is done again, and nothing else changes."""
+
+from concurrent.futures import Future
+from types import SimpleNamespace
+
+import psutil
+import pytest
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from pqswarm.errors import PqswarmError
+from pqswarm.study import run_study, scheduler
+from pqswarm.study.executors import WorkerPool
+from tests.study.studies import contents, tiny
+
+
+@pytest.mark.slow
+def test_death_of_workers_is_survived(tmp_path, monkeypatch):
+    killed, restarted = [], []
+    restart = WorkerPool.restart
+    monkeypatch.setattr(WorkerPool, "restart", lambda pool: (restarted.append(1), restart(pool)))
+    changes = {"max_evaluations": 600, "runs": 4}
+    run_study(tiny(**changes), tmp_path / "undisturbed", jobs=1)
+
+    def kill(progress):
+        if progress.stage == "searching" and len(killed) < 2 and progress.runs_done >= 4 * len(killed):
+            workers = [p for p in psutil.Process().children() if "LokyProcess" in " ".join(p.cmdline())]
+            if workers:
+                workers[-1].kill()
+                killed.append(workers[-1].pid)
+
+    run_study(tiny(**changes), tmp_path / "killed", jobs=2, progress=kill)
+    assert len(killed) == 2
+    assert restarted
+    assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
+
+
+def test_death_of_an_idle_worker_is_noticed_when_work_is_handed_out(study, tmp_path, monkeypatch):
+    submit, failures = WorkerPool.submit, [TerminatedWorkerError("gone")] * 2
+
+    def failing(pool, *arguments):
+        if failures:
+            raise failures.pop()
+        return submit(pool, *arguments)
+
+    monkeypatch.setattr(WorkerPool, "submit", failing)
+    run_study(tiny(), tmp_path, jobs=1)
+    assert not failures
+    assert contents(tmp_path) == contents(study)
+
+
+def test_workers_that_always_die_are_an_error(tmp_path, monkeypatch):
+    def failing(pool, *arguments):
+        future = Future()
+        future.set_exception(TerminatedWorkerError("a worker was killed"))
+        return future
+
+    monkeypatch.setattr(WorkerPool, "submit", failing)
+    with pytest.raises(
+        PqswarmError, match=r"workers died 6 times in a row \(a worker was killed\): is there enough mem"
+    ):
+        run_study(tiny(), tmp_path, jobs=1)
+
+
+def test_other_failures_of_workers_are_not_hidden(tmp_path, monkeypatch):
+    monkeypatch.setattr(scheduler, "advance", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run_study(tiny(), tmp_path, jobs=1)
+
+
+def test_slices_grow_to_the_wanted_length_and_stay_there():
+    pool = SimpleNamespace(slice_seconds=5.0, submit=lambda work, group, limit: limit)
+    limits = [scheduler._begin(pool, SimpleNamespace(slices=slices)) for slices in (0, 1, 2, 3, 4, 10, 5000)]
+    assert limits == [0.5, 1.0, 2.0, 4.0, 5.0, 5.0, 5.0]

@@ -1,0 +1,189 @@
+"""What a study finds out besides its runs, by other means of computing."""
+
+from math import inf
+
+import numpy as np
+import pytest
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import cross_val_predict, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from pqswarm.datasets import make_dataset
+from pqswarm.evaluation import CLASSIFIERS as KINDS
+from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
+from pqswarm.evaluation.kernel_nb import KernelNB
+from pqswarm.search import minimize
+from pqswarm.study import ClassifierPlan, best_of, run_study
+from pqswarm.study.findings import AllFeatures, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo
+from pqswarm.study.stages import choose_hyperparameters
+from tests.study.studies import LEVELS, contents, find, records, tiny
+
+CLASSIFIERS = {"k-NN": KNeighborsClassifier(3, metric="manhattan", algorithm="brute"), "NB": KernelNB(0.004)}
+
+
+def evaluator(name, X, y, folds):
+    if name == "k-NN":
+        return KNNEvaluator(X, y, folds, 3, "manhattan")
+    return KernelNBEvaluator(X, y, folds, 0.004)
+
+
+def stage_one(name, events):
+    return evaluator(name, events.X(inf), events.y, Folds.stratified(events.y, 5, 0))
+
+
+def subsets(folder, classifier):
+    """The masks that stage II and the held-out events are about, by name."""
+    masks = {name: best_of(records(folder, classifier, name)).mask for name in ("2d-upso", "ga", "sffs")}
+    smaller = find(folder, OneStandardError, classifier).mask
+    return {"all features": np.ones(99, bool), **masks, "one standard error": smaller}
+
+
+def by_sklearn(classifier, X, y, folds, mask):
+    """Error rates of the folds, by scikit-learn."""
+    scaled = MinMaxScaler().fit_transform(X)[:, mask]
+    return 1 - cross_val_score(CLASSIFIERS[classifier], scaled, y, cv=folds)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@pytest.mark.parametrize("algorithm", ["2d-upso", "ga"])
+def test_each_run_is_what_minimize_finds_with_its_seed(study, events, classifier, algorithm):
+    judge = stage_one(classifier, events)
+    for record in records(study, classifier, algorithm):
+        assert record.seed == tiny().run_seed(classifier, algorithm, record.key.run)
+        result = minimize(algorithm, judge, 150, record.seed)
+        assert (record.error, record.result.n_evaluations) == (result.error, 150)
+        np.testing.assert_array_equal(record.mask, result.mask)
+        np.testing.assert_array_equal(record.result.improvements, result.improvements)
+        assert record.result.algorithm == algorithm
+        assert by_sklearn(classifier, events.X(inf), events.y, judge.folds, record.mask).mean() == pytest.approx(
+            record.error, abs=1e-12
+        )
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_sffs_goes_to_the_size_of_the_best_subset_of_the_reference(study, events, classifier):
+    (record,) = records(study, classifier, "sffs")
+    size = best_of(records(study, classifier, "2d-upso")).size
+    assert record.size == size
+    result = minimize("sffs", stage_one(classifier, events), 10**8, record.seed, parameters={"size": size})
+    np.testing.assert_array_equal(record.mask, result.mask)
+    assert (record.error, record.result.n_evaluations) == (result.error, result.n_evaluations)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_stages_by_scikit_learn(study, events, classifier):
+    folds = Folds.stratified(events.y, 5, 0)
+    everything = by_sklearn(classifier, events.X(inf), events.y, folds, np.ones(99, bool))
+    assert find(study, AllFeatures, classifier).error == pytest.approx(everything.mean(), abs=1e-12)
+    masks = subsets(study, classifier)
+    folds = Folds.stratified(events.y, 5, 1)
+    for level in LEVELS:
+        found = find(study, StageTwo, classifier, level)
+        assert set(found.accuracy) == set(masks)
+        for name, mask in masks.items():
+            accuracy = 100 * (1 - by_sklearn(classifier, events.X(level), events.y, folds, mask).mean())
+            assert found.accuracy[name] == pytest.approx(accuracy, abs=1e-10), (name, level)
+        assert (found.before is not None) == (found.after is not None) == (level == inf)
+    X, found = MinMaxScaler().fit_transform(events.X(inf)), find(study, StageTwo, classifier, inf)
+    for key, mask in (("before", masks["all features"]), ("after", masks["2d-upso"])):
+        predicted = cross_val_predict(CLASSIFIERS[classifier], X[:, mask], events.y, cv=folds)
+        np.testing.assert_array_equal(getattr(found, key), confusion_matrix(events.y, predicted))
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_held_out_errors_by_scikit_learn(study, events, classifier):
+    held_out = make_dataset(10, inf, 1, "paper")
+    assert not np.isin(held_out.X(inf)[:, 0], events.X(inf)[:, 0]).any()
+    found, masks = find(study, HeldOut, classifier).errors, subsets(study, classifier)
+    assert set(found) == set(masks)
+    for name, mask in masks.items():
+        model = make_pipeline(MinMaxScaler(), CLASSIFIERS[classifier]).fit(events.X(inf)[:, mask], events.y)
+        assert found[name] == pytest.approx(1 - model.score(held_out.X(inf)[:, mask], held_out.y), abs=1e-12)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_one_standard_error_the_slow_way(study, events, classifier):
+    folds = Folds.stratified(events.y, 5, 0)
+    best = best_of(records(study, classifier, "2d-upso")).mask
+    rates = by_sklearn(classifier, events.X(inf), events.y, folds, best)
+    width = np.sqrt(((rates - rates.mean()) ** 2).sum() / 4) / np.sqrt(5)
+    found = find(study, OneStandardError, classifier)
+    assert found.standard_error == pytest.approx(width, abs=1e-12)
+    chosen = found.mask
+    error = by_sklearn(classifier, events.X(inf), events.y, folds, chosen).mean()
+    assert found.error == pytest.approx(error, abs=1e-12)
+    judge = stage_one(classifier, events)
+    allowed = judge.errors([best])[0] + found.standard_error
+    assert found.error <= allowed
+    tried = [tuple(record.mask) for record in records(study, classifier, "2d-upso")]
+    shrunk = best.copy()
+    while shrunk.sum() > 1:
+        without = {}
+        for feature in np.flatnonzero(shrunk):
+            mask = shrunk.copy()
+            mask[feature] = False
+            without[tuple(mask)] = judge.errors([mask])[0]
+        least = min(without, key=without.get)  # the first of equals
+        if without[least] > allowed:
+            break
+        shrunk = np.array(least)
+        tried.append(least)
+    good = [mask for mask in dict.fromkeys(tried) if judge.errors([mask])[0] <= allowed]
+    smallest = min(good, key=lambda mask: (sum(mask), judge.errors([mask])[0]))
+    np.testing.assert_array_equal(chosen, smallest)
+    assert chosen.sum() < best.sum()
+
+
+def test_adding_an_algorithm_changes_no_number_of_the_others(study, tmp_path):
+    run_study(tiny(algorithms=("bpso", "ga", "2d-upso", "sffs")), tmp_path, jobs=1)
+    before, after = contents(study), contents(tmp_path)
+    assert before["runs"] == {key: run for key, run in after["runs"].items() if key.algorithm != "bpso"}
+    assert len(after["runs"]) == len(before["runs"]) + 6
+    for classifier in CLASSIFIERS:
+        for kind in ("AllFeatures", "OneStandardError"):
+            assert after["findings"][kind, classifier, ""] == before["findings"][kind, classifier, ""]
+        for kind, *place in ((HeldOut, classifier), (StageTwo, classifier, inf), (StageTwo, classifier, 30.0)):
+            old, new = (find(folder, kind, *place) for folder in (study, tmp_path))
+            old, new = (getattr(found, "accuracy", None) or found.errors for found in (old, new))
+            assert old == {key: value for key, value in new.items() if key != "bpso"}
+
+
+def test_hyperparameters_are_searched_when_they_are_absent(tmp_path, events):
+    plan = tiny(runs=1, max_evaluations=40, algorithms=("2d-upso",))
+    knn, nb = plan.classifiers
+    searched = [
+        knn.model_copy(update={"parameters": {}, "grid_search": True}),
+        nb.model_copy(update={"parameters": {}, "grid_search": True}),
+        nb.model_copy(update={"name": "NB given", "parameters": {"bandwidth": 0.5}, "grid_search": True}),
+        ClassifierPlan(name="Gaussian", kind="gaussian-nb"),
+        knn.model_copy(update={"name": "default", "parameters": {}}),
+    ]
+    run_study(plan.model_copy(update={"classifiers": tuple(searched)}), tmp_path, jobs=2)
+    folds = Folds.stratified(events.y, 5, 0)
+    for name, kind in (("k-NN", "k-nn"), ("NB", "kernel-nb"), ("NB given", "kernel-nb")):
+        grid, kept = KINDS[kind].search_grid(events.X(inf), events.y, folds), find(tmp_path, Grid, name).result
+        assert kept.accuracies.tolist() == grid.accuracies.tolist()
+        assert (kept.names, kept.points, kept.usable) == (grid.names, grid.points, grid.usable)
+        chosen = find(tmp_path, Hyperparameters, name).settings
+        if name == "NB given":
+            assert chosen == {"bandwidth": 0.5, "floor": 0.0}
+            continue
+        usable = [row for row in grid.table() if row.get("metric") != "cosine"]
+        accuracy = max(row["accuracy"] for row in usable)
+        best = next(row for row in usable if row["accuracy"] == accuracy)
+        assert best.items() <= (chosen | {"accuracy": accuracy}).items()
+        assert find(tmp_path, AllFeatures, name).error == pytest.approx(1 - accuracy, abs=1e-12)
+    for name, settings in (("Gaussian", None), ("default", {"n_neighbors": 3, "metric": "manhattan"})):
+        assert find(tmp_path, Grid, name) is None
+        used = find(tmp_path, Hyperparameters, name).settings
+        assert used == (KINDS["gaussian-nb"]().settings if settings is None else settings)
+
+
+def test_a_distance_that_evaluators_do_not_know_is_not_chosen():
+    points = (("cosine", 1), ("manhattan", 5), ("euclidean", 5))
+    result = GridSearchResult(("metric", "n_neighbors"), points, np.array([0.9, 0.8, 0.8]), (False, True, True))
+    plan = ClassifierPlan(name="k-NN", kind="k-nn")
+    chosen = choose_hyperparameters(plan, Grid("k-NN", result))
+    assert chosen.settings == {"metric": "manhattan", "n_neighbors": 5}
