@@ -15,8 +15,8 @@ import numpy as np
 
 from pqswarm.events import generate
 from pqswarm.identify import identify
+from pqswarm.measure import characterise
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
-from pqswarm.recordings.characterise import characterise
 
 PEAK = 230 * np.sqrt(2)
 times = {"start": 0.2, "duration": 0.15}

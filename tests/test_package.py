@@ -18,6 +18,7 @@ PACKAGES = [
     "pqswarm.events.models",
     "pqswarm.features",
     "pqswarm.identify",
+    "pqswarm.measure",
     "pqswarm.recordings",
     "pqswarm.report",
     "pqswarm.search",
@@ -39,6 +40,7 @@ def test_import_is_light():
     assert loaded_by("import pqswarm.datasets", HEAVY) == "[]"
     assert loaded_by("import pqswarm.evaluation", HEAVY) == "[]"
     assert loaded_by("import pqswarm.recordings", HEAVY) == "[]"
+    assert loaded_by("import pqswarm.measure", HEAVY) == "[]"
     assert loaded_by("import pqswarm.search", HEAVY) == "[]"
     assert loaded_by("import pqswarm.statistics", HEAVY) == "[]"
     assert loaded_by("import pqswarm.study", HEAVY) == "[]"

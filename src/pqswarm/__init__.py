@@ -1,11 +1,16 @@
 """Find the few signal features that identify a power-quality event, and show that they are the right ones.
 
-The sub-packages follow the flow of the data::
+The sub-packages follow the flow of the data, in two columns that meet in a verdict::
 
-    recordings -> events -> features -> datasets -> evaluation -> search
-    -> study -> statistics -> report -> identify -> cli
+    events                        recordings
+    features                      measure
+    datasets                         |
+    evaluation, search               |
+    study, statistics, report        |
+         |                           |
+         +-------- identify ---------+
 
-They are imported on first use, so that ``import pqswarm`` stays fast.
+Imports point upwards only. Packages are imported on first use, so that ``import pqswarm`` stays fast.
 """
 
 from importlib import import_module as _import_module
@@ -27,6 +32,7 @@ __all__ = [
     "events",
     "features",
     "identify",
+    "measure",
     "recordings",
     "report",
     "search",

@@ -6,35 +6,41 @@ The same content always gives the same bytes. A file may come from a stranger: e
 import hashlib
 import io
 import json
-import os
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 
+from pqswarm._files import write_atomically
 from pqswarm.errors import FileFormatError, PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray
 
-__all__ = ["Archive"]
+__all__ = ["DAMAGE", "Archive", "read_npy", "write_arrays"]
 
 T = TypeVar("T")
 
 _MANIFEST = "manifest.json"
 _MANIFEST_LIMIT = 4_000_000  # bytes
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_DAMAGE = (
+_HEADER = re.compile(
+    rb"\s*\{\s*'descr':\s*'([<>|=]?[fiubUS]\d{1,7})',\s*'fortran_order':\s*(True|False),"
+    rb"\s*'shape':\s*\(([\d, ]{0,100})\),?\s*\}\s*"
+)
+DAMAGE = (
     *(zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError),
     *(LookupError, OverflowError, struct.error, zlib.error),
-)  # what a damaged archive, or an assembler that is fed with one, may raise
+)
+"""What a damaged archive, or an assembler that is fed with one, may raise."""
 
 
 @dataclass(frozen=True)
@@ -84,26 +90,11 @@ class Archive:
         Path
             Where it was written.
         """
-        path = Path(path)
-        if not path.name:
-            raise PqswarmError(f"{str(path)!r} is no name of a file to write.")
-        members = {name: _npy_bytes(np.asarray(arrays[name], dtype)) for name, dtype in self.arrays.items()}
-        checksums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
+        members = {name: np.asarray(arrays[name], dtype) for name, dtype in self.arrays.items()}
+        checksums = {name: hashlib.sha256(_npy_bytes(array)).hexdigest() for name, array in members.items()}
         head = {"format": self.format, "format_version": self.version}
-        manifest = {**head, **entries, "sha256": checksums}
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with zipfile.ZipFile(part, "w", zipfile.ZIP_STORED) as archive:
-                archive.writestr(zipfile.ZipInfo(_MANIFEST, _EPOCH), json.dumps(manifest, indent=1))
-                for name, content in members.items():
-                    archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), content)
-            part.replace(path)
-        except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-            raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
-        return path
+        manifest = json.dumps({**head, **entries, "sha256": checksums}, indent=1)
+        return write_atomically(path, lambda file: write_arrays(file, members, {_MANIFEST: manifest}))
 
     def read(self, path: str | Path, assemble: "Callable[[dict[str, Any], dict[str, AnyArray]], T]") -> T:
         """Read a file, checking everything on the way.
@@ -123,7 +114,7 @@ class Archive:
         path = Path(path)
         try:
             if self.limit is not None and path.stat().st_size > self.limit:
-                raise FileFormatError(f"is no {self.what} of pqswarm: it is larger than {self.limit} bytes.")
+                raise FileFormatError(f"is not a pqswarm {self.what}: it is larger than {self.limit} bytes.")
             with zipfile.ZipFile(path) as archive:
                 manifest = self._manifest(archive)
                 arrays = {name: self._array(archive, name, manifest["sha256"]) for name in self.arrays}
@@ -136,8 +127,8 @@ class Archive:
             raise
         except OSError as error:
             raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
-        except _DAMAGE as error:
-            raise FileFormatError(f"{path} is damaged, or is no {self.what} of pqswarm: {error}") from error
+        except DAMAGE as error:
+            raise FileFormatError(f"{path} is damaged, or is not a pqswarm {self.what}: {error}") from error
 
     def _manifest(self, archive: zipfile.ZipFile) -> dict[str, Any]:
         try:
@@ -147,7 +138,7 @@ class Archive:
                 raise
             raise FileFormatError(f"is damaged: its manifest is not readable ({error}).") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
-            raise FileFormatError(f"is no {self.what} of pqswarm: its manifest says otherwise.")
+            raise FileFormatError(f"is not a pqswarm {self.what}: its manifest says otherwise.")
         if manifest.get("format_version") != self.version:
             raise FileFormatError(
                 f"has format version {manifest.get('format_version')!r}, this pqswarm reads version {self.version}: "
@@ -162,30 +153,95 @@ class Archive:
         content, dtype = self._member(archive, f"{name}.npy"), self.arrays[name]
         if hashlib.sha256(content).hexdigest() != checksums.get(name):
             raise FileFormatError(f"is damaged: the checksum of {name!r} does not match its manifest.")
-        buffer = io.BytesIO(content)
-        try:
-            npy.read_magic(buffer)
-            shape, fortran, found = npy.read_array_header_1_0(buffer)
-        except ValueError as error:
-            raise FileFormatError(f"is damaged: {name!r} is no array ({error}).") from error
-        size = int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize
-        if found != np.dtype(dtype) or fortran or len(content) - buffer.tell() != size:
-            raise FileFormatError(f"is damaged: {name!r} is not an array of the expected type and size.")
-        return np.frombuffer(content, dtype, offset=buffer.tell()).reshape(shape).astype(dtype[1:])
+        array = read_npy(content, name)
+        if array.dtype != np.dtype(dtype) or not array.flags.c_contiguous:
+            raise FileFormatError(f"is damaged: {name!r} is not an array of the expected type.")
+        return array.astype(dtype[1:])
 
     def _member(self, archive: zipfile.ZipFile, name: str, limit: int | None = None) -> bytes:
         """The content of a member that is stored uncompressed, so that it cannot be larger than the file."""
         try:
             info = archive.getinfo(name)
         except KeyError:
-            raise FileFormatError(f"is no {self.what} of pqswarm: it has no {name}.") from None
+            raise FileFormatError(f"is not a pqswarm {self.what}: it has no {name}.") from None
         plain = info.compress_type == zipfile.ZIP_STORED and info.file_size == info.compress_size
         if not plain or (limit is not None and info.file_size > limit):
-            raise FileFormatError(f"is no {self.what} of pqswarm: {name} is not stored as pqswarm does.")
+            raise FileFormatError(f"is not a pqswarm {self.what}: {name} is not stored as pqswarm does.")
         return archive.read(info)
+
+
+def read_npy(content: bytes, name: str) -> "AnyArray":
+    """Read the content of a ``.npy`` of plain numbers or text; its header is matched, never evaluated.
+
+    Parameters
+    ----------
+    content : bytes
+        The file.
+    name : str
+        What it is called in messages.
+
+    Returns
+    -------
+    ndarray
+        A view of `content`, of at most three dimensions.
+
+    Raises
+    ------
+    FileFormatError
+        If it is anything else, or not as long as its header says.
+
+    Examples
+    --------
+    >>> buffer = io.BytesIO()
+    >>> np.save(buffer, np.arange(3, dtype="<i2"))
+    >>> read_npy(buffer.getvalue(), "three").tolist()
+    [0, 1, 2]
+    """
+    if content[:6] != b"\x93NUMPY" or len(content) < 12:
+        raise FileFormatError(f"is damaged: {name!r} is not an array.")
+    start = 10 if content[6] == 1 else 12
+    length = int.from_bytes(content[8:start], "little")
+    match = _HEADER.fullmatch(content[start : start + min(length, 10_000)])
+    if match is None:
+        raise FileFormatError(f"is damaged, or {name!r} is not an array of plain numbers or text.")
+    try:
+        dtype = np.dtype(match[1].decode("ascii"))
+    except TypeError:
+        raise FileFormatError(f"is damaged: {name!r} has the impossible type {match[1].decode('ascii')!r}.") from None
+    shape = tuple(int(part) for part in match[3].split(b",") if part.strip())
+    if len(shape) > 3 or not dtype.itemsize or prod(shape) * dtype.itemsize != len(content) - start - length:
+        raise FileFormatError(f"is damaged: {name!r} is not as long as its header says.")
+    array = np.frombuffer(content, dtype, offset=start + length)
+    return array.reshape(shape, order="F" if match[2] == b"True" else "C")
+
+
+def write_arrays(
+    file: BinaryIO,
+    arrays: "Mapping[str, AnyArray]",
+    texts: Mapping[str, str] | None = None,
+    compression: int = zipfile.ZIP_STORED,
+) -> None:
+    """Write arrays, and texts before them, as a zip archive that ``numpy.load`` opens; equal content, equal bytes.
+
+    Parameters
+    ----------
+    file : binary file
+        Where to.
+    arrays : mapping of str to ndarray
+        The arrays.
+    texts : mapping of str to str, optional
+        More members, by their names.
+    compression : int
+        Of :mod:`zipfile`.
+    """
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in (texts or {}).items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), text, compression)
+        for name, array in arrays.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), _npy_bytes(array), compression)
 
 
 def _npy_bytes(array: "AnyArray") -> bytes:
     buffer = io.BytesIO()
-    npy.write_array(buffer, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
+    npy.write_array(buffer, np.ascontiguousarray(array).reshape(array.shape), (1, 0), allow_pickle=False)
     return buffer.getvalue()

@@ -99,7 +99,7 @@ def test_train_then_identify(folder, tmp_path):
     assert "wrote" in run("train", "--out", model, "--subset", names, *small).output
     assert "UA (phase A): " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)
-    run("train", "--out", model, "--overwrite", "--search", "--evaluations", 30, "--classifier", "knn", *small)
+    run("train", "--out", model, "--overwrite", "--search", "--evaluations", 30, "--classifier", "k-nn", *small)
     names.write_text("rms.lowest\n")
     assert "unknown feature" in refused("train", "--out", tmp_path / "no.npz", "--subset", names, *small)
     assert "no data set" not in refused("identify", folder, "--model", names)

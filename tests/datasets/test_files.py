@@ -99,7 +99,7 @@ def test_every_flipped_byte_is_noticed_or_harmless(path):
 def test_cut_files(path, keep):
     content = path.read_bytes()
     path.write_bytes(content[: int(keep * len(content)) if isinstance(keep, float) else keep])
-    with pytest.raises(FileFormatError, match="is damaged, or is no data set"):
+    with pytest.raises(FileFormatError, match="is damaged, or is not a pqswarm data set"):
         load_dataset(path)
 
 
@@ -136,7 +136,7 @@ def test_manifests_that_lie(path, changes, message):
 @pytest.mark.parametrize(
     ("name", "array", "message"),
     [
-        ("y", np.array([object()]), "'y' is not an array of the expected type"),
+        ("y", np.array([object()]), "'y' is not an array of plain numbers"),
         ("y", np.zeros(28, np.int32), "'y' is not an array of the expected type"),
         ("y", np.full(28, 99), "'y' has values outside 0 to 13"),
         ("source", np.full(28, -1), "'source' has values outside 0 to 1"),
@@ -164,7 +164,7 @@ def test_a_header_that_promises_a_huge_array_costs_nothing(path):
     rewrite(path, contents)
     sums = json.loads(contents["manifest.json"])["sha256"]
     with_manifest(path, sha256={**sums, "features": hashlib.sha256(header.getvalue()).hexdigest()})
-    with pytest.raises(FileFormatError, match="'features' is not an array of the expected type and size"):
+    with pytest.raises(FileFormatError, match="'features' is not as long as its header says"):
         load_dataset(path)
 
 
@@ -177,11 +177,11 @@ def test_compressed_members_are_refused(path):
 def test_strangers(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("hello")
-    with pytest.raises(FileFormatError, match=r"notes.txt is damaged, or is no data set of pqswarm"):
+    with pytest.raises(FileFormatError, match=r"notes.txt is damaged, or is not a pqswarm data set"):
         load_dataset(text)
     foreign = tmp_path / "foreign.npz"
     np.savez(foreign, x=np.zeros(3))
-    with pytest.raises(FileFormatError, match=r"foreign.npz is no data set of pqswarm: it has no manifest.json"):
+    with pytest.raises(FileFormatError, match=r"foreign.npz is not a pqswarm data set: it has no manifest.json"):
         load_dataset(foreign)
     broken = tmp_path / "broken.npz"
     rewrite(broken, {"manifest.json": "{not json"})
@@ -197,7 +197,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PqswarmError, match="cannot write"):
         DATASET.save(tmp_path / "file" / "data.npz")
-    with pytest.raises(PqswarmError, match="is no name of a file"):
+    with pytest.raises(PqswarmError, match="is not the name of a file"):
         DATASET.save("")
     with pytest.raises(PqswarmError, match="cannot write"):
         DATASET.write_csv(tmp_path / "file" / "data.csv")

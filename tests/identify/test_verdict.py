@@ -10,7 +10,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, generate
 from pqswarm.identify import identify
-from pqswarm.identify.rules import agreement, in_plain_words
+from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.summary import csv_text, html_text
 from pqswarm.recordings import Channel, Recording, read_all
 
@@ -65,14 +65,14 @@ def test_short_capture_says_so():
     event = generate("oscillatory_transient", seed=2, preset="field", cycles=5, frequency=60, transient_amplitude=1.0)
     verdict = identify(recording(event))
     assert verdict.channels[0].extended
-    assert any("extended to 30" in text for text in verdict.limits)
-    assert any("Time was scaled" in text for text in verdict.limits)
+    assert any("extended to 30" in text for text in verdict.caveats)
+    assert any("Time was scaled" in text for text in verdict.caveats)
 
 
 def test_slow_recorder_says_so():
     event = generate("sag", seed=3, sampling_rate=3200, depth=0.5)
     verdict = identify(recording(event))
-    assert any("uses features below 1562 Hz only" in text for text in verdict.limits)
+    assert any("uses features below 1562 Hz only" in text for text in verdict.caveats)
     assert not {"D1", "D2", "D3"} & set(verdict.channels[0].bands)
     assert verdict.channels[0].label == "sag"
 
@@ -86,7 +86,7 @@ def test_long_record_is_windowed_at_the_event():
     assert last > 7.15
     assert last - first == pytest.approx(0.6, abs=0.01)
     assert verdict.channels[0].label == "sag"
-    assert any("30 cycles around" in text for text in verdict.limits)
+    assert any("30 cycles around" in text for text in verdict.caveats)
 
 
 def test_two_cycles_are_left_to_the_rules():
@@ -126,10 +126,49 @@ def test_channels_and_reference():
 
 def test_agreement_in_words():
     result = identify(recording(generate("sag", seed=3))).channels[0].result
-    assert agreement("sag", "sag", result) == "agree"
-    assert agreement("sag", "sag_with_harmonics", result).startswith("agree in the main: rules say sag, the model sag")
-    assert agreement("sag", "swell", result).startswith("disagree")
-    assert in_plain_words("") == ""
+
+    def said(rule, label, known=EVENT_CLASSES):
+        return describe_agreement(rule, label, known, result)
+
+    assert said("sag", "sag") == "agree"
+    assert said("sag", "sag_with_harmonics").startswith("partly agree: rules say sag, the model sag with harmonics")
+    assert said("sag", "swell").startswith("disagree: rules say sag, the model swell")
+    assert said("sag", "ferro_resonance") == (
+        "cannot be compared: rules say sag, the model ferro resonance, which the rules do not know"
+    )
+    assert said("interruption", "swell", ["swell", "harmonics"]).startswith("cannot be compared: the model does not")
+    assert said("sag_with_harmonics", "sag", ["sag", "swell"]).startswith("partly agree")
+    assert in_words("") == ""
+
+
+def test_names_of_earlier_versions():
+    import pqswarm.identify
+
+    for old, new in (("available", "usable_features"), ("features_of", "compute_features")):
+        with pytest.warns(DeprecationWarning, match=new):
+            assert getattr(pqswarm.identify, old) is getattr(pqswarm.identify, new)
+    event = recording(generate("sag", seed=3))
+    with pytest.warns(DeprecationWarning, match="thresholds=Thresholds"):
+        verdict = identify(event, sag_threshold=0.2)
+    assert verdict.characterisation.thresholds.sag == 0.2
+    with pytest.warns(DeprecationWarning, match="caveats"):
+        assert verdict.limits == verdict.caveats
+
+
+def test_two_channels_of_one_name():
+    """Each verdict, and the figure, is of its own channel."""
+    sag = generate("sag", seed=3, depth=0.6, start=0.2, duration=0.2).signal
+    clean = generate("pure_sinusoid", seed=1, amplitude=1.0).signal
+    both = Recording(tuple(Channel("U", "V", "", 325 * wave) for wave in (clean, sag)), 25_000, 50)
+    verdict = identify(both)
+    assert [channel.rule for channel in verdict.channels] == ["pure_sinusoid", "sag"]
+    assert [channel.label for channel in verdict.channels] == ["pure_sinusoid", "sag"]
+    assert [channel.result.channel for channel in verdict.channels] == list(both.channels)
+    lines = [line for line in verdict.plot(both).axes[0].lines if line.get_label().startswith("U")]
+    for line, channel in zip(lines, verdict.channels, strict=True):
+        first, stop = (round(moment * 25_000) for moment in verdict.channels[1].window)
+        scale = 2**0.5 * channel.result.reference
+        np.testing.assert_allclose(line.get_ydata(), channel.result.channel.samples[first:stop] / scale)
 
 
 @pytest.mark.parametrize("event_class", EVENT_CLASSES)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from pqswarm.recordings._names import guess_unit, phase_of, si_unit, split_unit
-from pqswarm.recordings._text import stamp
+from pqswarm.recordings.phases import find_phase
+from pqswarm.recordings.text import stamp
+from pqswarm.recordings.units import guess_unit, si_unit, split_unit
 
 OF_A = """
 Ua UA VA Va V_A U1 V1 UL1 U_L1 L1 IL1 Van VAG Phase-A phA A相电压 Voltage_A V1N ULA F5-VA 220kV母线I_Ua
@@ -22,7 +23,7 @@ NAMES = {
 
 @pytest.mark.parametrize(("phase", "name"), [(phase, name) for phase, names in NAMES.items() for name in names])
 def test_phase_from_name(phase, name):
-    assert phase_of("", name) == phase
+    assert find_phase("", name) == phase
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_phase_from_name(phase, name):
     ],
 )
 def test_phase_from_field(field, phase):
-    assert phase_of(field, "x") == phase
+    assert find_phase(field, "x") == phase
 
 
 @pytest.mark.parametrize(

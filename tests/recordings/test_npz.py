@@ -111,14 +111,14 @@ def attack(name):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("pickle", "no array of plain"),
+        ("pickle", "not an array of plain"),
         ("header", "not as long"),
-        ("negative", "no array of plain"),
-        ("nested", "no array of plain"),
+        ("negative", "not an array of plain"),
+        ("nested", "not an array of plain"),
         ("bomb", "limit"),
         ("claim", "claims"),
         ("lzma", "packs|claims"),
-        ("empty", "no arrays|no .npz"),
+        ("empty", "no arrays|not an .npz"),
         ("path", "no arrays"),
         ("version", "version 2"),
         ("shapes", "fit together"),

@@ -4,20 +4,20 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqswarm._files import write_atomically
 from pqswarm.cli.options import Stopped, check_writable
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from pqswarm.identify import Model, Verdict
+    from pqswarm.identify import Verdict
     from pqswarm.recordings import Recording
 
 __all__ = ["identify"]
 
-_SUFFIXES = (".cfg", ".cff", ".pqd", ".pqdif", ".csv", ".txt", ".npz")
 _SUMMARIES = (".csv", ".html")
 
 
@@ -29,7 +29,7 @@ def identify(
         list[str] | None, typer.Option("--channel", "-c", help="Name or phase of a channel to look at; repeatable.")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="A model of `pqswarm train`.", show_default="that of the package")
+        Path | None, typer.Option(help="A model of `pqswarm train`.", show_default="the bundled one")
     ] = None,
     reference: Annotated[
         str, typer.Option(help="What 1 pu is: auto, nominal, pre-event, or a voltage in volts (RMS).")
@@ -52,20 +52,24 @@ def identify(
         if summary.suffix.lower() not in _SUMMARIES:
             raise PqswarmError(f"--summary must end in {' or '.join(_SUMMARIES)}, not {summary.name!r}.")
         check_writable(summary, overwrite)
-    level = _read_reference(reference)
-    chosen = default_model() if model is None else load_model(model)
+    judging = {
+        "model": default_model() if model is None else load_model(model),
+        "channels": channel or None,
+        "reference": _read_reference(reference),
+        "nominal_voltage": nominal,
+    }
     paths, failures = _find(files)
-    options = _Options(chosen, channel, level, nominal, rate, frequency)
     verdicts: list[Verdict] = []
     try:
         for number, path in enumerate(paths, 1):
             if len(paths) > 1:
                 _say_progress(number, len(paths), path)
-            for recording, verdict, reason in options.judge(path):
-                if recording is None or verdict is None:
-                    failures.append(reason)
-                    typer.echo(f"pqswarm: {reason}", err=True)
+            for found in _judge(path, {"sampling_rate": rate, "nominal_frequency": frequency}, judging):
+                if isinstance(found, str):
+                    failures.append(found)
+                    typer.echo(f"pqswarm: {found}", err=True)
                     continue
+                recording, verdict = found
                 verdicts.append(verdict)
                 if not as_json:
                     typer.echo(verdict.text() + "\n")
@@ -85,48 +89,22 @@ def identify(
         raise typer.Exit(1)
 
 
-class _Options:
-    """How recordings are to be judged."""
+def _judge(path: Path, reading: dict[str, Any], judging: dict[str, Any]) -> "Iterator[tuple[Recording, Verdict] | str]":
+    """Yield recording and verdict, or why there is none, for each recording of a file."""
+    from pqswarm.identify import identify as judge
+    from pqswarm.recordings import read_all
 
-    def __init__(
-        self,
-        model: "Model",
-        channels: Sequence[str] | None,
-        reference: str | float,
-        nominal: float | None,
-        rate: float | None,
-        frequency: float | None,
-    ) -> None:
-        self.model, self.channels, self.reference, self.nominal = model, channels or None, reference, nominal
-        self.rate, self.frequency = rate, frequency
-
-    def judge(self, path: Path) -> "Iterator[tuple[Recording | None, Verdict | None, str]]":
-        """Yield recording and verdict, or a reason, for each recording of a file."""
-        from pqswarm.identify import identify as verdict_on
-        from pqswarm.recordings import read_all
-
+    try:
+        recordings = read_all(path, **reading)
+    except PqswarmError as error:
+        yield " ".join(str(error).split())
+        return
+    for recording in recordings:
         try:
-            recordings = read_all(path, sampling_rate=self.rate, nominal_frequency=self.frequency)
+            yield recording, judge(recording, **judging)
         except PqswarmError as error:
-            yield None, None, _one_line(error)
-            return
-        for recording in recordings:
-            try:
-                verdict = verdict_on(
-                    recording, self.model, self.channels, reference=self.reference, nominal_voltage=self.nominal
-                )
-            except PqswarmError as error:
-                yield None, None, _named(recording.source or str(path), _one_line(error))
-            else:
-                yield recording, verdict, ""
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
-
-
-def _named(source: str, reason: str) -> str:
-    return reason if source in reason else f"{source}: {reason}"
+            reason, source = " ".join(str(error).split()), recording.source or str(path)
+            yield reason if source in reason else f"{source}: {reason}"
 
 
 def _read_reference(text: str) -> str | float:
@@ -138,15 +116,18 @@ def _read_reference(text: str) -> str | float:
 
 def _find(files: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """Recordings in the order given; those of a folder by name. What is missing is told at once."""
+    from pqswarm.recordings import READERS
+
     paths: list[Path] = []
     failures: list[str] = []
+    suffixes = tuple(suffix for reader in READERS.values() for suffix in reader.suffixes)
     for path in files:
         if not path.is_dir():
             paths.append(path)
             continue
-        inside = sorted(one for one in path.rglob("*") if one.suffix.lower() in _SUFFIXES and one.is_file())
+        inside = sorted(one for one in path.rglob("*") if one.suffix.lower() in suffixes and one.is_file())
         if not inside:
-            failures.append(f"{path} has no recordings ({', '.join(_SUFFIXES)}).")
+            failures.append(f"{path} has no recordings ({', '.join(suffixes)}).")
             typer.echo(f"pqswarm: {failures[-1]}", err=True)
         paths += inside
     return list(dict.fromkeys(paths)), failures
@@ -168,8 +149,4 @@ def _draw(recording: "Recording", verdict: "Verdict", folder: Path, number: int,
 def _write_summary(verdicts: "Sequence[Verdict]", failures: Sequence[str], path: Path) -> None:
     from pqswarm.identify.summary import csv_text, html_text
 
-    text = html_text(verdicts, failures) if path.suffix.lower() == ".html" else csv_text(verdicts)
-    try:
-        path.write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
+    write_atomically(path, html_text(verdicts, failures) if path.suffix.lower() == ".html" else csv_text(verdicts))

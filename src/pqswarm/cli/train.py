@@ -18,15 +18,20 @@ __all__ = ["train"]
 
 def complete_classifier(incomplete: str) -> list[str]:
     """Classifiers that begin with what was typed."""
-    return [name for name in ("nb", "knn") if name.startswith(incomplete)]
+    from pqswarm.evaluation import CLASSIFIERS
+
+    return [name for name in CLASSIFIERS if name.startswith(incomplete)]
 
 
 def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("model.npz"),
     preset: Preset = "field",
     classifier: Annotated[
-        str, typer.Option(help="nb (kernel naive Bayes) or knn.", autocompletion=complete_classifier)
-    ] = "nb",
+        str,
+        typer.Option(
+            help="kernel-nb, k-nn, gaussian-nb, or one of another package.", autocompletion=complete_classifier
+        ),
+    ] = "kernel-nb",
     subset: Annotated[
         Path | None,
         typer.Option(help="File with the names of the features to use, one a line.", show_default="all"),
@@ -34,20 +39,20 @@ def train(
     search: Annotated[bool, typer.Option("--search", help="Search for the best subset of features.")] = False,
     algorithm: Annotated[str, typer.Option(help="Of the search.")] = "2d-upso",
     evaluations: Annotated[int, typer.Option(help="Of the search, for each bandwidth.")] = 20_000,
-    events_per_class: Annotated[int, typer.Option(help="Events of each of the 14 classes.")] = 400,
+    events_per_class: Annotated[int, typer.Option(help="Events of each class of the preset.")] = 400,
     snr: Annotated[
         str, typer.Option(help="Noise levels in dB, separated by commas, dealt out to the events in turn.")
     ] = "20,25,30,35,40,45,50,60,75",
     seed: Seed = 0,
     check: Annotated[
-        bool, typer.Option("--check", help="Then judge 100 new events of each class at each of five noise levels.")
+        bool, typer.Option("--check", help="Then judge 100 held-out events of each class at each of five noise levels.")
     ] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")] = -1,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
 ) -> None:
     """Train a model on generated events, for `pqswarm identify --model FILE`.
 
-    The model of the package is made by: pqswarm train --search
+    The bundled model is made by: pqswarm train --search
     """
     from pqswarm.identify import check_model
     from pqswarm.identify import train as train_model
@@ -90,12 +95,12 @@ def _report(model: "Model", written: Path, checks: "Sequence[Check]") -> None:
     widest = model.subsets[0]
     typer.echo(
         f"wrote {written}: {len(model.labels)} events of {len(model.class_names)} classes, "
-        f"{len(widest.names)} features ({model.classifier}), cross-validated error {100 * widest.error:.1f} %, "
-        f"{written.stat().st_size / 1e6:.2f} MB"
+        f"{len(widest.names)} features ({model.classifier.name}), cross-validated error rate "
+        f"{100 * widest.error:.1f} %, {written.stat().st_size / 1e6:.2f} MB"
     )
     for check in checks:
         typer.echo(
-            f"{check.snr:g} dB: {100 * check.accuracy:.1f} % of {check.confusion.sum()} new events right, "
+            f"{check.snr:g} dB: {100 * check.accuracy:.1f} % of {check.confusion.sum()} held-out events right, "
             f"{100 * check.group_accuracy:.1f} % by group; mean confidence {100 * check.confidence:.1f} %"
         )
     for check in checks:

@@ -1,14 +1,17 @@
 """From a recording to a verdict: a trained model beside the rules of the standard."""
 
-from pqswarm.identify.check import Check, check_model
+from pqswarm.identify._deprecated import __getattr__ as __getattr__
+from pqswarm.identify.agreement import GROUPS
+from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, usable_features
 from pqswarm.identify.files import load_model
-from pqswarm.identify.model import GROUPS, Model, Prediction, Subset, default_model
-from pqswarm.identify.outcome import ChannelVerdict, Verdict
-from pqswarm.identify.prepare import FEATURES, available, features_of
-from pqswarm.identify.train import TRAINING_SNR, train
-from pqswarm.identify.verdict import identify
+from pqswarm.identify.judge import identify
+from pqswarm.identify.model import Model, Prediction, Subset, default_model
+from pqswarm.identify.training import TRAINING_SNR, train
+from pqswarm.identify.validation import Check, check_model
+from pqswarm.identify.verdict import ChannelVerdict, Verdict
 
 __all__ = [
+    "BANDWIDTHS",
     "FEATURES",
     "GROUPS",
     "TRAINING_SNR",
@@ -18,11 +21,11 @@ __all__ = [
     "Prediction",
     "Subset",
     "Verdict",
-    "available",
     "check_model",
+    "compute_features",
     "default_model",
-    "features_of",
     "identify",
     "load_model",
     "train",
+    "usable_features",
 ]

@@ -9,9 +9,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from pqswarm.errors import PqswarmError
 from pqswarm.features import band_edges, band_names, decompose
-from pqswarm.identify.measures import SAMPLES_PER_CYCLE, WIDEST
-from pqswarm.identify.prepare import resample
-from pqswarm.recordings.urms import fill_gaps
+from pqswarm.identify.features import resample
+from pqswarm.measure.capture import SAMPLES_PER_CYCLE, WIDEST
+from pqswarm.measure.urms import fill_gaps
 from pqswarm.report.style import FAINT, INK, STYLE, settle
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pqswarm._typing import FloatArray
-    from pqswarm.identify.outcome import ChannelVerdict, Verdict
+    from pqswarm.identify.verdict import ChannelVerdict, Verdict
     from pqswarm.recordings.recording import Recording
 
 __all__ = ["plot_verdict"]
@@ -63,7 +63,7 @@ def plot_verdict(recording: "Recording", verdict: "Verdict") -> Figure:
     shown = verdict.channels[:_MOST_CHANNELS]
     main = max(range(len(shown)), key=lambda i: _severity(shown[i]))
     colours = [_colour(channel, i) for i, channel in enumerate(shown)]
-    waves = [_wave(recording, channel) for channel in shown]
+    waves = [_wave(verdict, channel) for channel in shown]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10.0, 8.0), layout=ConstrainedLayoutEngine(w_pad=0.15))
         axes = figure.subplots(3, 1, height_ratios=[1.25, 1.0, 1.1])
@@ -87,27 +87,26 @@ def _colour(channel: "ChannelVerdict", number: int) -> str:
     return _PHASES.get(channel.result.phase, _OTHERS[number % len(_OTHERS)])
 
 
-def _wave(recording: "Recording", channel: "ChannelVerdict") -> "FloatArray":
+def _wave(verdict: "Verdict", channel: "ChannelVerdict") -> "FloatArray":
     """The samples of a channel [pu of the peak]."""
-    result = channel.result
-    one = next(one for one in recording.channels if (one.name, one.phase) == (result.name, result.phase))
-    filled, _ = fill_gaps(one.samples, recording.sampling_rate / recording.nominal_frequency)
+    result, found = channel.result, verdict.characterisation
+    filled, _ = fill_gaps(result.channel.samples, found.sampling_rate / found.frequency)
     largest = float(np.abs(filled).max(initial=0.0))
     return np.asarray(filled / (np.sqrt(2) * result.reference if result.reference > 0 else max(largest, 1e-300)))
 
 
-def _wrapped(text: str, most: int = _WIDTH) -> str:
+def _wrap(text: str, most: int = _WIDTH) -> str:
     """A line that the font can draw, not longer than `most`."""
     text = "".join(sign if sign.isprintable() and ord(sign) < _KNOWN_SIGNS else "\u25a1" for sign in text)
     return text if len(text) <= most else text[: most - 3].rstrip() + "..."
 
 
 def _draw_title(figure: Figure, recording: "Recording", verdict: "Verdict", main: "ChannelVerdict") -> None:
-    lines = [_wrapped(sentence, 125) for sentence in verdict.sentences[:3]]
+    lines = [_wrap(sentence, 125) for sentence in verdict.sentences[:3]]
     if len(verdict.sentences) > 3:
         lines[-1] += f" (and {len(verdict.sentences) - 3} more)"
     title = figure.suptitle(
-        "\n".join([_wrapped(_caption(recording), 125), *lines, _wrapped(main.text(), 125)]),
+        "\n".join([_wrap(_caption(recording), 125), *lines, _wrap(main.text(), 125)]),
         x=0.01,
         ha="left",
         fontsize=9.5,
@@ -145,7 +144,7 @@ def _caption(recording: "Recording") -> str:
 
 
 def _label(channel: "ChannelVerdict") -> str:
-    return _wrapped(channel.result.name, 18) or "channel"
+    return _wrap(channel.result.name, 18) or "channel"
 
 
 def _draw_urms(

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._archive import Archive
-from pqswarm.errors import FileFormatError
-from pqswarm.events import PRESETS
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.evaluation import CLASSIFIERS, Classifier
+from pqswarm.events.classes import is_name
+from pqswarm.identify._deprecated import CLASSIFIER_NAMES
+from pqswarm.identify.features import FEATURES, upper_frequencies
 from pqswarm.identify.model import Model, Subset
-from pqswarm.identify.prepare import FEATURES, uppers
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray
@@ -33,10 +35,7 @@ _ARCHIVE = Archive(
     arrays={"codes": "<u2", "labels": "|u1", "knots": "<f4"},
     limit=200_000_000,
 )
-_RANGES: dict[str, dict[str, tuple[float, float]]] = {
-    "nb": {"width": (1e-6, 10.0), "floor": (1e-9, 0.5)},
-    "knn": {"n_neighbors": (1, 15), "voters": (1, 1000)},
-}
+_MOST_CLASSES = 200
 
 
 def save(model: Model, path: str | Path) -> Path:
@@ -45,8 +44,8 @@ def save(model: Model, path: str | Path) -> Path:
         "class_names": model.class_names,
         "feature_names": model.feature_names,
         "subsets": [vars(subset) for subset in model.subsets],
-        "classifier": model.classifier,
-        "hyperparameters": dict(model.hyperparameters),
+        "classifier": model.classifier.name,
+        "hyperparameters": model.classifier.settings,
         "origin": dict(model.origin),
     }
     return _ARCHIVE.write(path, entries, {name: getattr(model, name) for name in _ARCHIVE.arrays})
@@ -68,7 +67,7 @@ def load_model(path: str | Path) -> Model:
     Raises
     ------
     FileFormatError
-        If the file is damaged, or is no model of pqswarm.
+        If the file is damaged, or is not a pqswarm model.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def load_model(path: str | Path) -> Model:
     >>> model = train(events_per_class=10, subset=["rms.minimum", "rms.maximum"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     load_model(model.save(f"{folder}/small.npz"))
-    <Model: nb, 140 events of 14 classes, preset 'field', seed 0>
+    <Model: kernel-nb, 140 events of 14 classes, preset 'field', seed 0>
     """
     return _ARCHIVE.read(path, _assemble)
 
@@ -91,18 +90,43 @@ def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
     return tuple(given)
 
 
+def _class_names(given: list[Any]) -> tuple[str, ...]:
+    if not all(is_name(name) for name in given):
+        raise FileFormatError("is damaged: its classes are not names.")
+    if not 2 <= len(given) <= _MOST_CLASSES or len(set(given)) < len(given):
+        raise FileFormatError(f"is damaged: it must have 2 to {_MOST_CLASSES} classes, each once.")
+    return tuple(given)
+
+
+def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
+    """The classifier; of estimators by import path, which a stranger may choose, only those of scikit-learn."""
+    old = name in CLASSIFIER_NAMES
+    if old:  # a file of an earlier version; the k-NN's weights of votes are not kept
+        known = {"width": "bandwidth", "floor": "floor", "n_neighbors": "n_neighbors"}
+        name, settings = CLASSIFIER_NAMES[name], {known[key]: settings[key] for key in settings if key in known}
+    if name == "estimator" and not str(settings.get("estimator")).startswith("sklearn."):
+        raise FileFormatError("is not loaded: its classifier is neither one of pqswarm nor one of scikit-learn.")
+    try:
+        made = CLASSIFIERS.find(name)(settings)
+    except PqswarmError as error:
+        raise FileFormatError(f"is damaged, or its classifier is from another package: {error}") from error
+    if not old and set(settings) != set(made.settings):
+        raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {name!r}.")
+    return made
+
+
 def _number(given: Any, low: float, high: float, what: str) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given <= high:
-        raise FileFormatError(f"is damaged: its {what} is no number from {low:g} to {high:g}.")
+        raise FileFormatError(f"is damaged: its {what} is not a number from {low:g} to {high:g}.")
     return given
 
 
 def _subset(given: Any, kept: tuple[str, ...]) -> Subset:
     if not isinstance(given, dict):
-        raise FileFormatError("is damaged: a subset is no record.")
+        raise FileFormatError("is damaged: a subset is not a record.")
     names = _names(given.get("names"), kept, "features of a subset")
     highest = _number(given.get("highest"), 0.0, 1e6, "bandwidth")
-    limit = dict(zip(FEATURES, uppers().tolist(), strict=True))
+    limit = dict(zip(FEATURES, upper_frequencies().tolist(), strict=True))
     if any(limit[name] > highest for name in names):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
     return Subset(
@@ -114,18 +138,12 @@ def _subset(given: Any, kept: tuple[str, ...]) -> Subset:
 
 
 def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
-    known = PRESETS["paper"].classes
-    class_names = _names(manifest["class_names"], known, "classes")
-    if class_names != known:
-        raise FileFormatError("is damaged, or is from another pqswarm: it does not know all classes.")
+    class_names = _class_names(manifest["class_names"])
     feature_names = _names(manifest["feature_names"], FEATURES, "features")
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):
         raise FileFormatError("is damaged: it has no subsets of features.")
     subsets = tuple(_subset(given, feature_names) for given in manifest["subsets"])
-    ranges = _RANGES.get(manifest["classifier"])
-    if ranges is None or set(manifest["hyperparameters"]) != set(ranges):
-        raise FileFormatError("is damaged, or is from another pqswarm: its classifier is not known.")
-    chosen = {name: _number(manifest["hyperparameters"][name], *limits, name) for name, limits in ranges.items()}
+    classifier = _classifier(manifest["classifier"], manifest["hyperparameters"])
     codes, labels, knots = arrays["codes"], arrays["labels"], arrays["knots"].astype(np.float64)
     if labels.ndim != 1 or codes.shape != (labels.size, len(feature_names)) or not labels.size:
         raise FileFormatError("is damaged: its events, labels and features do not fit together.")
@@ -148,7 +166,6 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
         class_names=class_names,
         feature_names=feature_names,
         subsets=subsets,
-        classifier=manifest["classifier"],
-        hyperparameters=chosen,
+        classifier=classifier,
         origin=origin,
     )

@@ -9,34 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.prepare import FEATURES
+from pqswarm.identify.calibration import fit_estimator, log_scores, soften
+from pqswarm.identify.features import FEATURES
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
-    from pqswarm.identify.classifiers import Classifier
+    from pqswarm.evaluation import Classifier
 
-__all__ = ["CODES", "GROUPS", "Model", "Prediction", "Subset", "default_model", "scale"]
+__all__ = ["CODES", "Model", "Prediction", "Subset", "default_model", "scale"]
 
 CODES = 65535
-"""A scaled feature is kept as a whole number from 0 to this."""
-
-GROUPS: Mapping[str, str] = {
-    "pure_sinusoid": "normal",
-    "dc_offset": "dc offset",
-    "sag": "sag",
-    "swell": "swell",
-    "interruption": "interruption",
-    "flicker": "flicker",
-    "notching": "notching",
-    "harmonics": "harmonics",
-    "oscillatory_transient": "transient",
-    "sag_with_harmonics": "sag",
-    "swell_with_harmonics": "swell",
-    "flicker_with_harmonics": "harmonics",
-    "sag_with_transient": "sag",
-    "swell_with_transient": "swell",
-}
-"""What each class is above all."""
+"""A scaled feature is kept as an integer from 0 to this."""
 
 
 @dataclass(frozen=True)
@@ -119,18 +102,16 @@ class Model:
         Classes, and the features that any subset uses.
     subsets : tuple of Subset
         From the widest bandwidth to the narrowest.
-    classifier : {"nb", "knn"}
-        Kernel naive Bayes or nearest neighbours.
-    hyperparameters : mapping of str to float
-        Of the classifier.
+    classifier : Classifier
+        With its hyperparameters; it is fitted to the training events when it is first needed.
     origin : mapping of str to Any
         Preset, seed, noise levels, search and versions, for the record.
 
     Examples
     --------
     >>> model = default_model()
-    >>> len(model.class_names), model.classifier
-    (14, 'nb')
+    >>> len(model.class_names), model.classifier.name
+    (14, 'kernel-nb')
     """
 
     codes: "AnyArray"
@@ -139,44 +120,43 @@ class Model:
     class_names: tuple[str, ...]
     feature_names: tuple[str, ...]
     subsets: tuple[Subset, ...]
-    classifier: str
-    hyperparameters: Mapping[str, float]
+    classifier: "Classifier"
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
-            f"<Model: {self.classifier}, {len(self.labels)} events of {len(self.class_names)} classes, "
+            f"<Model: {self.classifier.name}, {len(self.labels)} events of {len(self.class_names)} classes, "
             f"preset {self.origin.get('preset', '')!r}, seed {self.origin.get('seed', '')}>"
         )
 
     @cached_property
-    def _fitted(self) -> "dict[Subset, Classifier]":
+    def _estimators(self) -> dict[Subset, Any]:
         return {}
 
-    def subset_for(self, bands: "BoolArray | None" = None) -> Subset:
+    def subset_for(self, usable: "BoolArray | None" = None) -> Subset:
         """Return the widest subset whose features a recording has.
 
         Parameters
         ----------
-        bands : ndarray of bool, shape (n_features,), optional
-            What :func:`pqswarm.identify.available` says; by default all.
+        usable : ndarray of bool, shape (n_features,), optional
+            What :func:`pqswarm.identify.usable_features` says; by default all.
 
         Returns
         -------
         Subset
             The subset.
         """
-        if bands is None:
+        if usable is None:
             return self.subsets[0]
-        if np.shape(bands) != (len(FEATURES),):
-            raise PqswarmError(f"bands must say yes or no to each of the {len(FEATURES)} features.")
-        has = {name for name, yes in zip(FEATURES, bands, strict=True) if yes}
+        if np.shape(usable) != (len(FEATURES),):
+            raise PqswarmError(f"usable must say yes or no to each of the {len(FEATURES)} features.")
+        has = {name for name, yes in zip(FEATURES, usable, strict=True) if yes}
         for subset in self.subsets:
             if has.issuperset(subset.names):
                 return subset
         raise PqswarmError("the sampling rate is too low for the model: eight samples per cycle are needed.")
 
-    def predict(self, features: "FloatArray", bands: "BoolArray | None" = None) -> Prediction:
+    def predict(self, features: "FloatArray", usable: "BoolArray | None" = None) -> Prediction:
         """Return the probabilities of the classes.
 
         The classifier is fitted to the training events for the widest subset whose features exist.
@@ -185,8 +165,8 @@ class Model:
         ----------
         features : ndarray of shape (n, n_features) or (n_features,)
             In the order of :data:`pqswarm.identify.FEATURES`.
-        bands : ndarray of bool, shape (n_features,), optional
-            Which of them the recording has (:func:`pqswarm.identify.available`); by default all.
+        usable : ndarray of bool, shape (n_features,), optional
+            Which of them the recording has (:func:`pqswarm.identify.usable_features`); by default all.
 
         Returns
         -------
@@ -196,26 +176,24 @@ class Model:
         Examples
         --------
         >>> from pqswarm.events import generate
-        >>> from pqswarm.identify import features_of
+        >>> from pqswarm.identify import compute_features
         >>> event = generate("sag", seed=4, preset="field", depth=0.5)
-        >>> default_model().predict(features_of(event.signal, 25_000, event.frequency)).best(count=1)[0][0]
+        >>> default_model().predict(compute_features(event.signal, 25_000, event.frequency)).best(count=1)[0][0]
         'sag'
         """
         rows = np.atleast_2d(np.asarray(features, dtype=np.float64))
         if rows.ndim != 2 or rows.shape[1] != len(FEATURES) or not np.isfinite(rows).all():
             raise PqswarmError(f"features must be finite, {len(FEATURES)} for each event.")
-        subset = self.subset_for(bands)
-        if subset not in self._fitted:
-            from pqswarm.identify.classifiers import fit
+        subset = self.subset_for(usable)
+        if subset not in self._estimators:
+            data = self.codes[:, self._places(subset)].astype(np.float64) / CODES
+            self._estimators[subset] = fit_estimator(self.classifier, data, self.labels)
+        columns = rows[:, [FEATURES.index(name) for name in subset.names]]
+        scores = log_scores(self._estimators[subset], scale(columns, self.knots[self._places(subset)]))
+        return Prediction(self.class_names, soften(scores, subset.temperature), subset)
 
-            kept = [self.feature_names.index(name) for name in subset.names]
-            data = self.codes[:, kept].astype(np.float64) / CODES
-            self._fitted[subset] = fit(
-                self.classifier, data, self.labels, len(self.class_names), self.hyperparameters, subset.temperature
-            )
-        places = [FEATURES.index(name) for name in subset.names]
-        knots = self.knots[[self.feature_names.index(name) for name in subset.names]]
-        return Prediction(self.class_names, self._fitted[subset].probabilities(scale(rows[:, places], knots)), subset)
+    def _places(self, subset: Subset) -> list[int]:
+        return [self.feature_names.index(name) for name in subset.names]
 
     def save(self, path: str | Path) -> Path:
         """Write the model: a zip archive of arrays and a JSON manifest, without pickle.
@@ -263,7 +241,7 @@ def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
 
 @cache
 def default_model() -> Model:
-    """Return the model that comes with the package.
+    """Return the bundled model.
 
     Returns
     -------

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from pqswarm.identify.rules import in_plain_words
+from pqswarm.identify.agreement import in_words
 
 if TYPE_CHECKING:
-    from pqswarm.identify.outcome import Verdict
+    from pqswarm.identify.verdict import Verdict
 
 __all__ = ["csv_text", "html_text"]
 
@@ -83,9 +83,9 @@ def html_text(verdicts: "Sequence[Verdict]", failures: Sequence[str] = ()) -> st
             row["source"],
             row["channel"] + (f" ({row['phase']})" if row["phase"] else ""),
             row["sentence"],
-            in_plain_words(row["class"]),
+            in_words(row["class"]),
             share,
-            in_plain_words(row["runner_up"]),
+            in_words(row["runner_up"]),
             row["agreement"],
         ]
         kind = "disagree" if row["agreement"].startswith("disagree") else ""
@@ -93,7 +93,7 @@ def html_text(verdicts: "Sequence[Verdict]", failures: Sequence[str] = ()) -> st
             f'<td class="number">{escape(cell)}</td>' if i == 4 else f"<td>{escape(cell)}</td>"
             for i, cell in enumerate(cells)
         )
-        body.append(f'<tr class="{kind}" title="{escape(row["limits"])}">{inside}</tr>')
+        body.append(f'<tr class="{kind}" title="{escape(row["caveats"])}">{inside}</tr>')
     failed = "".join(f"<li>{escape(text)}</li>" for text in failures)
     head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
     return (
@@ -103,5 +103,5 @@ def html_text(verdicts: "Sequence[Verdict]", failures: Sequence[str] = ()) -> st
         + "\n".join(body)
         + "\n</tbody></table>\n"
         + (f"<h2>Not read</h2><ul>{failed}</ul>\n" if failures else "")
-        + "<p>Hold the pointer over a row for what limits its verdict.</p></body></html>\n"
+        + "<p>Hold the pointer over a row for the caveats of its verdict.</p></body></html>\n"
     )

@@ -1,18 +1,22 @@
-"""Recordings of others: read, write and characterise them."""
+"""Recordings of others: read and write them."""
 
-from pqswarm.recordings._comtrade_write import write_comtrade
-from pqswarm.recordings.characterise import characterise
-from pqswarm.recordings.csv import write_csv
+from pqswarm.recordings._deprecated import __getattr__ as __getattr__
+from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.npz import write_npz
-from pqswarm.recordings.readers import FORMATS, read, read_all
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.readers import READERS, read, read_all
 from pqswarm.recordings.recording import Channel, Recording, RecordingError
+from pqswarm.recordings.table import write_csv
 
 __all__ = [
-    "FORMATS",
+    "READERS",
     "Channel",
+    "Options",
+    "RawChannel",
+    "RawRecording",
+    "Reader",
     "Recording",
     "RecordingError",
-    "characterise",
     "read",
     "read_all",
     "write_comtrade",

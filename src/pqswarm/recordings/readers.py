@@ -1,32 +1,30 @@
 """The one way into all formats."""
 
 import struct
+import warnings
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.recordings._files import partner, read_bytes
-from pqswarm.recordings._pqdif_tags import SIGNATURE
-from pqswarm.recordings._raw import MAX_BYTES, Options, RawRecording, finish
+from pqswarm._registry import Registry
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.recordings.comtrade.reader import COMTRADE
+from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.normalise import normalise
+from pqswarm.recordings.npz.reader import NPZ
+from pqswarm.recordings.pqdif.reader import PQDIF
+from pqswarm.recordings.reader import Options, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
+from pqswarm.recordings.table.reader import TABLE
 
-__all__ = ["FORMATS", "read", "read_all"]
+__all__ = ["READERS", "read", "read_all"]
 
-FORMATS = ("comtrade", "pqdif", "csv", "npz")
-"""Names of the formats that can be read."""
+_OURS = (PQDIF, NPZ, COMTRADE, TABLE)  # the content of the first two is unmistakable
+_HEAD = 4096  # bytes
 
-_SUFFIXES = {
-    ".cfg": "comtrade",
-    ".cff": "comtrade",
-    ".dat": "comtrade",
-    ".hdr": "comtrade",
-    ".inf": "comtrade",
-    ".pqd": "pqdif",
-    ".pqdif": "pqdif",
-    ".npz": "npz",
-}
-_Reader = Callable[[Path, Options], tuple[list[RawRecording], int]]
+READERS: Registry[Reader] = Registry("format of recordings", "pqswarm.readers", Reader, _OURS)
+"""The formats that can be read, by name; those of other packages too."""
 
 
 def read(
@@ -34,15 +32,7 @@ def read(
     observation: int | None = None,
     *,
     format: str | None = None,  # noqa: A002
-    sampling_rate: float | None = None,
-    nominal_frequency: float | None = None,
-    columns: Sequence[str | int] | None = None,
-    units: str | Mapping[str, str] | None = None,
-    time_column: str | int | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    max_bytes: int = MAX_BYTES,
+    **options: Any,
 ) -> Recording:
     r"""Read a recording.
 
@@ -53,28 +43,15 @@ def read(
     ----------
     path : str or Path
         COMTRADE (``.cfg``, ``.dat``, ``.hdr`` or ``.inf``: the partners are found beside it; or ``.cff``), PQDIF
-        (``.pqd``), a table of text (``.csv``, ``.txt``, ...), or ``.npz``.
+        (``.pqd``), a table of text (``.csv``, ``.txt``, ...), ``.npz``, or what other packages add to
+        :data:`READERS`.
     observation : int, optional
         Which one, from 0, if the file holds several (see :func:`read_all`). The default is the longest stretch at the
         high rate for COMTRADE, else the first.
-    format : {"comtrade", "pqdif", "csv", "npz"}, optional
-        If it should not be found out.
-    sampling_rate : float, optional
-        Instead of what the file says [Hz].
-    nominal_frequency : float, optional
-        Instead of what the file says [Hz].
-    columns : sequence of str or int, optional
-        Names or numbers (from 0) of the channels to take; all by default.
-    units : str or mapping of str to str, optional
-        Unit of all channels, or by their names, such as ``"kV"``, instead of what the file says.
-    time_column : str or int, optional
-        Name or number (from 0) of the time column of a table.
-    delimiter, decimal : str, optional
-        Separator and decimal sign of a table.
-    encoding : str, optional
-        Of text.
-    max_bytes : int
-        Limit of the samples of the file at 8 bytes each; files of more than four times this are not opened [byte].
+    format : str, optional
+        Name of a reader (``"comtrade"``, ``"pqdif"``, ``"csv"``, ``"npz"``), if it should not be found out.
+    **options
+        What you know better than the file: see :class:`Options`.
 
     Returns
     -------
@@ -103,28 +80,15 @@ def read(
     >>> recording.sampling_rate, recording.channel("Ua").samples
     (2000.0, array([   0., 1500., 2500.]))
     """
-    options = Options(
-        sampling_rate, nominal_frequency, columns, units, time_column, delimiter, decimal, encoding, max_bytes
-    )
-    recordings, best = _read(Path(path), format, options, observation)
-    if observation is None:
-        return recordings[best]
-    return recordings[0]
+    recordings, main = _read(Path(path), format, Options.of(options), observation)
+    return recordings[main]
 
 
 def read_all(
     path: str | Path,
     *,
     format: str | None = None,  # noqa: A002
-    sampling_rate: float | None = None,
-    nominal_frequency: float | None = None,
-    columns: Sequence[str | int] | None = None,
-    units: str | Mapping[str, str] | None = None,
-    time_column: str | int | None = None,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    max_bytes: int = MAX_BYTES,
+    **options: Any,
 ) -> tuple[Recording, ...]:
     r"""Read all recordings of a file.
 
@@ -133,24 +97,8 @@ def read_all(
 
     Parameters
     ----------
-    path : str or Path
-        As for :func:`read`, like all other parameters.
-    format : {"comtrade", "pqdif", "csv", "npz"}, optional
-        If it should not be found out.
-    sampling_rate, nominal_frequency : float, optional
-        Instead of what the file says [Hz].
-    columns : sequence of str or int, optional
-        Channels to take.
-    units : str or mapping of str to str, optional
-        Units instead of those of the file.
-    time_column : str or int, optional
-        Time column of a table.
-    delimiter, decimal : str, optional
-        Separator and decimal sign of a table.
-    encoding : str, optional
-        Of text.
-    max_bytes : int
-        Limit of the samples [byte].
+    path, format, **options
+        As for :func:`read`.
 
     Returns
     -------
@@ -166,89 +114,70 @@ def read_all(
     ...     [len(recording.channels) for recording in read_all(path, sampling_rate=6400)]
     [2]
     """
-    options = Options(
-        sampling_rate, nominal_frequency, columns, units, time_column, delimiter, decimal, encoding, max_bytes
-    )
-    return tuple(_read(Path(path), format, options, None)[0])
+    return tuple(_read(Path(path), format, Options.of(options), None)[0])
 
 
 def _read(path: Path, format_name: str | None, options: Options, wanted: int | None) -> tuple[list[Recording], int]:
+    """The usable recordings of a file, and the place of the main one."""
     try:
-        reader = _reader(format_name or _find_format(path))
-        raws, best = reader(path, options)
+        reader = _find_reader(path) if format_name is None else READERS.find(format_name)
+        raws = list(reader.read(path, options))
         if wanted is not None:
             if not -len(raws) <= wanted < len(raws):
                 raise RecordingError(f"holds {len(raws)} recordings: there is no number {wanted} (they count from 0).")
-            raws, best = [raws[wanted]], 0
-        return _finished(raws, best, options)
-    except RecordingError as error:
+            raws = [raws[wanted]]
+        recordings: list[Recording] = []
+        reasons: list[str] = []
+        main = 0
+        for raw in raws:
+            raw.source, raw.format = raw.source or path.name, raw.format or reader.name
+            if raw.is_main:
+                main = len(recordings)
+            try:
+                recordings.append(normalise(raw, options))
+            except RecordingError as error:  # one bad one does not spoil the others
+                reasons.append(str(error))
+        if not recordings:
+            raise RecordingError(reasons[0] if reasons else "holds no recordings.")
+        return recordings, min(main, len(recordings) - 1)
+    except FileFormatError as error:
         raise RecordingError(f"{path} {error}") from error
     except PqswarmError:
         raise
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, struct.error, zlib.error) as error:
         # The fuzz tests count this as a failure of the reader; a user gets a message and the next file all the same.
         raise RecordingError(f"{path} is damaged in an unforeseen way ({type(error).__name__}: {error}).") from error
 
 
-def _finished(raws: list[RawRecording], best: int, options: Options) -> tuple[list[Recording], int]:
-    """The recordings that are usable; one bad one does not spoil the others."""
-    finished: list[Recording] = []
-    reasons: list[str] = []
-    place = 0
-    for n, raw in enumerate(raws):
-        if n == best:
-            place = len(finished)
-        try:
-            finished.append(finish(raw, options))
-        except RecordingError as error:
-            reasons.append(str(error))
-    if not finished:
-        raise RecordingError(reasons[0])
-    return finished, min(place, len(finished) - 1)
+def _find_reader(path: Path) -> Reader:
+    """The reader that is certain by the content, else the one of the suffix, else that of tables."""
+    head = _read_head(path)
+    readers = list(_all_readers())
+    certain = (reader for reader in readers if reader.recognises(path, head))
+    by_suffix = (reader for reader in readers if path.suffix.casefold() in reader.suffixes)
+    return next(certain, None) or next(by_suffix, TABLE)
 
 
-def _reader(name: str) -> _Reader:
-    """The reader of a format, imported when it is needed."""
-    if name == "comtrade":
-        from pqswarm.recordings.comtrade import read_comtrade
-
-        return read_comtrade
-    if name == "pqdif":
-        from pqswarm.recordings.pqdif import read_pqdif
-
-        return read_pqdif
-    if name == "npz":
-        from pqswarm.recordings.npz import read_npz
-
-        return read_npz
-    if name == "csv":
-        from pqswarm.recordings.csv import read_csv
-
-        return read_csv
-    raise unknown_name("format of recordings", name, FORMATS)
+def _all_readers() -> Iterator[Reader]:
+    """Those of other packages first, which know better; one that cannot be loaded does not stop the others."""
+    for name in READERS:
+        if name not in [reader.name for reader in _OURS]:
+            try:
+                yield READERS[name]
+            except PqswarmError as error:
+                warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+    yield from _OURS
 
 
-def _find_format(path: Path) -> str:
-    """The format by content where it has a signature, else by suffix."""
-    suffix = path.suffix.casefold()
-    head = _head(path)
-    if head.startswith(SIGNATURE):
-        return "pqdif"
-    if head.startswith(b"PK\x03\x04"):
-        return "npz"
-    known = _SUFFIXES.get(suffix, "csv")
-    if known == "comtrade" and suffix in (".dat", ".hdr", ".inf") and partner(path, ".cfg") is None:
-        return "csv" if suffix == ".dat" and b"\0" not in head else "comtrade"
-    return known
-
-
-def _head(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     try:
         if not path.is_file():
             read_bytes(path, 0)  # says why not
         with path.open("rb") as file:
-            return file.read(64)
-    except (OSError, ValueError) as error:
+            return file.read(_HEAD)
+    except ValueError as error:
         if isinstance(error, RecordingError):
             raise
         raise RecordingError(f"cannot be read: {error}.") from error

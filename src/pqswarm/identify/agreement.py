@@ -1,0 +1,156 @@
+"""What the rules of the standard would call a channel, and how that compares with the model."""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pqswarm.measure import ChannelResult
+
+__all__ = ["GROUPS", "describe_agreement", "group_of", "in_words", "main_disturbance", "rule_class"]
+
+GROUPS: Mapping[str, str] = {
+    "pure_sinusoid": "normal",
+    "dc_offset": "dc offset",
+    "sag": "sag",
+    "swell": "swell",
+    "interruption": "interruption",
+    "flicker": "flicker",
+    "notching": "notching",
+    "harmonics": "harmonics",
+    "oscillatory_transient": "transient",
+    "sag_with_harmonics": "sag",
+    "swell_with_harmonics": "swell",
+    "flicker_with_harmonics": "harmonics",
+    "sag_with_transient": "sag",
+    "swell_with_transient": "swell",
+}
+"""What each class that the rules know is above all."""
+
+_TITLES = {"pure_sinusoid": "no disturbance", "dc_offset": "DC offset", "oscillatory_transient": "transient"}
+
+
+def group_of(event_class: str) -> str:
+    """Return the group of a class; one that the rules do not know is a group of its own.
+
+    Examples
+    --------
+    >>> group_of("sag_with_harmonics"), group_of("my_class")
+    ('sag', 'my class')
+    """
+    return GROUPS.get(event_class, event_class.replace("_", " "))
+
+
+def in_words(event_class: str) -> str:
+    """Return a class in words.
+
+    Examples
+    --------
+    >>> in_words("sag_with_harmonics"), in_words("pure_sinusoid")
+    ('sag with harmonics', 'no disturbance')
+    """
+    return _TITLES.get(event_class, event_class.replace("_", " "))
+
+
+def main_disturbance(result: "ChannelResult") -> tuple[float, float] | None:
+    """Return begin and end [s] of the largest disturbance of a channel, or None.
+
+    Parameters
+    ----------
+    result : ChannelResult
+        What was found on the channel.
+
+    Returns
+    -------
+    tuple of float or None
+        Of the event farthest from 1 pu, or of the transient with the highest peak if that deviates more.
+    """
+    found = [(abs(1 - event.magnitude), event.start, event.end) for event in result.events]
+    found += [(transient.peak, transient.onset, transient.onset) for transient in result.transients]
+    if not found:
+        return None
+    _, start, end = max(found)
+    return start, end
+
+
+def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
+    """Return the class that the findings of the rules amount to.
+
+    Parameters
+    ----------
+    result : ChannelResult
+        What was found on the channel.
+    window : tuple of float
+        Begin and end of what the model looks at [s]; what lies outside does not count.
+
+    Returns
+    -------
+    str
+        One of :data:`GROUPS`.
+    """
+    first, last = window
+    flags = {flag.kind for flag in result.flags}
+    events = [event for event in result.events if event.start < last and event.end > first]
+    transient = any(first <= one.onset <= last for one in result.transients)
+    if events:
+        main = max(events, key=lambda event: abs(1 - event.magnitude))
+        if main.kind == "interruption":
+            return "interruption"
+        if transient:
+            return f"{main.kind}_with_transient"
+        return f"{main.kind}_with_harmonics" if "harmonics" in flags and "notching" not in flags else main.kind
+    if transient:
+        return "oscillatory_transient"
+    if "notching" in flags:
+        return "notching"
+    if "flicker" in flags:
+        return "flicker_with_harmonics" if "harmonics" in flags else "flicker"
+    if "harmonics" in flags:
+        return "harmonics"
+    return "dc_offset" if "DC offset" in flags else "pure_sinusoid"
+
+
+def describe_agreement(rule: str, label: str, class_names: Collection[str], result: "ChannelResult") -> str:
+    """Say whether rules and model agree.
+
+    Parameters
+    ----------
+    rule, label : str
+        Class by the rules, and by the model.
+    class_names : collection of str
+        The classes that the model knows.
+    result : ChannelResult
+        What the rules found, which may explain a difference.
+
+    Returns
+    -------
+    str
+        Begins with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, where one does not know the class of the
+        other, with ``"cannot be compared"``.
+    """
+    if rule == label:
+        return "agree"
+    said = f"rules say {in_words(rule)}, the model {in_words(label)}"
+    if label not in GROUPS:
+        return f"cannot be compared: {said}, which the rules do not know"
+    said += _reason(rule, label, result)
+    if GROUPS[rule] == GROUPS[label]:
+        return f"partly agree: {said}"
+    return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
+
+
+def _reason(rule: str, label: str, result: "ChannelResult") -> str:
+    """The measurement behind the rule, where it bears on the difference."""
+    if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
+        return f" (THD {100 * result.spectrum.thd:.1f} %)"
+    kinds = {GROUPS[rule], GROUPS[label]}
+    known = result.urms[np.isfinite(result.urms)]
+    if known.size and not result.events and kinds & {"sag", "swell", "interruption", "flicker"}:
+        return f" (Urms(1/2) stays between {known.min():.3f} and {known.max():.3f} pu)"
+    if kinds & {"sag", "swell", "interruption"} and result.events:
+        main = max(result.events, key=lambda event: abs(1 - event.magnitude))
+        return f" (Urms(1/2) reaches {main.magnitude:.2f} pu)"
+    if ("transient" in rule) != ("transient" in label) and result.transients:
+        return f" (peak {max(one.peak for one in result.transients):.2f} pu)"
+    return ""

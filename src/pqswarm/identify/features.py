@@ -1,0 +1,144 @@
+"""From a capture of any rate, frequency and length to the features that a model knows."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm.errors import PqswarmError
+from pqswarm.features import WINDOW_CYCLES, extend, extract, feature_names
+from pqswarm.measure.capture import MEASURES, SAMPLES_PER_CYCLE, WIDEST, measure_capture
+
+if TYPE_CHECKING:
+    from pqswarm._typing import BoolArray, FloatArray
+
+__all__ = [
+    "BANDWIDTHS",
+    "FEATURES",
+    "LEAST_CYCLES",
+    "compute_features",
+    "resample",
+    "upper_frequencies",
+    "usable_features",
+]
+
+_NAMES = feature_names(8)
+FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
+"""Names of all features that a model can use: the paper's 99, then the measures."""
+
+LEAST_CYCLES = 2.2
+"""Shortest capture that can be looked at."""
+
+BANDWIDTHS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
+"""Bandwidths for which a model has a subset of features, in multiples of the fundamental."""
+
+_TAPS = 24
+_FINER = 4
+_MARGIN = 1.02
+"""Half the sampling rate may be so much below the edge of a band: recorders of 64 samples per cycle are common."""
+
+
+def upper_frequencies() -> "FloatArray":
+    """Return the highest frequency of each feature, in multiples of the fundamental."""
+    bands = {f"D{j}": min(SAMPLES_PER_CYCLE / 2**j, WIDEST) for j in range(1, 9)} | {"A8": SAMPLES_PER_CYCLE / 2**9}
+    return np.array([*(bands[name.partition(".")[0]] for name in _NAMES), *MEASURES.values()])
+
+
+def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
+    """Say which features a recording of that rate can have.
+
+    Parameters
+    ----------
+    sampling_rate : float
+        Real one, of the recording [Hz].
+    frequency : float
+        Of the fundamental [Hz].
+
+    Returns
+    -------
+    ndarray of bool, shape (n_features,)
+        True for features of frequencies below half the sampling rate, in the order of :data:`FEATURES`.
+
+    Examples
+    --------
+    >>> [name for name, yes in zip(FEATURES, usable_features(3200, 50), strict=True) if yes][0]
+    'D4.minimum'
+    """
+    highest = _MARGIN * sampling_rate / (2 * frequency)
+    yes: BoolArray = upper_frequencies() <= highest
+    return yes
+
+
+def resample(signal: "FloatArray", ratio: float) -> "FloatArray":
+    """Sample a signal again, band-limited, with `ratio` samples for each one.
+
+    Parameters
+    ----------
+    signal : ndarray of shape (n,)
+        Evenly sampled, without NaN.
+    ratio : float
+        New rate over old rate.
+
+    Returns
+    -------
+    ndarray of shape (about ratio * n,)
+        By sinc interpolation under a Kaiser window; what a lower rate cannot hold is filtered out. Beyond the ends
+        the signal goes on point-symmetrically.
+
+    Examples
+    --------
+    >>> t = np.arange(640) / 64
+    >>> finer = resample(np.sin(2 * np.pi * t), 500 / 64)
+    >>> bool(np.abs(finer - np.sin(2 * np.pi * np.arange(finer.size) / 500))[300:-300].max() < 1e-4)
+    True
+    """
+    from scipy.ndimage import map_coordinates
+    from scipy.signal import firwin, upfirdn
+
+    cutoff = min(1.0, ratio)
+    reach = int(np.ceil(_TAPS / cutoff))
+    if signal.size <= reach:
+        raise PqswarmError(f"a capture of {signal.size} samples is too short to be sampled again.")
+    padded = np.concatenate([2 * signal[0] - signal[reach:0:-1], signal, 2 * signal[-1] - signal[-2 : -reach - 2 : -1]])
+    low_pass = _FINER * firwin(2 * _FINER * reach + 1, 0.97 * cutoff / _FINER, window=("kaiser", 7.0))
+    finer = upfirdn(low_pass, padded, up=_FINER)
+    places = np.arange(int(np.floor((signal.size - 1) * ratio)) + 1) / ratio
+    result = map_coordinates(finer, [_FINER * (2 * reach + places)], order=3, mode="nearest")
+    return np.asarray(result, dtype=np.float64)
+
+
+def compute_features(capture: "FloatArray", sampling_rate: float, frequency: float) -> "FloatArray":
+    """Compute all features of a capture, also those that its rate cannot have (see :func:`usable_features`).
+
+    Time is scaled so that a cycle has 500 samples, at whatever frequency and rate; bands are then the same multiples
+    of the fundamental for all recordings. What is shorter than 30 cycles is lengthened
+    (:func:`pqswarm.features.extend`) for the wavelet features, and what is longer is cut.
+
+    Parameters
+    ----------
+    capture : ndarray of shape (n,)
+        Voltage [pu of the peak], without NaN.
+    sampling_rate : float
+        [Hz].
+    frequency : float
+        Measured fundamental [Hz].
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        In the order of :data:`FEATURES`.
+
+    Examples
+    --------
+    >>> from pqswarm.events import generate
+    >>> event = generate("sag", seed=1, frequency=60, cycles=6, sampling_rate=15_360)
+    >>> compute_features(event.signal, 15_360, 60.0).shape == (len(FEATURES),)
+    True
+    """
+    cycles = capture.size / sampling_rate * frequency
+    if cycles < LEAST_CYCLES:
+        raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short for a verdict: {LEAST_CYCLES} are needed.")
+    even = resample(capture, SAMPLES_PER_CYCLE * frequency / sampling_rate)
+    window = round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)
+    even = even[:window]
+    longer = extend(even, 25_000.0, 50.0)
+    return np.concatenate([extract(longer, 25_000.0)[0], measure_capture(even)])

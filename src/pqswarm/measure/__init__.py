@@ -1,0 +1,20 @@
+"""What happened in a recording: measured by IEC 61000-4-30, in the words of IEEE 1159."""
+
+from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
+from pqswarm.measure.harmonics import Spectrum
+from pqswarm.measure.pipeline import characterise
+from pqswarm.measure.thresholds import Thresholds
+from pqswarm.measure.transients import Transient
+from pqswarm.measure.urms import half_cycle_rms
+
+__all__ = [
+    "ChannelResult",
+    "Characterisation",
+    "Disturbance",
+    "Flag",
+    "Spectrum",
+    "Thresholds",
+    "Transient",
+    "characterise",
+    "half_cycle_rms",
+]

@@ -1,0 +1,136 @@
+"""Harmonics and offset, on the steadiest cycles."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pqswarm._typing import BoolArray, FloatArray
+
+__all__ = ["Spectrum", "measure_spectrum"]
+
+_MOST_ORDERS = 50
+_MOST_SAMPLES = 20_000
+_STEADY = 0.03
+"""Greatest variation of the RMS in a steady stretch."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Harmonics of one channel on its steadiest cycles.
+
+    Attributes
+    ----------
+    fundamental : float
+        RMS of the fundamental [V].
+    harmonics : tuple of float
+        Amplitude of the orders 2, 3, ... over that of the fundamental.
+    thd : float
+        Total harmonic distortion: root of the sum of their squares.
+    dc : float
+        Direct component [V].
+    start, cycles : float
+        Where the cycles begin [s], and how many they are.
+    """
+
+    fundamental: float
+    harmonics: tuple[float, ...]
+    thd: float
+    dc: float
+    start: float
+    cycles: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain values."""
+        return {**asdict(self), "harmonics": list(self.harmonics)}
+
+
+def measure_spectrum(
+    signal: FloatArray, sampling_rate: float, frequency: float, steadiness: FloatArray, places: FloatArray
+) -> Spectrum | None:
+    """Measure harmonics on whole cycles, where the RMS is steadiest.
+
+    Of three cycles and more the spectrum is taken at the very multiples of the fundamental under a Hann window, of
+    fewer the sines of all orders are fitted by least squares: neither needs an integer number of samples per cycle.
+
+    Parameters
+    ----------
+    signal : ndarray of shape (n_samples,)
+        Voltage [V], without NaN.
+    sampling_rate, frequency : float
+        Samples per second and measured fundamental [Hz].
+    steadiness : ndarray of shape (n_windows,)
+        Urms(1/2) [V]: ten cycles (or as many as there are) in which it varies least, and by no more than 3 %.
+    places : ndarray of shape (n_windows,)
+        Centres of its windows [s].
+
+    Returns
+    -------
+    Spectrum or None
+        None if there is no live, steady cycle.
+
+    Examples
+    --------
+    >>> t = np.arange(5000) / 10_000
+    >>> u = np.sqrt(2) * 230 * (np.sin(2 * np.pi * 50 * t) + 0.06 * np.sin(2 * np.pi * 250 * t)) + 3
+    >>> found = measure_spectrum(u, 10_000, 50.0, np.full(48, 230.0), 0.01 + np.arange(48) / 100)
+    >>> round(found.fundamental), round(found.thd, 3), round(found.harmonics[3], 3), round(found.dc, 2)
+    (230, 0.06, 0.06, 3.0)
+    """
+    cycle = sampling_rate / frequency
+    orders = min(_MOST_ORDERS, int(0.45 * cycle))
+    live = np.isfinite(steadiness) & (steadiness > 0.5 * np.nanmax(steadiness, initial=0.0))
+    if not live.any() or orders < 1:
+        return None
+    best, cycles = _steadiest(steadiness, live, int(np.clip(_MOST_SAMPLES // cycle, 1, 10)))
+    if best < 0:
+        return None
+    start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
+    piece = signal[start : start + round(cycles * cycle)]
+    direct, sizes = _harmonics(piece, cycle, orders, cycles)
+    if sizes[0] < 0.3 * np.sqrt(2) * float(np.nanmax(steadiness)):
+        return None
+    relative = sizes[1:] / sizes[0]
+    return Spectrum(
+        fundamental=float(sizes[0] / np.sqrt(2)),
+        harmonics=tuple(relative.tolist()),
+        thd=float(np.sqrt(np.sum(relative**2))),
+        dc=direct,
+        start=start / sampling_rate,
+        cycles=cycles,
+    )
+
+
+def _steadiest(values: FloatArray, live: BoolArray, most: int) -> tuple[int, int]:
+    """First value and number of cycles of the steadiest stretch, as long as it can be; (-1, 0) if there is none."""
+    for cycles in (*range(most, 1, -1), 1):
+        n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.size)
+        if n_values > values.size:
+            continue
+        table = np.lib.stride_tricks.sliding_window_view(np.where(live, values, np.nan), n_values)
+        spread = table.max(axis=1) - table.min(axis=1)
+        good = spread < _STEADY * table.max(axis=1)
+        if good.any():
+            return int(np.flatnonzero(good)[spread[good].argmin()]), cycles
+    return -1, 0
+
+
+def _harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, FloatArray]:
+    """Direct component and amplitudes of the orders 1, 2, ... of some whole cycles."""
+    angle = 2 * np.pi / cycle * np.arange(piece.size)
+    if cycles >= 3:
+        window = np.hanning(piece.size + 1)[:-1]
+        window /= window.sum()
+        step = np.exp(-1j * angle)
+        turned = window * piece * step
+        sizes = np.empty(orders)
+        for k in range(orders):
+            sizes[k] = 2 * np.abs(turned.sum())
+            turned *= step
+        return float(np.sum(window * piece)), sizes
+    basis = np.empty((piece.size, 2 * orders + 1))
+    basis[:, 0] = 1.0
+    for k in range(1, orders + 1):
+        basis[:, 2 * k - 1], basis[:, 2 * k] = np.cos(k * angle), np.sin(k * angle)
+    fit, *_ = np.linalg.lstsq(basis, piece, rcond=None)
+    return float(fit[0]), np.hypot(fit[1::2], fit[2::2])

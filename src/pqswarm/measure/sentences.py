@@ -1,0 +1,90 @@
+"""Say once what several channels share."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pqswarm.measure.ieee1159 import category, join_names
+
+if TYPE_CHECKING:
+    from pqswarm.measure.characterisation import Disturbance
+    from pqswarm.measure.transients import Transient
+
+__all__ = ["describe_transients", "group_events", "group_transients", "merge_events"]
+
+_TOGETHER = 0.002
+"""Transients on several channels that begin within this time are one [s]."""
+
+
+def group_events(events: Iterable["Disturbance"]) -> list[list["Disturbance"]]:
+    """Group the events of one system and kind that overlap in time."""
+    groups: list[list[Disturbance]] = []
+    for event in sorted(events, key=lambda event: (event.system, event.kind, event.start)):
+        group = groups[-1] if groups else []
+        if (
+            group
+            and (group[0].system, group[0].kind) == (event.system, event.kind)
+            and event.start < max(member.end for member in group)
+        ):
+            group.append(event)
+        else:
+            groups.append([event])
+    return groups
+
+
+def merge_events(events: Sequence["Disturbance"]) -> "Disturbance":
+    """One event from the first begin to the last end, with the worst magnitude."""
+    first = events[0]
+    if len(events) == 1:
+        return first
+    start, end = min(event.start for event in events), max(event.end for event in events)
+    urms_start, urms_end = min(event.urms_start for event in events), max(event.urms_end for event in events)
+    worst = max if first.kind == "swell" else min
+    pairs = [zip(event.phases, event.channels, strict=True) for event in events]
+    where = sorted({pair for each in pairs for pair in each})
+    return replace(
+        first,
+        category=category(first.kind, end - start, first.nominal_frequency),
+        channels=tuple(name for _, name in where),
+        phases=tuple(phase for phase, _ in where),
+        magnitude=worst(event.magnitude for event in events),
+        start=start,
+        end=end,
+        duration=end - start,
+        cycles=(end - start) * first.nominal_frequency,
+        urms_start=urms_start,
+        urms_end=urms_end,
+        urms_duration=urms_end - urms_start,
+        cut_start=any(event.cut_start for event in events),
+        cut_end=any(event.cut_end for event in events),
+    )
+
+
+def group_transients(transients: Iterable["Transient"]) -> list[list["Transient"]]:
+    """Group the transients of one system that begin together."""
+    groups: list[list[Transient]] = []
+    for transient in sorted(transients, key=lambda transient: (transient.system, transient.onset)):
+        group = groups[-1] if groups else []
+        if group and group[0].system == transient.system and transient.onset <= group[0].onset + _TOGETHER:
+            group.append(transient)
+        else:
+            groups.append([transient])
+    return groups
+
+
+def describe_transients(group: Sequence["Transient"]) -> str:
+    """Describe the strongest of simultaneous transients, and say where they are."""
+    strongest = max(group, key=lambda transient: transient.peak)
+    where = sorted({(transient.phase, transient.channel) for transient in group})
+    text = (
+        f"{strongest.category} on "
+        f"{join_names(tuple(name for _, name in where), tuple(phase for phase, _ in where), strongest.system)} "
+        f"at {1000 * strongest.onset:.1f} ms, {strongest.peak:.2f} pu peak "
+        f"({max(transient.peak_voltage for transient in group):.2f} pu voltage)"
+    )
+    if strongest.frequency == strongest.frequency:
+        hertz = strongest.frequency
+        text += f", {hertz / 1000:.1f} kHz" if hertz >= 1000 else f", {hertz:.0f} Hz"
+    if strongest.decay == strongest.decay:
+        text += f", decays in {1000 * strongest.decay:.2g} ms"
+    return text

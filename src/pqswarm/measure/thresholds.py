@@ -1,0 +1,42 @@
+"""The levels beyond which something counts as found."""
+
+import warnings
+from collections.abc import Mapping
+from typing import Self
+
+from pqswarm._options import Parameters, option, parameters
+from pqswarm.errors import PqswarmError
+
+__all__ = ["Thresholds"]
+
+
+@parameters
+class Thresholds(Parameters):
+    """Levels beyond which something counts as found; pu of the reference, or of its peak where the wave is meant."""
+
+    sag: float = option(default=0.9, low=0, meaning="Urms(1/2) below which a sag begins [pu]")
+    swell: float = option(default=1.1, low=0, meaning="Urms(1/2) above which a swell begins [pu]")
+    interruption: float = option(default=0.1, low=0, meaning="Urms(1/2) below which an interruption begins [pu]")
+    hysteresis: float = option(default=0.02, low=0, meaning="by how much Urms(1/2) must be back for the end [pu]")
+    transient: float = option(default=0.08, low=0, meaning="least deviation from the cycles before and after [pu]")
+    transient_noise_factor: float = option(default=6.0, low=0, meaning="least deviation over the recording's own noise")
+    thd: float = option(default=0.05, low=0, meaning="total harmonic distortion above which harmonics are flagged")
+    dc: float = option(default=0.01, low=0, meaning="direct component above which it is flagged [pu]")
+    notch: float = option(default=0.05, low=0, meaning="least depth of a notch [pu]")
+    flicker: float = option(default=0.005, low=0, meaning="least depth of a modulation")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.interruption + self.hysteresis <= self.sag < 1 < self.swell or self.hysteresis >= self.swell - 1:
+            raise PqswarmError(
+                "thresholds must be in the order interruption + hysteresis <= sag < 1 < swell, and hysteresis below "
+                f"swell - 1, not {self.interruption:g}, {self.hysteresis:g}, {self.sag:g} and {self.swell:g}."
+            )
+
+    @classmethod
+    def read(cls, given: "Thresholds | Mapping[str, float] | None", old: Mapping[str, float]) -> Self:
+        """Return thresholds from those given, or from the arguments of earlier versions, such as ``sag_threshold``."""
+        if old:
+            warnings.warn(f"{', '.join(old)}: use thresholds=Thresholds(...).", DeprecationWarning, stacklevel=3)
+            given = {name.removesuffix("_threshold"): value for name, value in old.items()}
+        return cls.of(given)

@@ -1,0 +1,197 @@
+"""The configuration of a COMTRADE recording (IEEE C37.111): what a ``.cfg`` says, read with tolerance.
+
+The ``comtrade`` package of David Parrini is the oracle of the tests. It is not used here, because it takes the memory
+that a header asks for before it looks at the data, stops at malformed dates and short lines, and takes -1 in binary
+files of 1991 as missing.
+"""
+
+import re
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from pqswarm.recordings.reader import MAX_CHANNELS
+from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import number, stamp
+
+__all__ = ["AnalogChannel", "Configuration", "parse_configuration"]
+
+_KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
+
+
+@dataclass(frozen=True)
+class AnalogChannel:
+    """A line of the configuration: value = `factor` x stored + `offset`, in `unit`."""
+
+    name: str
+    phase: str
+    unit: str
+    factor: float
+    offset: float
+    primary: float
+    secondary: float
+    side: str
+
+
+@dataclass
+class Configuration:
+    """What a ``.cfg`` says.
+
+    Attributes
+    ----------
+    revision : int
+        1991, 1999 or 2013.
+    analog : list of AnalogChannel
+        Analog channels.
+    n_status : int
+        Number of status channels.
+    frequency : float
+        Nominal frequency [Hz], 0 if it is not given.
+    rates : list of (float, int)
+        Sampling rate [Hz] and number of the last sample at it; empty if time stamps decide.
+    start : datetime or None
+        Time of the first sample.
+    kind : str
+        ``"ASCII"``, ``"BINARY"``, ``"BINARY32"``, ``"FLOAT32"``; empty if it is not given.
+    time_unit : float
+        Of the time stamps in the data [s].
+    notes : list of str
+        What was tolerated.
+    """
+
+    revision: int
+    analog: list[AnalogChannel]
+    n_status: int
+    frequency: float = 0.0
+    rates: list[tuple[float, int]] = field(default_factory=list)
+    start: datetime | None = None
+    kind: str = ""
+    time_unit: float = 1e-6
+    notes: list[str] = field(default_factory=list)
+
+
+def parse_configuration(text: str) -> Configuration:
+    r"""Parse the text of a ``.cfg``.
+
+    Examples
+    --------
+    >>> cfg = parse_configuration("here,me,1999\n1,1A,0D\n1,Ua,A,,kV,0.5,0,0,-9,9,1,1,P\n50\n1\n6400,99\n")
+    >>> cfg.analog[0].unit, cfg.rates
+    ('kV', [(6400.0, 99)])
+    """
+    lines = [line.strip(" \t\r\0\x1a") for line in text.lstrip().split("\n")]
+    if len(lines) < 3:
+        raise RecordingError("is not a COMTRADE configuration: it has fewer than three lines.")
+    first = [part.strip() for part in lines[0].split(",")]
+    n_analog, n_status = _counts(lines[1], len(lines))
+    notes: list[str] = []
+    revision = _revision(first, lines[2], notes)
+    analog = [_analog(lines[2 + i], 3 + i) for i in range(n_analog)]
+    config = Configuration(revision, analog, n_status, notes=notes)
+    rest = deque(lines[2 + n_analog + n_status :])
+    while rest and rest[0].count(",") >= 3:
+        rest.popleft()  # more channel lines than were announced
+    _parse_rest(rest, config)
+    return config
+
+
+def _counts(line: str, n_lines: int) -> tuple[int, int]:
+    """The numbers of analog and status channels; there cannot be more than there are lines."""
+    found = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
+    if "A" not in found:
+        raise RecordingError("is not a COMTRADE configuration: its second line does not count the analog channels.")
+    analog, status = found["A"], found.get("D", 0)
+    if not analog:
+        raise RecordingError("has no analog channels, only status channels.")
+    if analog > MAX_CHANNELS:
+        raise RecordingError(f"announces {analog} analog channels; at most {MAX_CHANNELS} are read.")
+    if 2 + analog + status > n_lines:
+        raise RecordingError(
+            f"is damaged: its configuration announces {analog} analog and {status} status channels but has "
+            f"{n_lines} lines."
+        )
+    return analog, status
+
+
+def _revision(first: list[str], channel_line: str, notes: list[str]) -> int:
+    year = number(first[2]) if len(first) > 2 and first[2] else np.nan
+    if np.isnan(year):
+        if channel_line.count(",") >= 12:
+            notes.append("The configuration has no year; its channel lines are those of 1999.")
+            return 1999
+        return 1991
+    if year <= 1991:
+        return 1991
+    return 2013 if year >= 2013 else 1999
+
+
+def _analog(line: str, n: int) -> AnalogChannel:
+    fields = [part.strip() for part in line.split(",")]
+    while len(fields) > 13 and not fields[-1]:
+        fields.pop()
+    if len(fields) > 13:  # commas in the name
+        extra = len(fields) - 13
+        fields[1 : 2 + extra] = [" ".join(fields[1 : 2 + extra])]
+    if len(fields) < 6:
+        raise RecordingError(f"is damaged: line {n} of its configuration is not an analog channel.")
+    fields += [""] * (13 - len(fields))
+    factor, offset = number(fields[5]), number(fields[6], 0.0)
+    if not (np.isfinite(factor) and np.isfinite(offset)):
+        raise RecordingError(f"is damaged: line {n} of its configuration has no multiplier.")
+    return AnalogChannel(
+        fields[1],
+        fields[2],
+        fields[4],
+        factor,
+        offset,
+        number(fields[10]),
+        number(fields[11]),
+        fields[12].upper()[:1],
+    )
+
+
+def _parse_rest(following: deque[str], config: Configuration) -> None:
+    """Frequency, rates, dates, kind of data and time unit: every one of them may be missing."""
+    config.frequency = number(following.popleft() if following else "", 0.0)
+    if not np.isfinite(config.frequency):
+        config.frequency = 0.0
+    announced = number(following.popleft() if following else "", 0.0)
+    n_rates = int(announced) if 0 <= announced <= len(following) else 0
+    rates: list[tuple[float, int]] = []
+    while following and (len(rates) < max(1, n_rates) or _is_rate(following[0])):
+        if not _is_rate(following[0]):
+            break
+        rate, end = (number(part) for part in following.popleft().split(",")[:2])
+        rates.append((rate, int(end)))
+    config.rates = rates if n_rates else []
+    dates: list[str] = []
+    while following and len(dates) < 2 and not _is_kind(following[0]):
+        dates.append(following.popleft())
+    config.start = _date(dates[0], config.revision == 1991) if dates else None
+    if config.start is None:
+        config.notes.append("The time of the first sample is missing or malformed.")
+    if any(re.search(r":\d+[.,]\d{7,}$", date.strip()) for date in dates):
+        config.time_unit = 1e-9  # time stamps count nanoseconds where the dates have nine digits
+    if following and _is_kind(following[0]):
+        config.kind = following.popleft().strip().upper()
+        factor = number(following[0], 1.0) if following and following[0] else 1.0
+        if 0 < factor < 1e9 and config.revision > 1991:
+            config.time_unit *= factor
+    else:
+        config.notes.append("The configuration ends early: the kind of the data was found from the data.")
+
+
+def _is_rate(line: str) -> bool:
+    parts = line.split(",")
+    return len(parts) >= 2 and all(np.isfinite(number(part)) for part in parts[:2])
+
+
+def _is_kind(line: str) -> bool:
+    return line.strip().upper() in _KINDS
+
+
+def _date(line: str, month_first: bool) -> datetime | None:
+    date, _, time = line.partition(",")
+    return stamp(date, time, month_first=month_first)

@@ -1,0 +1,218 @@
+"""COMTRADE (IEEE C37.111-1991, 1999, 2013): ``.cfg`` with ``.dat``, or ``.cff``; ASCII, BINARY, BINARY32, FLOAT32."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
+from pqswarm.recordings.comtrade.data import Data, parse_data
+from pqswarm.recordings.files import find_partner, read_bytes
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import decode, find_rate, shift
+
+__all__ = ["COMTRADE"]
+
+_SECTION = re.compile(
+    rb"^-{2,}[ \t]*file type:[ \t]*([A-Z]+)[ \t]*([A-Z0-9]*)[ \t]*(?::[ \t]*\d+)?[ \t]*-{2,}[ \t]*\r?\n", re.I | re.M
+)
+_CFG_LIMIT = 20_000_000  # bytes
+_SAME_RATE = 1.01  # segments whose rates differ less than this are one, sampled in step with the grid
+_SHORTEST = 16  # samples of a segment that counts
+_MOST_SEGMENTS = 100
+
+
+def read_comtrade(path: Path, options: Options) -> list[RawRecording]:
+    """Read a recording by any of its files; partners are found beside it, whatever their case.
+
+    Each stretch at the high rate is a recording, the longest is the main one.
+    """
+    config_text, content, source = _contents(path, options)
+    text, encoding = decode(config_text, options.encoding)
+    config = parse_configuration(text)
+    data = parse_data(content, config, options)
+    notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
+    notes += config.notes + data.notes
+    channels, scale_notes = _scale(config, data)
+    notes += scale_notes
+    title = f"COMTRADE {config.revision} {data.kind}"
+    recordings = []
+    for rate, kept, more in _segments(config, data, options.sampling_rate):
+        recordings.append(
+            RawRecording(
+                [replace(channel, samples=channel.samples[kept]) for channel in channels],
+                rate,
+                config.frequency,
+                shift(config.start, _seconds_before(config, kept.start)),
+                source,
+                title,
+                notes + more,
+            )
+        )
+    max(recordings, key=lambda recording: recording.channels[0].samples.size).is_main = True
+    if len(recordings) > 1:
+        for n, recording in enumerate(recordings):
+            recording.source = f"{source}, segment {n + 1}"
+    return recordings
+
+
+def _contents(path: Path, options: Options) -> tuple[bytes, bytes, str]:
+    """Configuration, data, and the name of the file that stands for both."""
+    limit = 4 * options.max_bytes
+    if path.suffix.casefold() == ".cff":
+        config, content = _sections(read_bytes(path, limit))
+        return config, content, path.name
+    config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
+    if config_path is None:
+        raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
+    config = read_bytes(config_path, min(limit, _CFG_LIMIT))
+    data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
+    if data_path is None:
+        raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
+    return config, read_bytes(data_path, limit), config_path.name
+
+
+def _sections(content: bytes) -> tuple[bytes, bytes]:
+    """The configuration and the data of a ``.cff``."""
+    config, start = b"", 0
+    position = 0
+    previous = ""
+    while True:
+        match = _SECTION.search(content, position)
+        end = len(content) if match is None else match.start()
+        if previous == "CFG":
+            config = content[start:end]
+        if match is None:
+            break
+        previous, start = match[1].decode("ascii").upper(), match.end()
+        if previous == "DAT":  # the last section; binary data may look like anything
+            return config, content[start:]
+        position = match.end()
+    raise RecordingError("is not a COMTRADE recording: it has no data section.")
+
+
+def _scale(config: Configuration, data: Data) -> tuple[list[RawChannel], list[str]]:
+    """The channels as primary values, in the units of the file."""
+    channels, secondary, unclear = [], [], []
+    numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
+    believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or the same one everywhere
+    with np.errstate(over="ignore", invalid="ignore"):
+        for i, channel in enumerate(config.analog):
+            ratio = _ratio(channel)
+            if ratio != 1:
+                secondary.append(f"{ratio:g}")
+            if channel.side == "S" and ratio == 1 and channel.primary != channel.secondary:
+                unclear.append(channel.name)
+            samples = (data.values[:, i] * channel.factor + channel.offset) * ratio
+            phase = channel.phase if believed or not channel.phase.isdigit() else ""
+            channels.append(RawChannel(channel.name, channel.unit, phase, samples))
+    notes = []
+    if secondary:
+        ratios = ", ".join(sorted(set(secondary), key=float)[:6])
+        notes.append(f"{len(secondary)} channels hold secondary values: multiplied by the ratio ({ratios}).")
+    if unclear:
+        notes.append(f"{len(unclear)} channels hold secondary values without a usable ratio: left as they are.")
+    if config.revision == 1991 and not any(channel.side for channel in config.analog):
+        notes.append("A file of 1991 does not say whether its values are primary: they are left as they are.")
+    return channels, notes
+
+
+def _ratio(channel: AnalogChannel) -> float:
+    usable = 0 < channel.primary < 1e9 and 1e-6 < channel.secondary < 1e9
+    return channel.primary / channel.secondary if channel.side == "S" and usable else 1.0
+
+
+def _segments(config: Configuration, data: Data, given_rate: float | None) -> list[tuple[float, slice, list[str]]]:
+    """Rate [Hz], samples and notes of each stretch at the high rate."""
+    n = len(data.stamps)
+    if given_rate is not None:
+        told = config.rates[0][0] if len(config.rates) == 1 else 0.0
+        return [(told, slice(0, n), [])]
+    groups = _groups(config, n)
+    if not groups:
+        notes = ["The configuration gives no sampling rate: it was taken from the time stamps."]
+        rate, kept = find_rate(data.stamps * config.time_unit, notes)
+        if not rate:
+            raise RecordingError("does not say its sampling rate, nor do its time stamps; give it as sampling_rate.")
+        return [(rate, kept, notes)]
+    notes = []
+    announced = max(group[1].stop for group in groups)
+    if len(groups) == 1 and n > announced:
+        notes.append(f"The data have {n - announced} rows more than the configuration says: left out.")
+    if config.rates[-1][1] > n:
+        notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
+    high = max(group[0] for group in groups if _length(group) >= min(_SHORTEST, n))
+    chosen = [group for group in groups if high / 2 <= group[0] <= high and _length(group) >= min(_SHORTEST, n)]
+    if len(chosen) > _MOST_SEGMENTS:
+        notes.append(f"The file has {len(chosen)} stretches at the high rate: the {_MOST_SEGMENTS} longest are kept.")
+        shortest = sorted(map(_length, chosen), reverse=True)[_MOST_SEGMENTS - 1]
+        chosen = [group for group in chosen if _length(group) >= shortest][:_MOST_SEGMENTS]
+    if len(groups) > 1:
+        parts = ", ".join(f"{kept.stop - kept.start} at {rate:g} Hz" for rate, kept, _ in groups[:6])
+        notes.append(f"The file has several rates ({parts}): each stretch at the high rate is a recording of its own.")
+    result = []
+    for rate, kept, n_merged in chosen:
+        merged = (
+            [f"{n_merged} stretches with rates that differ less than 1 % were joined, at their mean of {rate:g} Hz."]
+            if n_merged > 1
+            else []
+        )
+        result.append((rate, kept, notes + merged))
+    return result
+
+
+def _groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:
+    """Rate, samples and number of neighbouring segments whose rates are almost equal; empty if there is no rate."""
+    if not config.rates or any(not 0 < rate < 1e9 for rate, _ in config.rates):
+        return []
+    if len(config.rates) == 1 and config.rates[0][1] < 2:
+        return [(config.rates[0][0], slice(0, n), 1)]  # a last sample that means nothing
+    groups: list[list[tuple[float, int, int]]] = []
+    first, low, high = 0, np.inf, 0.0
+    for rate, last in config.rates:
+        end = min(last, n)
+        if end <= first:
+            continue
+        member = (rate, first, end)
+        low, high = min(low, rate), max(high, rate)
+        if groups and high <= _SAME_RATE * low:
+            groups[-1].append(member)
+        else:
+            groups.append([member])
+            low = high = rate
+        first = end
+    result = []
+    for group in groups:
+        begin, end = group[0][1], group[-1][2]
+        seconds = sum((stop - start) / rate for rate, start, stop in group)
+        rate = group[0][0] if len(group) == 1 else (end - begin) / seconds
+        result.append((rate, slice(begin, end), len(group)))
+    return result if any(_length(group) >= min(_SHORTEST, n) for group in result) else []
+
+
+def _length(group: tuple[float, slice, int]) -> int:
+    return int(group[1].stop - group[1].start)
+
+
+def _seconds_before(config: Configuration, sample: int) -> float:
+    """Time from the first sample to another [s]."""
+    seconds, first = 0.0, 0
+    for rate, last in config.rates:
+        end = min(last, sample)
+        if end > first:
+            seconds += (end - first) / rate
+            first = end
+    return seconds
+
+
+def _recognise(path: Path, head: bytes) -> bool:
+    """A partner of a configuration; a ``.dat`` in text without one is a table."""
+    suffix = path.suffix.casefold()
+    if suffix not in (".dat", ".hdr", ".inf"):
+        return False
+    return suffix != ".dat" or b"\0" in head or find_partner(path, ".cfg") is not None
+
+
+COMTRADE = Reader("comtrade", (".cfg", ".cff"), read_comtrade, _recognise)

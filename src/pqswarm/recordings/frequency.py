@@ -1,0 +1,144 @@
+"""Frequency of the supply: nominal, for files that do not say it, and as measured."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, FloatArray
+
+__all__ = ["estimate_nominal", "measure_frequency", "moving_mean", "supply_share"]
+
+_BAND = (45.0, 65.0)
+"""Where the fundamental is looked for first [Hz]; then from 0.4 to 2 times the nominal frequency."""
+
+_MOST_CHANNELS = 3
+_ENOUGH_PER_CYCLE = 128
+_LEAST_SHARE = 0.5
+
+
+def estimate_nominal(signals: Sequence[FloatArray], sampling_rate: float) -> float | None:
+    """50 or 60 Hz, from the strongest line of the first signals between 44 and 66 Hz; None if there is none.
+
+    Signals may have NaN, and need not be supply voltages: this is coarser than :func:`measure_frequency`.
+    """
+    size = signals[0].size
+    # A window of five or six cycles; shorter than that a cycle count decides too little.
+    length = min(round(sampling_rate * 0.1), size)
+    if length < 32 or length / sampling_rate < 0.03:
+        return None
+    frequencies = np.arange(44.0, 66.5, 0.5)
+    stride = max(1, length // 2000)  # 20 kHz are plenty for 60 Hz, up to where aliases are not the signal anyway
+    window = np.hanning(length)[::stride]
+    kernel = np.exp(-2j * np.pi * frequencies[:, None] * np.arange(0, length, stride) / sampling_rate)
+    power, total = np.zeros(frequencies.size), 0.0
+    starts = np.unique(np.linspace(0, size - length, min(20, max(1, size // length))).astype(int))
+    for signal in signals[:_MOST_CHANNELS]:
+        scale = float(np.nanmax(np.abs(signal))) or 1.0
+        for start in starts:
+            part = signal[start : start + length : stride] / scale
+            if np.isnan(part).any():
+                continue
+            part = (part - part.mean()) * window
+            power += np.abs(kernel @ part) ** 2
+            total += float(np.sum(part**2)) * float(np.sum(window**2))
+    best = int(np.argmax(power))
+    # Half of the energy in one line is a mains voltage; the normalisation makes a pure line about 0.5 x 0.67.
+    if total <= 0 or power[best] / total < 0.15:
+        return None
+    return 50.0 if frequencies[best] < 55 else 60.0
+
+
+def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nominal_frequency: float) -> float | None:
+    """Estimate the fundamental frequency [Hz] common to `signals` (without NaN), or None if there is none.
+
+    The phase of the fundamental is followed through the record; the median of its advance from one cycle to the
+    next, over the cycles in which the amplitude is steady, is blind to sags, phase jumps and transients.
+    """
+    strongest = sorted((x for x in signals if x.size), key=lambda x: -float(np.std(x)))[:_MOST_CHANNELS]
+    strongest = [x / np.std(x) for x in strongest if np.std(x) > 1e-9 * max(float(np.abs(x).max(initial=0.0)), 1e-300)]
+    every = max(int(sampling_rate / nominal_frequency) // _ENOUGH_PER_CYCLE, 1)
+    if every > 1:
+        strongest = [x[: x.size // every * every].reshape(-1, every).mean(axis=1) for x in strongest]
+        sampling_rate /= every
+    if not strongest or strongest[0].size * nominal_frequency / sampling_rate < 2.0:
+        return None
+    bands = [(0.4 * nominal_frequency, min(2.0 * nominal_frequency, sampling_rate / 4))]
+    if _BAND[0] <= nominal_frequency <= _BAND[1]:
+        bands.insert(0, _BAND)
+    for low, high in bands:
+        guess: float | None = _coarse(strongest, sampling_rate, low, high)
+        for _ in range(3):
+            step = None if guess is None else _phase_step(strongest, sampling_rate, guess)
+            guess = None if guess is None or step is None else float(np.clip(guess + step, low, high))
+        if guess is None or not low < guess < high:
+            continue
+        if max(supply_share(x, sampling_rate, guess) for x in strongest) > _LEAST_SHARE:
+            return guess
+    return None
+
+
+def supply_share(signal: FloatArray, sampling_rate: float, frequency: float) -> float:
+    """Share of the fundamental in the mean square of the live cycles of a signal; 0 if there is no whole cycle."""
+    step = round(sampling_rate / frequency)
+    if signal.size < step or step < 2:
+        return 0.0
+    blocks = signal[: signal.size // step * step].reshape(-1, step)
+    power = blocks.var(axis=1)
+    live = blocks[power > 0.25 * power.max(initial=0.0)]
+    if not live.size:
+        return 0.0
+    turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(step))
+    # Not by matrix product: threads cost more here than they bring.
+    own = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
+    return float(np.median(own / live.var(axis=1)))
+
+
+def _coarse(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:
+    """Frequency of the highest spectral line in the band [Hz]."""
+    n_samples = signals[0].size
+    length = min(n_samples, round(sampling_rate))  # a second resolves what the next step needs
+    padded = max(round(4 * sampling_rate), length)
+    line = np.arange(padded // 2 + 1) * sampling_rate / padded
+    power = np.zeros(line.size)
+    window = np.hanning(length + 2)[1:-1]
+    for x in signals:
+        for start in range(0, n_samples - length + 1, max(length, (n_samples - length) // 8 + 1)):
+            power += np.abs(np.fft.rfft(x[start : start + length] * window, padded)) ** 2
+    power[(line < low) | (line > high)] = 0.0
+    return float(line[power.argmax()])
+
+
+def _phase_step(signals: list[FloatArray], sampling_rate: float, guess: float) -> float | None:
+    """Correction of the guessed frequency [Hz]."""
+    cycle = round(sampling_rate / guess)
+    hop = max(cycle // 4, 1)
+    steps: list[FloatArray] = []
+    weak: list[FloatArray] = []
+    for x in signals:
+        turn = np.exp(-2j * np.pi * guess / sampling_rate * np.arange(x.size))
+        phasor = moving_mean(x * turn, cycle)
+        if phasor.size > 2 * cycle:
+            phasor = moving_mean(phasor, cycle)  # twice: a double null at the mirror frequency
+        lag = min(cycle, max((phasor.size - 1) // 2, 1))
+        if phasor.size <= lag:
+            continue
+        before, after = phasor[:-lag:hop], phasor[lag::hop]
+        n = min(before.size, after.size)
+        before, after = before[:n], after[:n]
+        size = np.minimum(np.abs(before), np.abs(after))
+        step = np.angle(after * np.conj(before)) * sampling_rate / (2 * np.pi * lag)
+        live = size > 0.3 * np.abs(phasor).max()
+        steady = live & (np.abs(np.abs(after) - np.abs(before)) < 0.03 * size)
+        steps.append(step[steady])
+        weak.append(step[live])
+    chosen = np.concatenate(steps) if steps else np.empty(0)
+    if chosen.size < 3:
+        chosen = np.concatenate(weak) if weak else np.empty(0)
+    return float(np.median(chosen)) if chosen.size else None
+
+
+def moving_mean(x: AnyArray, width: int) -> AnyArray:
+    """Mean over each `width` samples."""
+    total = np.concatenate([[0.0], np.cumsum(x)])
+    mean: AnyArray = (total[width:] - total[:-width]) / width
+    return mean

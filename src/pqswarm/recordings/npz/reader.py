@@ -1,0 +1,253 @@
+"""Recordings in ``.npz`` archives: pqswarm's own layout, a plain one that anybody can write, and the one of RTE.
+
+The layout of pqswarm (written by :func:`write_npz`, opened by ``numpy.load`` too) has the arrays ``samples`` of shape
+(n_channels, n_samples) in SI units, ``names``, ``units``, ``phases``, and the scalars ``sampling_rate``,
+``nominal_frequency``, ``start`` (ISO 8601, or empty), ``source``, ``format``, ``notes`` (a list) and
+``pqswarm_recording`` (the version of the layout, 1).
+
+The plain layout has one array for each channel, all of one length (or of shape (n_channels, n_samples)), named like a
+column of a table (``Ua [kV]``), and ``sampling_rate`` (or ``fs``) as a scalar, or ``time`` in seconds as one more
+array; ``nominal_frequency`` (or ``f0``) may be given.
+
+The layout of RTE's digital fault recording database has one array ``DATA_S*`` of shape (n_records, 6, n_samples):
+three voltages and three currents at 6400 Hz, in counts of 18.31055 V and 4.314 A.
+
+Nothing is ever unpickled.
+"""
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pqswarm._archive import DAMAGE, read_npy, write_arrays
+from pqswarm._files import write_atomically
+from pqswarm._typing import AnyArray
+from pqswarm.errors import FileFormatError
+from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.recording import Recording, RecordingError
+from pqswarm.recordings.text import find_rate
+from pqswarm.recordings.units import split_unit
+
+__all__ = ["NPZ", "write_npz"]
+
+_VERSION = 1
+_MEMBERS = 10_000
+_RATE_NAMES = ("sampling_rate", "fs", "sample_rate", "rate")
+_FREQUENCY_NAMES = ("nominal_frequency", "f0", "frequency")
+_RTE_NAME = re.compile(r"DATA_S\d+")
+_RTE_SHORTEST = 1000  # samples; the records of the database have 21000
+_RTE_RATE, _RTE_FREQUENCY, _RTE_VOLTS, _RTE_AMPERES = 6400.0, 50.0, 18.31055, 4.314
+
+
+def read_npz(path: Path, options: Options) -> list[RawRecording]:
+    """Read the recordings of an archive."""
+    arrays = _arrays(read_bytes(path, 4 * options.max_bytes), options)
+    if "pqswarm_recording" in arrays:
+        return [_own(arrays, path.name)]
+    rte = [name for name in arrays if _RTE_NAME.fullmatch(name)]
+    if len(arrays) == 1 and rte and _is_rte(arrays[rte[0]]):
+        return _rte(arrays[rte[0]], path.name)
+    return [_plain(arrays, path.name)]
+
+
+def write_npz(recording: Recording, path: str | Path) -> Path:
+    """Write a recording as an ``.npz`` archive, without loss.
+
+    Parameters
+    ----------
+    recording : Recording
+        The recording.
+    path : str or Path
+        The file to write.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pqswarm.recordings import Channel, read
+    >>> recording = Recording((Channel("Ua", "V", "A", np.zeros(100)),), 6400.0, 50.0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read(write_npz(recording, f"{folder}/flat.npz")).channel("Ua").samples.size
+    100
+    """
+    arrays: dict[str, AnyArray] = {
+        "pqswarm_recording": np.array(_VERSION),
+        "samples": np.stack([channel.samples for channel in recording.channels]),
+        "names": np.array([channel.name for channel in recording.channels], str),
+        "units": np.array([channel.unit for channel in recording.channels], str),
+        "phases": np.array([channel.phase for channel in recording.channels], str),
+        "sampling_rate": np.array(recording.sampling_rate, float),
+        "nominal_frequency": np.array(recording.nominal_frequency, float),
+        "start": np.array("" if recording.start is None else recording.start.isoformat()),
+        "source": np.array(recording.source),
+        "format": np.array(recording.format),
+        "notes": np.array(recording.notes, str),
+    }
+    return write_atomically(path, lambda file: write_arrays(file, arrays, compression=zipfile.ZIP_DEFLATED))
+
+
+def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
+    """All arrays of an archive; sizes are checked before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            if not members:
+                raise RecordingError("holds no arrays.")
+            total = sum(info.file_size for info in members)
+            # Deflate cannot pack better than 1 : 1032, so that a larger claim is false.
+            if len(members) > _MEMBERS or total > 1032 * len(content) + 1000:
+                raise RecordingError("is damaged: it claims to hold more than it can.")
+            # Nor do measurements pack so well: a small file is not given all the memory of a large one.
+            limits = replace(options, max_bytes=options.unpacked_limit(len(content), 64_000_000))
+            limits.check_samples(total // 8)
+            arrays: dict[str, AnyArray] = {}
+            n_values = 0
+            for info in members:
+                arrays[info.filename[:-4]] = array = _array(archive, info)
+                n_values += array.size
+                limits.check_samples(n_values)  # a value of one byte grows to eight
+            return arrays
+    except FileFormatError:
+        raise
+    except (*DAMAGE, OSError) as error:
+        raise RecordingError(f"is damaged, or is not an .npz archive ({error}).") from error
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> AnyArray:
+    name = info.filename[:100]
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise RecordingError(f"packs {name!r} in a way that .npz archives do not.")
+    return read_npy(archive.read(info), name)
+
+
+def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
+    for name in names:
+        array = arrays.get(name)
+        if array is not None and array.size == 1 and array.dtype.kind in "fiu":
+            value = float(array.reshape(-1)[0])
+            return value if np.isfinite(value) else 0.0
+    return 0.0
+
+
+def _texts(arrays: Mapping[str, AnyArray], name: str) -> list[str]:
+    array = arrays.get(name)
+    if array is None or array.dtype.kind != "U" or array.size > 100_000:
+        return []
+    # numpy refuses code points that do not exist: they are replaced first
+    points = np.ascontiguousarray(array).reshape(-1).view(array.dtype.byteorder.replace("=", "<") + "u4")
+    table = points.reshape(array.size, array.dtype.itemsize // 4)
+    valid = (table < 0xD800) | ((table > 0xDFFF) & (table < 0x110000))
+    rows = np.where(valid, table, 0xFFFD)
+    return ["".join(map(chr, row)).rstrip("\0") for row in rows.tolist()]
+
+
+def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
+    version = _scalar(arrays, ("pqswarm_recording",))
+    if version != _VERSION:
+        raise RecordingError(f"has version {version:g} of pqswarm's layout; this pqswarm reads version {_VERSION}.")
+    samples = arrays.get("samples")
+    names, units, phases = (_texts(arrays, name) for name in ("names", "units", "phases"))
+    if samples is None or samples.ndim != 2 or samples.dtype.kind != "f" or not len(names) == len(samples) > 0:
+        raise RecordingError("is damaged: its samples and names do not fit together.")
+    if not len(units) == len(phases) == len(names):
+        raise RecordingError("is damaged: its names, units and phases do not fit together.")
+    started = (_texts(arrays, "start") or [""])[0]
+    start = None
+    with suppress(ValueError):
+        start = datetime.fromisoformat(started[:40]) if started else None
+    channels = [RawChannel(*parts) for parts in zip(names, units, phases, _floats(samples), strict=True)]
+    return RawRecording(
+        channels,
+        _scalar(arrays, ("sampling_rate",)),
+        _scalar(arrays, ("nominal_frequency",)),
+        start,
+        (_texts(arrays, "source") or [""])[0][:500] or source,
+        (_texts(arrays, "format") or [""])[0][:100] or "npz",
+        [note[:500] for note in _texts(arrays, "notes")[:100]],
+    )
+
+
+def _floats(array: AnyArray) -> AnyArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return array.astype(np.float64)
+
+
+def _is_rte(array: AnyArray) -> bool:
+    return (
+        array.ndim == 3
+        and array.shape[1] == 6
+        and array.shape[0] > 0
+        and array.shape[2] >= _RTE_SHORTEST
+        and array.dtype.kind in "fi"
+        and array.dtype.itemsize >= 2
+        and bool((np.abs(array) <= 32768).all() and (array == np.round(array)).all())
+    )
+
+
+def _rte(array: AnyArray, source: str) -> list[RawRecording]:
+    names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
+    notes = ["Recognised by its shape as a file of RTE's fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
+    return [
+        RawRecording(
+            [
+                RawChannel(name, "V" if i < 3 else "A", name[1].upper(), row * (_RTE_VOLTS if i < 3 else _RTE_AMPERES))
+                for i, (name, row) in enumerate(zip(names, _floats(record), strict=True))
+            ],
+            _RTE_RATE,
+            _RTE_FREQUENCY,
+            None,
+            f"{source}, record {n + 1}",
+            "npz (RTE)",
+            list(notes),
+        )
+        for n, record in enumerate(array)
+    ]
+
+
+def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
+    signals = {name: array for name, array in arrays.items() if array.ndim in (1, 2) and array.size > 1}
+    signals = {name: array for name, array in signals.items() if array.dtype.kind in "fiu"}
+    # Channels are fewer than samples: a tall array has them in columns.
+    signals = {
+        name: array.T if array.ndim == 2 and array.shape[0] > array.shape[1] else array
+        for name, array in signals.items()
+    }
+    notes: list[str] = []
+    rate, kept = _scalar(arrays, _RATE_NAMES), None
+    time = next((name for name in signals if name.casefold() in ("time", "t") and signals[name].ndim == 1), None)
+    if time is not None:
+        times = _floats(signals.pop(time))
+        signals = {name: array for name, array in signals.items() if array.shape[-1] == times.size}
+        if not rate:
+            rate, kept = find_rate(times, notes)
+    channels = []
+    for name, array in signals.items():
+        rows = _floats(array).reshape(-1, array.shape[-1])
+        label, unit = split_unit(name)
+        for n, row in enumerate(rows[:_MEMBERS]):
+            samples = row if kept is None else row[kept]
+            channels.append(RawChannel(label if len(rows) == 1 else f"{label} {n + 1}", unit, "", samples))
+    if not channels:
+        raise RecordingError("holds no arrays of samples.")
+    longest = max(channel.samples.size for channel in channels)
+    left = sum(channel.samples.size != longest for channel in channels)
+    if left:
+        notes.append(f"{left} arrays shorter than the longest were left out.")
+    channels = [channel for channel in channels if channel.samples.size == longest]
+    return RawRecording(channels, rate, _scalar(arrays, _FREQUENCY_NAMES), None, source, "npz", notes)
+
+
+NPZ = Reader("npz", (".npz",), read_npz, lambda path, head: head.startswith(b"PK\x03\x04"))  # noqa: ARG005

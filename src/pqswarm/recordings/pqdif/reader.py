@@ -1,0 +1,213 @@
+"""PQDIF (IEEE 1159.3): the waveforms of its observations.
+
+A data source record defines channels and their series (time, values), monitor settings give the nominal frequency and
+transducer ratios, and each observation record refers to the definitions before it.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from pqswarm._typing import FloatArray
+from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.pqdif import tags
+from pqswarm.recordings.pqdif.records import Collection, DamageError, moment, records
+from pqswarm.recordings.pqdif.series import Definition, Instances, Stored, increments, read_definition
+from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.text import find_rate, shift
+
+__all__ = ["PQDIF"]
+
+_NUMERIC = frozenset({1, 2, 3, 20, 21, 22, 30, 31, 32, 40, 41})
+
+
+@dataclass
+class _Settings:
+    """What the records before an observation say; None stands for a channel that is not a waveform."""
+
+    channels: list[Definition | None]
+    frequency: float = 0.0
+    ratios: dict[int, float] | None = None
+
+
+@dataclass
+class _Waveform:
+    """A channel of an observation, and its time base: rate [Hz], first time [s] and number of samples."""
+
+    channel: RawChannel
+    rate: float
+    first: float
+    start: datetime | None
+    ratio: float
+
+
+def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
+    """Read a file: each observation with waveforms is a recording."""
+    content = read_bytes(path, 4 * options.max_bytes)
+    reader = _Collector(path.name, options)
+    notes: list[str] = []
+    limit = options.unpacked_limit(len(content), 8_000_000)
+    try:
+        for kind, body, size in records(content, limit, notes):
+            reader.n_bytes += size
+            reader.take(kind, body)
+    except DamageError as damage:
+        if not reader.found:
+            raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
+        notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
+    if not reader.found:
+        raise RecordingError(f"has no waveforms; {reader.n_observations} observations hold something else.")
+    skipped = reader.n_observations - len(reader.found)
+    if skipped:
+        notes.append(f"{skipped} of {reader.n_observations} observations hold no usable waveforms, and were left out.")
+    for recording in reader.found:
+        recording.notes[:0] = notes
+    return reader.found
+
+
+class _Collector:
+    """Collects recordings along the chain of records."""
+
+    def __init__(self, source: str, options: Options) -> None:
+        self.source = source
+        self.options = options
+        self.settings = _Settings([])
+        self.found: list[RawRecording] = []
+        self.n_observations = 0
+        self.n_samples = 0
+        self.n_bytes = 0
+
+    def take(self, kind: bytes, body: Collection) -> None:
+        if kind == tags.DATA_SOURCE:
+            channels = body.collection(tags.CHANNEL_DEFINITIONS).collections(tags.ONE_CHANNEL_DEFINITION)
+            self.settings = _Settings([read_definition(channel) for channel in channels])
+        elif kind == tags.MONITOR_SETTINGS:
+            self.settings.frequency = body.number(tags.NOMINAL_FREQUENCY, 0.0)
+            self.settings.ratios = _ratios(body)
+        elif kind == tags.OBSERVATION:
+            self.n_observations += 1
+            recording = self.observation(body)
+            if recording is not None:
+                self.found.append(recording)
+
+    def observation(self, body: Collection) -> RawRecording | None:
+        instances = body.collection(tags.CHANNEL_INSTANCES).collections(tags.ONE_CHANNEL_INSTANCE)
+        known = Instances(
+            [one.integer(tags.CHANNEL_DEFINITION_INDEX) for one in instances],
+            [one.collection(tags.SERIES_INSTANCES).collections(tags.ONE_SERIES_INSTANCE) for one in instances],
+            self.settings.channels,
+        )
+        notes: list[str] = []
+        waveforms = [wave for wave in (self.waveform(i, known, notes) for i in range(len(instances))) if wave]
+        if not waveforms:
+            return None
+        bases: dict[tuple[int, int, int], list[_Waveform]] = {}
+        for wave in waveforms:
+            key = (wave.channel.samples.size, round(wave.rate), round(wave.first * max(wave.rate, 1)))
+            bases.setdefault(key, []).append(wave)
+        chosen = max(bases.values(), key=lambda group: (sum(wave.channel.unit == "V" for wave in group), len(group)))
+        if len(bases) > 1:
+            notes.append(
+                f"The observation has {len(bases)} time bases: the one with most voltages is used "
+                f"({len(chosen)} of {len(waveforms)} channels)."
+            )
+        ratios = sorted({wave.ratio for wave in chosen if wave.ratio != 1})
+        if ratios:
+            listed = ", ".join(f"{ratio:g}" for ratio in ratios[:6])
+            notes.append(f"Values were multiplied by the transducer ratio ({listed}).")
+        began = body.scalar(tags.TIME_START)
+        start = chosen[0].start or (None if began is None else began.time())
+        if start is not None and chosen[0].first and chosen[0].start is None:
+            start = shift(start, chosen[0].first)
+        return RawRecording(
+            [wave.channel for wave in chosen],
+            chosen[0].rate,
+            self.settings.frequency,
+            start,
+            f"{self.source}, observation {self.n_observations}",
+            "PQDIF",
+            notes,
+        )
+
+    def waveform(self, i: int, known: Instances, notes: list[str]) -> _Waveform | None:
+        """One channel of an observation; None if it is not a waveform."""
+        definition = known.definition(i)
+        if definition is None:
+            return None
+        values = self.series(known.find_series(i, definition.values_at))
+        if values is None or values.size < 2:
+            return None
+        time = known.find_series(i, definition.time_at)
+        key = (id(time), values.size)
+        if key not in known.time_bases:
+            known.time_bases[key] = self.time_base(time, values.size, definition.name, notes)
+        rate, first, start = known.time_bases[key]
+        ratio = (self.settings.ratios or {}).get(known.indices[i], 1.0)
+        channel = RawChannel(definition.name, definition.unit, definition.phase, values * ratio)
+        return _Waveform(channel, rate, first, start, ratio)
+
+    def series(self, found: Stored | None) -> FloatArray | None:
+        if found is None or found.method & tags.INCREMENT or found.values.kind not in _NUMERIC:
+            return None
+        self.count(found.values.size)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return found.in_units(found.values.array().astype(np.float64))
+
+    def count(self, n_samples: int) -> None:
+        """Refuse series that overlap, or are shared by many channels, before they multiply."""
+        self.n_samples += n_samples
+        self.options.check_samples(self.n_samples)
+        if self.n_samples > self.n_bytes:
+            raise RecordingError("has more samples than it has bytes: its series overlap.")
+
+    def time_base(
+        self, found: Stored | None, size: int, name: str, notes: list[str]
+    ) -> tuple[float, float, datetime | None]:
+        """Rate [Hz], time of the first sample [s], and that as a date if the series has dates; rate 0 if unknown."""
+        if found is None or not found.values.size:
+            return 0.0, 0.0, None
+        if found.values.kind == 50:
+            raw = found.values.array()
+            seconds = (raw["days"].astype(np.float64) - float(raw["days"][0])) * 86400 + raw["seconds"]
+            if raw.size != size or not np.isfinite(seconds).all():
+                return 0.0, 0.0, None
+            rate, kept = find_rate(seconds, notes)
+            return rate if kept == slice(0, size) else 0.0, 0.0, moment(*raw[0].item())
+        if found.values.kind not in _NUMERIC:
+            return 0.0, 0.0, None
+        unit = 1 / (self.settings.frequency or 50.0) if found.unit == tags.CYCLES else 1.0
+        stored = found.values.array()
+        with np.errstate(all="ignore"):
+            if found.method & tags.INCREMENT:
+                count, step, first = increments(stored[:1000].astype(np.float64))
+                step, first = float(found.in_units(step, only_scale=True)) * unit, float(found.in_units(first)) * unit
+                if count != size and count:
+                    notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
+                rate = 1 / step if step > 1e-12 else 0.0
+                if 1 < rate < 1e9 and abs(round(rate) / rate - 1) < (2e-7 if found.values.kind == 40 else 1e-12):
+                    rate = float(round(rate))  # a step of single precision is not more exact than that
+                return rate, (first if abs(first) < 1e9 else 0.0), None
+            self.count(stored.size)
+            times = found.in_units(stored.astype(np.float64)) * unit
+        if times.size != size or not np.isfinite(times).all():
+            return 0.0, 0.0, None
+        rate, kept = find_rate(times, notes)
+        return (rate if kept == slice(0, size) else 0.0), (float(times[0]) if abs(times[0]) < 1e9 else 0.0), None
+
+
+def _ratios(settings: Collection) -> dict[int, float]:
+    """Transducer ratio of each channel, where the settings say that it is to be used."""
+    if settings.number(tags.USE_TRANSDUCER, 0.0) == 0:
+        return {}
+    ratios = {}
+    for one in settings.collection(tags.CHANNEL_SETTINGS).collections(tags.ONE_CHANNEL_SETTING):
+        system, monitor = one.number(tags.TRANSDUCER_SYSTEM_SIDE), one.number(tags.TRANSDUCER_MONITOR_SIDE)
+        if 0 < system < 1e9 and 1e-6 < monitor < 1e9:
+            ratios[one.integer(tags.CHANNEL_DEFINITION_INDEX)] = system / monitor
+    return ratios
+
+
+PQDIF = Reader("pqdif", (".pqd", ".pqdif"), read_pqdif, lambda path, head: head.startswith(tags.SIGNATURE))  # noqa: ARG005

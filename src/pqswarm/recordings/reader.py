@@ -1,0 +1,158 @@
+"""What a reader is: the contract between the formats and the rest."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+from pqswarm._typing import FloatArray
+from pqswarm.errors import unknown_name
+from pqswarm.recordings.recording import RecordingError
+
+__all__ = ["MAX_BYTES", "MAX_CHANNELS", "Options", "RawChannel", "RawRecording", "Reader"]
+
+MAX_BYTES = 512_000_000
+"""Default limit of the samples of one file, at 8 bytes each [byte]."""
+
+MAX_CHANNELS = 4096
+"""Most channels of one recording."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller of a reader knows better than the file, and how much memory may be taken.
+
+    Attributes
+    ----------
+    sampling_rate, nominal_frequency : float, optional
+        Instead of what the file says [Hz].
+    columns : sequence of str or int, optional
+        Names or numbers (from 0) of the channels to take; all by default.
+    units : str or mapping of str to str, optional
+        Unit of all channels, or by their names, such as ``"kV"``, instead of what the file says.
+    time_column : str or int, optional
+        Name or number (from 0) of the time column of a table.
+    delimiter, decimal : str, optional
+        Separator and decimal sign of a table.
+    encoding : str, optional
+        Of text.
+    max_bytes : int
+        Limit of the samples of the file at 8 bytes each; files of more than four times this are not opened [byte].
+    """
+
+    sampling_rate: float | None = None
+    nominal_frequency: float | None = None
+    columns: Sequence[str | int] | None = None
+    units: str | Mapping[str, str] | None = None
+    time_column: str | int | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    max_bytes: int = MAX_BYTES
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the options of that name, or raise an error that names the nearest known one."""
+        known = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise unknown_name("option of a reader", name, known)
+        return cls(**given)
+
+    def check_samples(self, count: int) -> None:
+        """Refuse to take memory for more samples than the limit; `count` is that of all channels together."""
+        if count * 8 > self.max_bytes:
+            raise RecordingError(
+                f"holds {count} samples ({count * 8 / 1e6:.0f} MB), over the limit of "
+                f"{self.max_bytes / 1e6:.0f} MB; max_bytes raises it."
+            )
+
+    def unpacked_limit(self, size: int, base: int) -> int:
+        """How much a packed file of `size` bytes may unpack to: a small one does not get the memory of a large one.
+
+        Who raises `max_bytes` above the default lifts this limit too.
+        """
+        return self.max_bytes if self.max_bytes > MAX_BYTES else min(self.max_bytes, base + 100 * size)
+
+
+@dataclass
+class RawChannel:
+    """A channel as the file gives it: `unit` and `phase` are the file's words, `samples` are in that unit."""
+
+    name: str
+    unit: str
+    phase: str
+    samples: FloatArray
+
+
+@dataclass
+class RawRecording:
+    """A recording as the file gives it.
+
+    Attributes
+    ----------
+    channels : list of RawChannel
+        All of the same length.
+    sampling_rate, nominal_frequency : float
+        0 if the file says nothing [Hz].
+    start : datetime or None
+        Time of the first sample.
+    source, format : str
+        As in :class:`Recording`; by default the name of the file, and of the reader.
+    notes : list of str
+        What had to be assumed, or tolerated; one sentence each.
+    is_main : bool
+        Whether it is the one that :func:`read` returns; by default that is the first one of the file.
+    """
+
+    channels: list[RawChannel]
+    sampling_rate: float
+    nominal_frequency: float = 0.0
+    start: datetime | None = None
+    source: str = ""
+    format: str = ""
+    notes: list[str] = field(default_factory=list)
+    is_main: bool = False
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format that can be read.
+
+    Another package offers one by an entry point in the group ``pqswarm.readers``, whose name is that of the reader; it
+    is then found by :func:`read`, by :func:`read_all` and by ``pqswarm identify``. Names, units and phases are made
+    uniform later, for all formats.
+
+    Attributes
+    ----------
+    name : str
+        As in ``read(path, format=name)``.
+    suffixes : tuple of str
+        Of its files, in small letters, with the point: those that a folder is searched for.
+    read : callable
+        Takes path and :class:`Options`, returns a list of :class:`RawRecording`. Its :class:`RecordingError` is
+        completed with the name of the file.
+    recognises : callable, optional
+        Takes path and the first bytes of a file, and says whether it is certainly of this format. By default the
+        suffix decides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pqswarm.recordings import READERS, RawChannel, RawRecording, Reader, read
+    >>> def read_bytes(path, options):
+    ...     return [RawRecording([RawChannel("U1", "V", "A", np.frombuffer(path.read_bytes(), np.int8))], 800.0)]
+    >>> _ = READERS.register(Reader("bytes", (".b8",), read_bytes))
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "sine.b8")
+    ...     _ = path.write_bytes(bytes(range(100)))
+    ...     read(path).n_samples
+    100
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, Options], Sequence[RawRecording]]
+    recognises: Callable[[Path, bytes], bool] = lambda path, head: False  # noqa: ARG005

@@ -1,0 +1,5 @@
+"""Tables of text (CSV): read and write."""
+
+from pqswarm.recordings.table.reader import TABLE, write_csv
+
+__all__ = ["TABLE", "write_csv"]

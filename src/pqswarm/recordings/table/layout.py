@@ -1,0 +1,232 @@
+"""How a table of text is laid out: separators, first row of data, names, units, time, and what its header tells."""
+
+import csv
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pqswarm.recordings.reader import Options
+from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.table.header import HEADER_ROWS, TIME_UNITS, kind_of, metadata_of, take_metadata
+from pqswarm.recordings.text import number
+from pqswarm.recordings.units import clean, si_unit, split_unit
+
+__all__ = ["Layout", "find_layout", "split"]
+
+_CANDIDATES = tuple(
+    (pair[:-1], pair[-1]) for pair in ("\t.", ";.", ",.", "\t,", ";,", "|.", " .", " ,", ",,")
+)  # delimiter and decimal sign, likely ones first
+_TIME_NAME = re.compile(
+    r"(?:t|times?|date.*|time ?stamp.*|zeit.*|temps|tiempo|tempo|seconds?|x-axis|时间|время|time\W.*)", re.IGNORECASE
+)
+_INDEX_NAME = re.compile(r"(?:x|n|no\.?|index|sequence|samples?|sample n.*|#)", re.IGNORECASE)
+_LONGEST_LINE = 100_000  # characters
+_MAX_COLUMNS = 4096
+
+
+@dataclass
+class Layout:
+    """Where things are.
+
+    Attributes
+    ----------
+    delimiter, decimal : str
+        Between the fields (a space for any white space), and in the numbers.
+    first_row : int
+        First line of data, from 0.
+    columns, names, units : list
+        Numbers of the channels' columns, from 0, with names and units.
+    time_column : int or None
+        Number of the column with the time.
+    time_kind : str
+        ``"number"``, ``"stamp"``, ``"index"`` or empty.
+    time_unit : float
+        Of that column [s].
+    rate, frequency : float
+        Sampling rate and nominal frequency from the header [Hz], 0 if it has none.
+    trigger : str
+        Date and time in the header, to which the time column refers.
+    notes : list of str
+        What was found.
+    """
+
+    delimiter: str
+    decimal: str
+    first_row: int = 0
+    columns: list[int] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)
+    time_column: int | None = None
+    time_kind: str = ""
+    time_unit: float = 1.0
+    rate: float = 0.0
+    frequency: float = 0.0
+    trigger: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+def split(line: str, delimiter: str) -> list[str]:
+    """Split a line into fields without quotes and outer spaces."""
+    if delimiter == " ":
+        return line.replace('"', "").split()
+    if '"' in line:
+        try:
+            return [part.strip() for part in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
+        except csv.Error:
+            return [part.strip(' "') for part in line.split(delimiter)]
+    return [part.strip() for part in line.split(delimiter)]
+
+
+def find_layout(lines: list[str], options: Options) -> Layout:
+    """Find out how a table is laid out, from its lines that are not empty; its notes say what was understood."""
+    if any(len(line) > _LONGEST_LINE for line in lines):
+        raise RecordingError("is not a table: it has lines of more than 100000 characters.")
+    tail = lines[-(len(lines) // 3 + 1) :]
+    tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be cut
+    sample = tail[:: len(tail) // 60 + 1]
+    delimiter, decimal, columns = _separators(sample, options)
+    if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
+        delimiter, decimal, columns = ";", ",", [0]
+    if not columns:
+        raise RecordingError("is not a table of numbers that could be understood.")
+    if len(columns) > _MAX_COLUMNS:
+        raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
+    layout = Layout(delimiter, decimal)
+    layout.first_row = _first_row(lines, layout, columns)
+    head = [split(line, delimiter) for line in lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]]
+    left = [split(line, delimiter)[: columns[0]] for line in lines[layout.first_row : layout.first_row + 50]]
+    if delimiter == " ":  # what belongs together is torn apart there
+        head_lines = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
+        metadata = metadata_of([[line] for line in head_lines], decimal)
+    else:
+        metadata = metadata_of(head + [row for row in left if any(row)], decimal)
+    names, units = _headers(head, columns, decimal)
+    take_metadata(layout, metadata, names, units)
+    data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
+    _find_time(layout, columns, names, units, data, options)
+    _note(layout)
+    return layout
+
+
+def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int]]:
+    """Delimiter, decimal sign and the columns that hold numbers or time stamps."""
+    best: tuple[float, int] = (0.0, 0)
+    found: tuple[str, str, list[int]] = (",", ".", [])
+    for delimiter, decimal in _CANDIDATES:
+        if options.delimiter not in (None, delimiter) or options.decimal not in (None, decimal):
+            continue
+        rows = [[kind_of(text, decimal) for text in split(line, delimiter)[: _MAX_COLUMNS + 1]] for line in sample]
+        filled = sum(kind != "" for row in rows for kind in row)
+        good = sum(kind in ("n", "t") for row in rows for kind in row)
+        width = max((len(row) for row in rows), default=0)
+        columns = [
+            column
+            for column in range(width)
+            if sum(column < len(row) and row[column] in ("n", "t") for row in rows) >= 0.8 * len(rows)
+        ]
+        score = (round(good / max(filled, 1), 2), len(columns))
+        if columns and score > best:
+            best, found = score, (delimiter, decimal, columns)
+    return found
+
+
+def _is_one_column(lines: list[str], sample: list[str], options: Options) -> bool:
+    """Whether two columns of integers are rather one with decimal commas: a header without a comma tells."""
+    if options.delimiter is not None or options.decimal is not None or any("." in line for line in sample):
+        return False
+    head = [line for line in lines[:20] if re.search(r"[^\W\dEe]", line)]
+    return bool(head) and not any("," in line for line in head)
+
+
+def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
+    """The first of three lines in a row that have numbers in the columns."""
+    run = 0
+    for n, line in enumerate(lines):
+        fields = split(line, layout.delimiter)
+        fits = all(c < len(fields) and kind_of(fields[c], layout.decimal) in ("n", "t") for c in columns)
+        run = run + 1 if fits else 0
+        if run == 3 or (run and n == len(lines) - 1):
+            return n - run + 1
+    return 0
+
+
+def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
+    """Names and units of the columns, from the last lines before the data."""
+
+    def cells(row: list[str]) -> list[str]:
+        return [row[c].lstrip("#% ") if c < len(row) else "" for c in columns]
+
+    rows = [cells(row) for row in head[-40:]]
+    texts = [row for row in rows if any(kind_of(text, decimal) == "x" for text in row) and all(row[-1:])]
+    units = [""] * len(columns)
+    if texts and all(_is_unit(text) for text in texts[-1] if text):
+        units = texts.pop()
+    if not texts or sum(bool(text) for text in texts[-1]) * 2 < len(columns):
+        return [f"column {c + 1}" for c in columns], units
+    split_names = [split_unit(text) for text in texts[-1]]
+    names = [name or f"column {c + 1}" for (name, _), c in zip(split_names, columns, strict=True)]
+    names = [f"CH{name}" if name.isdigit() else name for name in names]
+    return names, [unit or given for (_, unit), given in zip(split_names, units, strict=True)]
+
+
+def _is_unit(text: str) -> bool:
+    text = text.strip("[]() ")
+    return text.casefold() in TIME_UNITS or text.casefold() == "sequence" or si_unit(text)[0] in ("V", "A", "W")
+
+
+def _find_time(
+    layout: Layout, columns: list[int], names: list[str], units: list[str], data: list[list[str]], options: Options
+) -> None:
+    """Decide which column is the time, and take the others as channels."""
+    at = _given_time(options.time_column, columns, names)
+    kinds = [kind_of(data[0][c], layout.decimal) if c < len(data[0]) else "x" for c in columns]
+    if at is None:
+        at = next((i for i, kind in enumerate(kinds) if kind == "t"), None)
+    if at is None:
+        at = next((i for i, name in enumerate(names) if _TIME_NAME.fullmatch(name)), None)
+    cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
+    first = np.array([number(text.replace(layout.decimal, ".")) for text in cells])
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(first)
+    even = steps.size > 1 and bool((steps > 0).all()) and float(steps.max() - steps.min()) <= 0.5 * float(steps.max())
+    if at is None and len(columns) > 1 and (even or _INDEX_NAME.fullmatch(names[0])):
+        at = 0
+    if at is not None and len(columns) > 1:
+        layout.time_column = columns[at]
+        layout.time_kind = "stamp" if kinds[at] == "t" else "number"
+        counts = even and at == 0 and bool((steps == 1).all())
+        given = units[at].strip("[]() ").casefold()
+        if layout.time_kind == "number" and counts and (given not in TIME_UNITS or layout.rate):
+            layout.time_kind = "index"
+        layout.time_unit = TIME_UNITS.get(given, 1.0)
+        if layout.time_kind == "number" and given not in TIME_UNITS and names[at].casefold() not in TIME_UNITS:
+            layout.notes.append(f"The unit of {clean(names[at])!r} is not given: seconds are assumed.")
+    rest = [i for i, c in enumerate(columns) if c != layout.time_column and kinds[i] != "t"]
+    layout.columns = [columns[i] for i in rest]
+    layout.names = [names[i] for i in rest]
+    layout.units = [units[i].strip("[]() ") for i in rest]
+    if not layout.columns:
+        raise RecordingError("is not a recording: its table has no column besides the time.")
+
+
+def _given_time(given: str | int | None, columns: list[int], names: list[str]) -> int | None:
+    if given is None:
+        return None
+    known: list[str | int] = list(columns) if isinstance(given, int) else list(names)
+    if given not in known:
+        raise RecordingError(f"has no column {given!r} for the time; it has {', '.join(clean(n) for n in names[:20])}.")
+    return known.index(given)
+
+
+def _note(layout: Layout) -> None:
+    separator = {"\t": "tab", " ": "space"}.get(layout.delimiter, layout.delimiter)
+    time = "no time column"
+    if layout.time_column is not None:
+        kind = {"stamp": "dates", "index": "sample numbers"}.get(layout.time_kind, f"units of {layout.time_unit:g} s")
+        time = f"time in column {layout.time_column + 1} ({kind})"
+    layout.notes.insert(
+        0,
+        f"Read as a table: separator {separator!r}, decimal {layout.decimal!r}, data from line {layout.first_row + 1} "
+        f"(empty lines not counted), {time}, {len(layout.columns)} channels.",
+    )

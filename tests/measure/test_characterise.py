@@ -1,0 +1,149 @@
+import json
+
+import numpy as np
+import pytest
+from tests.measure.waves import RATE, events, record, sine, with_level
+
+from pqswarm.errors import PqswarmError
+from pqswarm.measure import Thresholds, characterise
+from pqswarm.recordings import Channel, Recording
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"reference": "nominl"},
+        {"reference": -5.0},
+        {"reference": float("nan")},
+        {"nominal_voltage": 0.0},
+        {"thresholds": {"sag": 1.2}},
+        {"thresholds": {"hysteresis": -0.1}},
+        {"thresholds": {"sagg": 0.8}},
+        {"thresholds": 0.8},
+        {"channels": ["U9"]},
+        {"channels": []},
+    ],
+)
+def test_wrong_arguments_are_refused(wrong):
+    with pytest.raises(PqswarmError):
+        characterise(record(sine()), **wrong)
+
+
+def test_thresholds_are_one_object():
+    sag = record(with_level(sine(30), 0.2, 0.3, 0.85))
+    assert len(events(characterise(sag))) == 1
+    assert events(characterise(sag, thresholds=Thresholds(sag=0.8))) == []
+    found = characterise(sag, thresholds={"sag": 0.8, "thd": 0.1})
+    assert (found.thresholds.sag, found.thresholds.thd, found.thresholds.swell) == (0.8, 0.1, 1.1)
+    with pytest.raises(PqswarmError, match="did you mean 'sag'"):
+        Thresholds.of({"sagg": 0.8})
+
+
+def test_names_of_earlier_versions():
+    import pqswarm.recordings
+
+    with pytest.warns(DeprecationWarning, match=r"use pqswarm\.measure\.characterise"):
+        assert pqswarm.recordings.characterise is characterise
+    with pytest.warns(DeprecationWarning, match="READERS"):
+        assert "comtrade" in pqswarm.recordings.FORMATS
+    with pytest.warns(DeprecationWarning, match="thresholds=Thresholds"):
+        found = characterise(record(sine()), sag_threshold=0.8, hysteresis=0.01)
+    assert (found.thresholds.sag, found.thresholds.hysteresis) == (0.8, 0.01)
+    with pytest.warns(DeprecationWarning, match="caveats"):
+        assert found.limits == found.caveats
+
+
+def test_channels_by_name_or_phase_are_looked_at_once():
+    both = record(sine(), sine(phase=2.4))
+    assert [c.name for c in characterise(both, channels=["U2", "B", "U1"]).channels] == ["U2", "U1"]
+
+
+def test_a_wrong_nominal_frequency_is_said():
+    found = characterise(record(sine(20, frequency=60.0), frequency=50.0))
+    assert found.nominal_frequency == 60.0
+    assert any("60.00 Hz was measured" in text for text in found.caveats)
+
+
+@pytest.mark.parametrize("cycles", [1, 1.5, 2, 2.5, 3])
+def test_short_records(cycles):
+    found = characterise(record(sine(cycles)))
+    assert found.channels[0].urms.size >= 1
+    assert found.channels[0].reference == pytest.approx(229.8, rel=0.02)
+    assert events(found) == []
+
+
+@pytest.mark.parametrize("n_samples", [1, 2, 3, 50, 199])
+def test_less_than_a_cycle_says_nothing(n_samples):
+    found = characterise(record(sine(1)[:n_samples]))
+    assert found.sentences() == ("no disturbance found",)
+    json.dumps(found.as_dict())
+
+
+def test_no_samples_is_an_error():
+    with pytest.raises(PqswarmError, match="no samples"):
+        characterise(record(np.zeros(0)))
+
+
+@pytest.mark.parametrize(
+    "wave",
+    [
+        np.zeros(3000),
+        np.full(3000, 110.0),
+        np.full(3000, np.nan),
+        np.r_[np.full(1500, np.nan), sine(20)[:1500]],
+        np.clip(sine(15), -200, 200),
+        np.random.default_rng(0).normal(size=3000),
+        np.where(np.arange(3000) % 7 == 0, np.nan, sine(15)),
+        np.r_[sine(5), np.inf, sine(5)],
+        np.full(3000, 1e-320),
+        sine(15) * 1e150,
+    ],
+    ids=["zero", "direct", "missing", "half missing", "clipped", "noise", "gappy", "infinite", "denormal", "huge"],
+)
+def test_odd_records_give_a_sensible_answer(wave):
+    found = characterise(record(wave))
+    json.dumps(found.as_dict(), allow_nan=False)
+    assert found.text()
+    assert not [e for e in events(found) if not (e.cut_start or e.cut_end)]
+
+
+def test_a_dead_record_with_a_reference_is_an_interruption():
+    (event,) = events(characterise(record(np.zeros(3000)), 230.0))
+    assert (event.kind, event.cut_start, event.cut_end) == ("interruption", True, True)
+
+
+def test_clipping_is_seen_as_harmonics():
+    assert [f.kind for f in characterise(record(np.clip(sine(15), -200, 200))).channels[0].flags] == ["harmonics"]
+
+
+def test_rows_and_dict_are_plain():
+    wave = with_level(sine(30), 0.2, 0.3, 0.6)
+    wave[4321:4324] += 150
+    found = characterise(record(wave, sine(30, phase=2.4), sine(30, phase=4.5)))
+    kinds = [row["kind"] for row in found.rows()]
+    assert kinds == ["sag", "impulsive transient", "sag"]
+    assert [row["scope"] for row in found.rows()] == ["channel", "channel", "polyphase"]
+    plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    assert plain["thresholds"]["sag"] == 0.9
+    assert "thresholds: sag 0.9" in found.text()
+    assert "pre-event" in found.text()
+
+
+def test_neutral_and_dc_channels_are_left_out():
+    channels = (
+        Channel("UA", "V", "A", sine()),
+        Channel("UN", "V", "N", sine(volts=3.0)),
+        Channel("battery", "V", "", np.full(4000, 110.0)),
+        Channel("IA", "A", "A", sine(volts=5.0)),
+    )
+    found = characterise(Recording(channels, RATE, 50.0))
+    assert [c.name for c in found.channels] == ["UA"]
+    assert "Ignored UN (neutral or residual voltage)." in found.caveats
+    assert "Ignored battery (no supply voltage)." in found.caveats
+    assert [c.name for c in characterise(Recording(channels, RATE, 50.0), channels=["UN"]).channels] == ["UN"]
+
+
+def test_two_busbars_are_two_systems():
+    channels = tuple(Channel(f"bus {b} U{p}", "V", p, sine(phase=k)) for b in "12" for k, p in enumerate("ABC"))
+    found = characterise(Recording(channels, RATE, 50.0))
+    assert [c.system for c in found.channels] == ["bus 1"] * 3 + ["bus 2"] * 3

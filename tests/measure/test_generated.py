@@ -1,0 +1,116 @@
+"""Generated events, with known parameters."""
+
+import numpy as np
+import pytest
+from tests.measure.waves import events, record, sine
+
+from pqswarm.events import generate
+from pqswarm.measure import characterise
+
+
+def generated(event_class, seed, factor, **parameters):
+    """An event in the field (either frequency, any phase), decimated, with its reference of 1 pu."""
+    event = generate(event_class, seed, "field", cycles=24.0, **parameters)
+    wave = event.signal[::factor]
+    volts = 325.0
+    return event, record(volts * wave, rate=event.sampling_rate / factor, frequency=event.frequency)
+
+
+@pytest.mark.parametrize("event_class", ["sag", "swell", "interruption"])
+def test_magnitude_and_duration_of_generated_events(event_class):
+    rng = np.random.default_rng(7)
+    for seed in range(100):
+        factor = int(rng.choice([1, 2, 4, 8, 16]))
+        period = 1 / 60
+        start, duration = rng.uniform(3 * period, 8 * period), rng.uniform(1.6 * period, 9 * period)
+        # Not so near the threshold that noise decides.
+        change = {
+            "sag": {"depth": rng.uniform(0.13, 0.87)},
+            "swell": {"rise": rng.uniform(0.13, 0.8)},
+            "interruption": {"depth": rng.uniform(0.93, 1.0)},
+        }[event_class]
+        event, recorded = generated(event_class, seed, factor, start=start, duration=duration, snr=40.0, **change)
+        found = characterise(recorded)
+        truth = 1 + event.parameters.get("rise", 0.0) - event.parameters.get("depth", 0.0)
+        case = (event_class, seed, factor, found.sentences())
+        assert [e.kind for e in events(found)] == [event_class], case
+        (one,) = events(found)
+        if duration * found.frequency >= 1.5:
+            assert one.magnitude == pytest.approx(truth, abs=0.02), case
+        assert one.duration == pytest.approx(duration, abs=0.5 / found.frequency), case
+        assert one.start == pytest.approx(start, abs=0.5 / found.frequency), case
+
+
+@pytest.mark.parametrize(
+    "event_class", ["pure_sinusoid", "dc_offset", "flicker", "notching", "harmonics", "flicker_with_harmonics"]
+)
+def test_no_false_alarms(event_class):
+    transients = 0
+    for seed in range(25):
+        _, recorded = generated(event_class, seed, 1 + seed % 4)
+        found = characterise(recorded)
+        assert events(found) == [], (seed, found.sentences())
+        transients += found.channels[0].transients != ()
+    # A notch cut by the start of the record has no twin.
+    assert transients <= (event_class == "notching")
+
+
+def test_sag_edges_and_noise_are_no_transients():
+    for seed in range(40):
+        _, recorded = generated("sag", seed, 1 + seed % 3, start=0.1, duration=0.12, snr=30.0)
+        found = characterise(recorded)
+        assert found.channels[0].transients == (), (seed, found.sentences())
+
+
+def test_transients_are_found_and_measured():
+    rng = np.random.default_rng(3)
+    for seed in range(40):
+        damping = rng.uniform(60, 1500)
+        ring, size, onset = rng.uniform(500, 5000), rng.uniform(0.3, 2.0), rng.uniform(0.06, 0.3)
+        _, recorded = generated(
+            "oscillatory_transient",
+            seed,
+            1,
+            transient_amplitude=size,
+            transient_damping=damping,
+            transient_frequency=ring,
+            transient_onset=onset,
+            snr=45.0,
+        )
+        found = characterise(recorded)
+        (one,) = found.channels[0].transients
+        case = (seed, damping, ring, size, one)
+        assert one.kind == "oscillatory", case
+        assert one.frequency == pytest.approx(ring, rel=0.05), case
+        assert one.onset == pytest.approx(onset, abs=0.001), case
+        assert 0.5 / damping < one.decay < 2 / damping, case
+
+
+def test_impulse():
+    wave = sine(10)
+    wave[1234:1240] += [60, 200, 150, 100, 60, 30]
+    (one,) = characterise(record(wave)).channels[0].transients
+    assert one.kind == "impulsive"
+    assert one.onset == pytest.approx(0.1234, abs=0.0003)
+    assert one.peak == pytest.approx(200 / 325, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("event_class", "kind"), [("harmonics", "harmonics"), ("dc_offset", "DC offset"), ("notching", "notching")]
+)
+def test_flags_of_steady_disturbances(event_class, kind):
+    hits = 0
+    for seed in range(20):
+        fixed = {"harmonics": {"h5": 0.1}, "dc_offset": {"offset": 0.05}, "notching": {"notch_depth": 0.25}}
+        _, recorded = generated(event_class, seed, 1, snr=45.0, **fixed[event_class])
+        hits += any(f.kind == kind for f in characterise(recorded).channels[0].flags)
+    assert hits >= 18
+
+
+def test_flicker_flag():
+    for seed in range(10):
+        _, recorded = generated("flicker", seed, 4, flicker_depth=0.04, flicker_frequency=9.0)
+        (flag,) = [f for f in characterise(recorded).channels[0].flags if f.kind == "flicker"]
+        assert flag.value == pytest.approx(0.04, abs=0.01)
+    clean = generated("pure_sinusoid", 1, 4)[1]
+    assert characterise(clean).channels[0].flags == ()

@@ -1,0 +1,25 @@
+"""Small recordings for the tests of this folder."""
+
+import numpy as np
+
+from pqswarm.recordings import Channel, Recording
+
+RATE = 10_000.0
+
+
+def record(*waves, rate=RATE, frequency=50.0, phases="ABC"):
+    channels = tuple(Channel(f"U{i + 1}", "V", phases[i : i + 1], wave) for i, wave in enumerate(waves))
+    return Recording(channels, rate, frequency, source="test")
+
+
+def sine(cycles=20, rate=RATE, frequency=50.0, phase=0.3, volts=325.0):
+    return volts * np.sin(2 * np.pi * frequency * np.arange(round(cycles * rate / frequency)) / rate + phase)
+
+
+def with_level(wave, first, last, level, rate=RATE):
+    t = np.arange(wave.size) / rate
+    return wave * np.where((t > first) & (t <= last), level, 1.0)
+
+
+def events(found, kind=None):
+    return [e for c in found.channels for e in c.events if kind is None or e.kind == kind]

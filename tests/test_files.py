@@ -1,0 +1,61 @@
+"""Files are written whole or not at all, and arrays are read without trust."""
+
+import io
+
+import numpy as np
+import pytest
+
+from pqswarm._archive import read_npy
+from pqswarm._files import write_atomically
+from pqswarm.errors import FileFormatError, PqswarmError
+
+
+def test_text_bytes_and_functions(tmp_path):
+    assert write_atomically(tmp_path / "a" / "text.txt", "é\r\n").read_bytes() == "é\r\n".encode()
+    assert write_atomically(str(tmp_path / "bytes"), b"\0\1").read_bytes() == b"\0\1"
+    assert write_atomically(tmp_path / "made", lambda file: file.write(b"xyz")).read_bytes() == b"xyz"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "bytes", "made"]
+
+
+@pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt(), ValueError("mine")])
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = write_atomically(tmp_path / "file", "old")
+
+    def fail(file):
+        file.write(b"half")
+        raise error
+
+    with pytest.raises(PqswarmError if isinstance(error, OSError) else type(error)):
+        write_atomically(path, fail)
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PqswarmError, match="cannot write"):
+        write_atomically(tmp_path / "file" / "inside", "")
+    with pytest.raises(PqswarmError, match="is not the name of a file"):
+        write_atomically("", "")
+
+
+def npy(array, **options):
+    buffer = io.BytesIO()
+    np.save(buffer, array, **options)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("dtype", ["<f8", ">i2", "|u1", "<U3", "|b1"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_come_back(dtype, order):
+    array = np.asarray(np.arange(6).reshape(2, 3).astype(dtype), order=order)
+    np.testing.assert_array_equal(read_npy(npy(array), "x"), array)
+
+
+def test_anything_else_is_refused():
+    for bad in (b"", b"\x93NUMPY", npy(np.zeros(3))[:-1], npy(np.array([{}]), allow_pickle=True)):
+        with pytest.raises(FileFormatError, match="'x'"):
+            read_npy(bad, "x")
+    for array in (np.zeros((1, 1, 1, 1)), np.zeros(2, "c16"), np.zeros(2, [("a", "f4")])):
+        with pytest.raises(FileFormatError, match="'x'"):
+            read_npy(npy(array), "x")
