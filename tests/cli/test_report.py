@@ -1,6 +1,7 @@
 """``pqswarm report``, as a person uses it."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -9,19 +10,9 @@ from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
 from pqswarm.report import write_report
-from pqswarm.study import Store, run_study
-from pqswarm.study.plan import read_plan
+from pqswarm.study import Store
+from pqswarm.study.findings import Finished
 
-PLAN = """
-title = "A tiny study"
-runs = 2
-max_evaluations = 20
-dataset = { events_per_class = 10, snr = [inf, 20] }
-fresh = { events_per_class = 2 }
-folds = { number = 2 }
-classifiers = [{ name = "NB", kind = "kernel-nb", width = 0.01, grid_search = false }]
-algorithms = [{ algorithm = "2d-upso" }, { algorithm = "ga" }, { algorithm = "sffs", parameters = { size = 2 } }]
-"""
 FILES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 
 
@@ -43,10 +34,9 @@ def refused(*arguments):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("study")
-    run_study(read_plan(PLAN), path, jobs=1)
-    return path
+def folder(smoke_study, tmp_path_factory):
+    """A study to write into."""
+    return shutil.copytree(smoke_study, tmp_path_factory.mktemp("report") / "study")
 
 
 @pytest.mark.parametrize("form", FILES)
@@ -57,7 +47,7 @@ def test_formats(folder, form):
     assert result.output.replace("\n", "").strip() == f"wrote {written.resolve()}"
     texts = [written] if written.is_file() else list(written.iterdir())
     assert texts
-    assert all("2D-UPSO" in path.read_text(encoding="utf-8") for path in texts if path.stem != "nb-features")
+    assert all("2D-UPSO" in path.read_text(encoding="utf-8") for path in texts if not path.stem.endswith("-features"))
 
 
 def test_another_process_writes_the_same_bytes(folder, tmp_path):
@@ -73,13 +63,31 @@ def test_another_process_writes_the_same_bytes(folder, tmp_path):
 
 def test_folders_on_the_way_are_made(folder, tmp_path):
     assert pqswarm(folder, "-f", "md", "-o", tmp_path / "a" / "b" / "notes.md").returncode == 0
-    assert (tmp_path / "a" / "b" / "notes.md").read_text().startswith("# A tiny study\n")
+    assert (tmp_path / "a" / "b" / "notes.md").read_text().startswith("# A smoke test\n")
 
 
 def test_a_study_that_is_being_written_can_be_read(folder):
     with Store(folder, write=True) as store:
-        store.put_fact("note", 1)
+        assert store.find(Finished) is not None
         assert write_report(folder, "md").exists()
+
+
+@pytest.mark.parametrize("form", ["svg", "pdf", "png"])
+def test_figures_alone(folder, tmp_path, form):
+    options = [] if form == "svg" else ["--format", form]
+    result = CliRunner().invoke(app, ["report", str(folder), "--figures", str(tmp_path / "figures"), *options])
+    assert result.exit_code == 0, result.output
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {f"nb-algorithms-convergence.{form}", f"k-nn-confusion.{form}", f"events.{form}"} <= names
+    said = result.output.replace("\n", "").strip()
+    assert said == f"wrote {len(names)} figures to {(tmp_path / 'figures').resolve()}"
+
+
+def test_figures_that_cannot_be_written(folder, tmp_path):
+    assert "unknown format of figures 'html'" in refused(folder, "--figures", tmp_path, "--format", "html")
+    assert "not both" in refused(folder, "--figures", tmp_path, "--out", tmp_path / "report.html")
+    (tmp_path / "file").write_text("")
+    assert "cannot write" in refused(folder, "--figures", tmp_path / "file")
 
 
 def test_unknown_format(folder):

@@ -30,17 +30,9 @@ def pqswarm(*arguments, cwd=None):
     )
 
 
-@pytest.fixture(scope="module")
-def smoke(tmp_path_factory):
-    """The folder of the smoke study, and what the command said."""
-    folder = tmp_path_factory.mktemp("smoke")
-    return folder, pqswarm("study", "smoke", "--out", folder)
-
-
-def test_smoke_from_end_to_end(smoke):
-    folder, run = smoke
+def test_smoke_from_end_to_end(smoke_command):
+    run, report = smoke_command, smoke_command.folder / "report.html"
     assert run.returncode == 0, run.stderr
-    report = folder / "report.html"
     assert run.stdout.startswith("done in ")
     assert run.stdout.endswith(f"; the report is {report.resolve()}\n")
     assert "A smoke test" in report.read_text()
@@ -49,17 +41,21 @@ def test_smoke_from_end_to_end(smoke):
     stages = [line.partition(":")[0] for line in run.stderr.splitlines()]
     assert stages[0] == "making events"
     assert "searching" in stages
-    assert len(contents(folder)["runs"]) == 2 * (6 * 3 + 1)
+    assert len(contents(run.folder)["runs"]) == 2 * (6 * 3 + 1)
 
 
-def test_the_same_command_again_changes_nothing(smoke):
-    folder, _ = smoke
-    before, start = contents(folder), time.monotonic()
-    run = pqswarm("study", "smoke", "--out", folder, "--jobs", 1)
+@pytest.fixture
+def smoke_copy(smoke_study, tmp_path):
+    return shutil.copytree(smoke_study, tmp_path / "smoke")
+
+
+def test_the_same_command_again_changes_nothing(smoke_copy):
+    before, start = contents(smoke_copy), time.monotonic()
+    run = pqswarm("study", "smoke", "--out", smoke_copy, "--jobs", 1)
     assert run.returncode == 0, run.stderr
     assert "38 of 38 runs" in run.stderr.splitlines()[0]
     assert time.monotonic() - start < 40  # most of it draws the report
-    assert contents(folder) == before
+    assert contents(smoke_copy) == before
 
 
 def test_default_folder_is_named_after_the_plan(tmp_path):
@@ -69,8 +65,9 @@ def test_default_folder_is_named_after_the_plan(tmp_path):
     assert run.stdout.strip().endswith(str((tmp_path / "study-my plan" / "report.html").resolve()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["workers begin", "searching"])
-def test_interrupt_stops_cleanly_and_can_be_gone_on_with(tmp_path, moment):
+def test_interrupt_stops_cleanly_and_can_be_resumed(tmp_path, moment):
     """Ctrl-C goes to all processes of the terminal: one line, no traceback from any of them, nobody stays."""
     plan, folder = tmp_path / "my plan.toml", tmp_path / "study"
     plan.write_text(plan_toml(runs=6, max_evaluations=1000))
@@ -93,7 +90,7 @@ def test_interrupt_stops_cleanly_and_can_be_gone_on_with(tmp_path, moment):
     assert process.returncode == 130, errors
     assert not out
     assert errors.strip().splitlines()[-1] == (
-        f"pqswarm: stopped; what was found is kept. Go on with: pqswarm study '{plan}' --out {folder} --jobs 2"
+        f"pqswarm: stopped; what was found is kept. Resume with: pqswarm study '{plan}' --out {folder} --jobs 2"
     )
     assert "Traceback" not in errors
     assert "Warning" not in errors
@@ -106,6 +103,7 @@ def test_interrupt_stops_cleanly_and_can_be_gone_on_with(tmp_path, moment):
     assert contents(folder) == contents(tmp_path / "undisturbed")
 
 
+@pytest.mark.slow
 def test_interrupt_of_one_process_stops_it_too(tmp_path):
     (tmp_path / "plan.toml").write_text(plan_toml(max_evaluations=1_000_000))
     process = start_command("study", tmp_path / "plan.toml", "--out", tmp_path / "study", "-j", 1, **PIPES)
@@ -144,6 +142,19 @@ def test_plan_check_tells_what_the_plan_comes_to(tmp_path):
     )
 
 
+def test_plan_check_counts_the_chosen_classes_and_tells_of_old_keys(tmp_path):
+    text = plan_text("smoke").replace("[held_out]", "[fresh]").replace("bandwidth", "width")
+    text = text.replace("seed = 0\n\n[", 'seed = 0\nclasses = ["sag", "swell", "notching"]\n\n[', 1)
+    (tmp_path / "mine.toml").write_text(text)
+    run = pqswarm("plan", "check", "mine.toml", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("mine.toml is fine: 30 events, 2 classifiers, 7 algorithms, 38 runs, ")
+    assert run.stderr.splitlines() == [
+        "pqswarm: mine.toml: fresh is called held_out now.",
+        "pqswarm: mine.toml: width is called bandwidth now.",
+    ]
+
+
 @pytest.mark.parametrize("command", [("study",), ("plan",), ("plan", "show"), ("plan", "check")])
 def test_help(command):
     result = CliRunner().invoke(app, [*command, "--help"])
@@ -171,7 +182,7 @@ def test_help(command):
             "device 'cuda' needs",
         ),
         (["study", "smoke", "--device", "gpu"], "unknown device 'gpu': did you mean 'cpu'?"),
-        (["study", "smoke", "--jobs", "0"], "jobs must be a whole number of at least 1"),
+        (["study", "smoke", "--jobs", "0"], "jobs must be an integer of at least 1"),
         (["study", "smoke", "--out", "bad.toml"], "cannot use bad.toml for a study: "),
         (["study", "smoke", "--out", "bad.toml/study"], "cannot use bad.toml/study for a study: "),
         (["study", "smoke", "--out", "/proc/study"], "cannot use /proc/study for a study: "),
@@ -187,8 +198,8 @@ def test_mistakes_get_a_clear_line_and_no_traceback(arguments, message, tmp_path
     assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
 
 
-def test_a_used_folder_and_a_damaged_one_are_refused(smoke, tmp_path):
-    folder, _ = smoke
+def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path):
+    folder = smoke_copy
     run = pqswarm("study", "quick", "--out", folder)
     assert run.returncode == 2
     assert "holds a study with another plan:\n" in run.stderr
@@ -206,8 +217,8 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke, tmp_path):
 def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path):
     disk, plan = tmp_path / "disk", tmp_path / "plan.toml"
     disk.mkdir()
-    plan.write_text(plan_toml(runs=8, max_evaluations=300))
-    mount = ["mount", "-t", "tmpfs", "-o", "size=450k", "tmpfs", disk]
+    plan.write_text(plan_toml(runs=60, max_evaluations=40))
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1300k", "tmpfs", disk]
     if not shutil.which("mount") or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no disk can be mounted here")
     try:
@@ -220,7 +231,7 @@ def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path):
         )
         subprocess.run(["mount", "-o", "remount,size=20m", disk], check=True)
         kept = contents(disk / "study")["runs"]
-        assert 0 < len(kept) < 34
+        assert 0 < len(kept) < 242
         run = pqswarm("study", plan, "--out", disk / "study", "--jobs", 1)
         assert run.returncode == 0, run.stderr
         assert kept.items() <= contents(disk / "study")["runs"].items()

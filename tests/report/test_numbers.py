@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from statsmodels.stats.multitest import multipletests
 from tests.report.studies import tables
 
-from pqswarm.datasets import load
+from pqswarm.datasets import load_dataset
 from pqswarm.evaluation import Folds
 from pqswarm.report.sections.features import Selection
 from pqswarm.study import Store
@@ -137,7 +137,7 @@ def neighbour_errors(X, y, folds, mask):
 
 @pytest.mark.parametrize("found", ["k-NN"], indirect=True)
 def test_accuracy_with_noise_and_one_standard_error_anew(smoke_study, found, rows_of):
-    data = load(smoke_study / "dataset.npz")
+    data = load_dataset(smoke_study / "dataset.npz")
     first, second = (Folds.stratified(data.y, 5, seed) for seed in (0, 1))
     for level, row in zip((inf, 30.0), rows_of("noise"), strict=True):
         for title in ("2D-UPSO", "GA", "SFFS"):

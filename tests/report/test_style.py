@@ -13,7 +13,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.features import FUNCTIONS, band_names
 from pqswarm.report import Palette, plot_confusion, plot_feature_map
-from pqswarm.report.style import FAINT, GREY, INK, in_words, spread
+from pqswarm.report.style import FAINT, GREY, INK, spread
 
 
 def luminance(rgb):
@@ -88,7 +88,6 @@ def test_algorithms_of_ours_keep_their_colours():
     with pytest.raises(PqswarmError, match="unknown algorithm 'GB'"):
         Palette(["GA"]).colour("GB")
     assert Palette(["a", "b", "c"], "b").drawn(["a", "b", "c"]) == ["a", "c", "b"]
-    assert in_words("") == ""
 
 
 def test_the_style_stands_alone():
@@ -98,7 +97,7 @@ def test_the_style_stands_alone():
     loaded = set(run.stdout.split())
     ours = {name for name in loaded if name.startswith("pqswarm.")}
     assert ours <= {"pqswarm.errors", "pqswarm.report", "pqswarm.report.style"}
-    assert not loaded & {"joblib", "filelock", "sqlite3", "fcntl", "pydantic", "sklearn", "numba"}
+    assert not loaded & {"joblib", "filelock", "sqlite3", "pydantic", "sklearn", "numba"}
 
 
 def test_the_package_has_all_that_it_says_and_no_more():

@@ -59,7 +59,6 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
     size, theirs, ours = printed["sffs"]
     sffs = {"search": "SFFS", SOURCE: PAPER, "size": int(size), "J": theirs}
     sffs |= {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}
-    levels = [name.partition("-")[2] for name in printed if name.startswith("accuracy-")]
     performance = {key: by_title(key) for key in ("mean_J", "sd_J", "PI", "mean_size", "sd_size", "Xi", "score")}
     return Overlay(
         all_features=printed["all"][0],
@@ -68,8 +67,9 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
         posthoc=posthoc,
         sequential=[sffs],
         noise=[
-            (float(at), printed[f"accuracy-{at}"][0], by_title(f"accuracy-{at}", 1), by_title(f"gain-{at}"))
-            for at in levels
+            (float(name.removeprefix("noise-")), printed[name][0], by_title(name, 1), by_title(name, 7))
+            for name in printed
+            if name.startswith("noise-")
         ],
         contrast={title: by_title(f"contrast-{title}") for title in ALGORITHMS},
         hyperparameters=HYPERPARAMETERS[kind],

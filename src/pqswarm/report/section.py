@@ -16,18 +16,9 @@ __all__ = ["ClassifierSection", "Content", "Drawing", "Section", "StudySection"]
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A figure of a section.
+    """A figure of a section: its name there, empty for the only one, what it shows, how to read it, and how to draw it.
 
-    Attributes
-    ----------
-    name : str
-        Its name among the figures of the section, for files and links; empty if it is the only one.
-    caption, note : str
-        What it shows, and how to read it.
-    draw : callable
-        Returns the figure, when it is needed.
-    raster : bool
-        Whether it has so many lines that pages hold it as pixels.
+    It is drawn when it is needed. A page holds one with very many lines as pixels: `raster`.
     """
 
     name: str

@@ -31,7 +31,6 @@ __all__ = [
     "Palette",
     "draw_cell",
     "draw_grid",
-    "in_words",
     "label_ends",
     "save_figure",
     "settle",
@@ -148,18 +147,6 @@ class EndLabel(NamedTuple):
     colour: str
     strong: bool = False
     marker: str = ""
-
-
-def in_words(name: str) -> str:
-    """Return the name of a class or of a feature function in words.
-
-    Examples
-    --------
-    >>> in_words("sag_with_harmonics"), in_words("dc_offset")
-    ('Sag with harmonics', 'DC offset')
-    """
-    words = name.replace("_", " ")
-    return "DC " + words[3:] if words.startswith("dc ") else words[:1].upper() + words[1:]
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:

@@ -12,7 +12,6 @@ import numpy as np
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Classifier, GridSearchResult
-from pqswarm.events import EVENT_CLASSES
 from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
@@ -205,7 +204,7 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
         plan=plan,
         about=about,
         n_events=events.count,
-        class_names=events.class_names or tuple(EVENT_CLASSES),
+        class_names=events.class_names or plan.dataset.class_names,
         feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
         seconds=sum(record.seconds for record in records),
         classifiers=present,

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.events import class_title
 from pqswarm.report.section import ClassifierSection, Content, Drawing
-from pqswarm.report.style import FAINT, LOSS, STYLE, draw_cell, draw_grid, in_words, settle
+from pqswarm.report.style import FAINT, LOSS, STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 
 __all__ = ["SECTION", "plot_confusion"]
@@ -61,7 +62,7 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
         if matrix.shape != (n, n) or n == 0 or (matrix < 0).any():
             raise PqswarmError(f"the matrix of {name.lower()} must hold {n} x {n} counts, as there are {n} classes.")
     worst = max(1, *(int(matrix[~np.eye(n, dtype=bool)].max(initial=0)) for matrix in panels.values()))
-    names = [in_words(name) for name in class_names]
+    names = [class_title(name) for name in class_names]
     with mpl.rc_context(STYLE):
         label = 0.075 * max(map(len, names))
         figure = Figure(figsize=(0.8 + label + 2 * max(0.265 * n, 2.8), 0.9 + label + 0.265 * n), layout="constrained")

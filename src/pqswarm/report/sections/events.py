@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from pqswarm.events import generate, get_preset
+from pqswarm.events import generate
 from pqswarm.report.event_figures import plot_gallery
 from pqswarm.report.section import Content, Drawing, StudySection
 from pqswarm.report.summary import StudySummary
@@ -12,7 +12,7 @@ __all__ = ["SECTION"]
 
 def _content(study: StudySummary) -> Content:
     made = study.plan.dataset
-    if not set(study.class_names) <= set(get_preset(made.preset).models):
+    if not set(study.class_names) <= set(made.class_names):
         return Content()
 
     def draw() -> Figure:

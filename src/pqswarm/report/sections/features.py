@@ -13,7 +13,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.features import FUNCTIONS, band_edges, band_names, feature_names
 from pqswarm.report.section import ClassifierSection, Content, Drawing
-from pqswarm.report.style import STYLE, draw_cell, draw_grid, in_words, settle
+from pqswarm.report.style import STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import stability
@@ -179,7 +179,7 @@ def plot_feature_map(frequency: FloatArray, bands: Sequence[str], functions: Seq
                 figures = "<1" if share < 0.005 else str(int(100 * share + 0.5))
                 draw_cell(axis, i, j, _FULL, 0.06 + 0.94 * share, figures, 8.5)
         axis.set_yticks(range(len(bands)), bands, parse_math=False)
-        names = [in_words(name) for name in functions]
+        names = [name.replace("_", " ").capitalize() for name in functions]
         axis.set_xticks(range(len(functions)), names, rotation=35, ha="right", rotation_mode="anchor", parse_math=False)
         axis.set_ylabel("wavelet band")
         axis.set_title("share of the runs that selected the feature [%]", fontsize=8)

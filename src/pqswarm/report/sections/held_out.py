@@ -13,9 +13,8 @@ __all__ = ["SECTION", "HeldOutError"]
 
 @dataclass(frozen=True)
 class HeldOutError:
-    """A subset: its size, its error rate in the search, and that on held-out events."""
+    """The size of a subset, its error rate in the search, and that on held-out events."""
 
-    subset: str
     size: int
     searched: float
     held_out: float
@@ -29,7 +28,7 @@ class HeldOutError:
             size, searched = int(found.smaller.mask.sum()), found.smaller.error
         else:
             size, searched = found.best(subset).size, found.best(subset).error
-        return cls(subset, size, searched, found.held_out[subset])
+        return cls(size, searched, found.held_out[subset])
 
 
 def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
@@ -37,8 +36,8 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa:
         return Content()
     errors = {subset: HeldOutError.of(found, subset) for subset in found.held_out}
     rows = [
-        {"subset": e.subset, "size": e.size, "J": e.searched, "held_out": e.held_out, "gap": e.held_out - e.searched}
-        for e in errors.values()
+        {"subset": subset, "size": e.size, "J": e.searched, "held_out": e.held_out, "gap": e.held_out - e.searched}
+        for subset, e in errors.items()
     ]
     table = Table(
         "held-out",

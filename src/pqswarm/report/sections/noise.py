@@ -98,37 +98,27 @@ def _accuracies(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -
         )
         for i, level in enumerate(noise.levels)
     ]
-    tables = [
-        _levels(
-            "noise",
-            f"Accuracy Θ [%] of the best subsets at each noise level with {found.name}",
-            ours,
-            "SNR: signal-to-noise ratio, ∞ without noise. Θ(U): accuracy of all features. θ: gain over it, in "
-            "percentage points; negative gains are marked, the highest of each level is in bold. The subsets were "
-            "selected without noise; folds are other ones than in the search.",
-        )
-    ]
-    return [*tables, _levels("noise-paper", f"The same in the paper, {found.name}", paper.noise)] if paper else tables
-
-
-def _levels(
-    name: str,
-    caption: str,
-    levels: Sequence[tuple[float, float, Mapping[str, float], Mapping[str, float]]],
-    note: str = "",
-) -> Table:
-    """One row per noise level: accuracy of all features, and accuracy and gain of each subset."""
-    rows: list[dict[str, Any]] = []
-    for level, whole, accuracy, gain in levels:
-        row: dict[str, Any] = {"level": decibel(level), "all": whole}
-        for title in accuracy:
-            row |= {title: accuracy[title], f"θ {title}": gain[title]}
-        rows.append(row)
-    titles = list(levels[0][2])
-    gains = tuple(f"θ {title}" for title in titles)
-    columns = {"level": ("SNR", ""), "all": ("Θ(U)", ".2f")} | {title: (title, ".2f") for title in titles}
-    columns |= dict.fromkeys(gains, ("θ", ".2f"))
-    return Table(name, caption, rows, columns, signed=gains, across=gains, note=note)
+    caption = f"Accuracy Θ [%] of the best subsets at each noise level with {found.name}"
+    note = (
+        "SNR: signal-to-noise ratio, ∞ without noise. Θ(U): accuracy of all features. θ: gain over it, in percentage "
+        "points; negative gains are marked, the highest of each level is in bold. The subsets were selected without "
+        "noise; folds are other ones than in the search."
+    )
+    tables = []
+    for name, words, levels, more in (
+        ("noise", caption, ours, note),
+        ("noise-paper", f"The same in the paper, {found.name}", paper.noise, ""),
+    ):
+        rows: list[dict[str, Any]] = []
+        for level, whole, accuracy, gain in levels:
+            pairs = [{title: accuracy[title], f"θ {title}": gain[title]} for title in accuracy]
+            rows.append({"level": decibel(level), "all": whole} | {k: v for pair in pairs for k, v in pair.items()})
+        if rows:
+            gains = tuple(key for key in rows[0] if key.startswith("θ "))
+            columns = {key: ("θ" if key in gains else key, ".2f") for key in rows[0]}
+            columns |= {"level": ("SNR", ""), "all": ("Θ(U)", ".2f")}
+            tables.append(Table(name, words, rows, columns, signed=gains, across=gains, note=more))
+    return tables
 
 
 def _contrasts(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -> list[Table]:
@@ -142,16 +132,16 @@ def _contrasts(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) ->
         "Estimate, from medians over the noise levels, of how much more accurate the algorithm of the row is than that "
         "of the column [percentage points]. Where it is less accurate, the value is marked."
     )
-    tables = [_matrix("contrast", f"Contrast estimation over the noise levels with {found.name}", ours, note)]
-    if paper:
-        tables.append(_matrix("contrast-paper", f"The same in the paper, {found.name}", paper.contrast))
+    tables = []
+    for name, words, rows, more in (
+        ("contrast", f"Contrast estimation over the noise levels with {found.name}", ours, note),
+        ("contrast-paper", f"The same in the paper, {found.name}", paper.contrast, ""),
+    ):
+        if rows:
+            shown = [{"algorithm": title, **row} for title, row in rows.items()]
+            columns = {title: (title, ".4f") for title in rows}
+            tables.append(Table(name, words, shown, columns, signed=tuple(rows), note=more))
     return tables
-
-
-def _matrix(name: str, caption: str, matrix: Mapping[str, Mapping[str, float]], note: str = "") -> Table:
-    rows = [{"algorithm": title, **row} for title, row in matrix.items()]
-    columns = {title: (title, ".4f") for title in matrix}
-    return Table(name, caption, rows, columns, signed=tuple(matrix), note=note)
 
 
 def plot_robustness(
