@@ -133,6 +133,15 @@ def test_modules_that_fail_are_named(tmp_path, monkeypatch):
         ANY({"estimator": "failing_module.Thing"})
 
 
+def test_estimators_that_cannot_be_fitted_are_named():
+    X, y, folds = dataset("wine")
+    classifier = ANY({"estimator": "sklearn.naive_bayes.MultinomialNB"})
+    evaluator = classifier.evaluator(X - 500, y, folds, scaling="none")
+    message = r"^MultinomialNB cannot be fitted to features \[0, 3\]: Negative values .*\.$"
+    with pytest.raises(PqswarmError, match=message):
+        evaluator.errors(np.isin(np.arange(13), (0, 3))[np.newaxis])
+
+
 def test_estimators_are_seeded():
     forest = {"estimator": "sklearn.ensemble.RandomForestClassifier", "parameters": {"n_estimators": 3}}
     assert ANY(forest).estimator().random_state == ANY(forest).estimator().random_state is not None

@@ -34,7 +34,7 @@ def complete_format(incomplete: str) -> list[str]:
 def compare(
     results: Annotated[Path, typer.Argument(help="CSV file: a column per algorithm, a row per run or data set.")],
     higher_is_better: Annotated[
-        bool, typer.Option("--higher-is-better", help="The results are accuracies, not errors.")
+        bool, typer.Option("--higher-is-better", help="The results are accuracies, not error rates.")
     ] = False,
     control: Annotated[
         str | None, typer.Option(help="Algorithm to compare the others with.", show_default="the best one")
@@ -43,7 +43,7 @@ def compare(
         str, typer.Option("--format", "-f", help="text, csv, md, latex or json.", autocompletion=complete_format)
     ] = "text",
     contrast: Annotated[
-        bool, typer.Option("--contrast", help="Also estimate by how much each algorithm surpasses each other.")
+        bool, typer.Option("--contrast", help="Also estimate the difference of each pair of algorithms.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write.", show_default="standard output")
@@ -70,7 +70,7 @@ def compare(
         typer.echo(text)
         return
     if out.exists() and out.samefile(results):
-        raise PqswarmError(f"{out} holds the results: give another name with --out.")
+        raise PqswarmError(f"{out} holds the results: give --out another name.")
     check_writable(out, overwrite)
     out.write_text(text + "\n", encoding="utf-8")
     typer.echo(f"wrote {out}")
@@ -116,7 +116,7 @@ def _tables(
             _best_first(ranks, ranks.rows()),
             "",
         ),
-        ("Friedman test: do the ranks differ?", ranks.tests(), ""),
+        ("Friedman test: do the algorithms differ?", ranks.tests(), ""),
         (
             f"Post hoc: each algorithm against {comparison.control}",
             _best_first(ranks, comparison.rows()),
@@ -125,7 +125,7 @@ def _tables(
     ]
     if estimate is not None:
         side = "better" if higher_is_better else "worse"
-        title = f"Contrast estimation: the row's results less the column's; positive: the row's algorithm is {side}"
+        title = f"Contrast estimation: results of the row minus those of the column; positive: the row is {side}"
         sections.append((title, estimate.rows(), ""))
     parts = []
     for title, rows, note in sections:
@@ -139,12 +139,13 @@ def _tables(
 def _explanation(ranks: "FriedmanResult", comparison: "PosthocResult") -> str:
     alpha = comparison.alpha
     note = (
-        f"p (Hommel) is the adjusted p-value: significant if at most {alpha:g}. alpha/i is not a p-value but the limit "
-        f"for the unadjusted p that some papers print in the column APV (alpha = {alpha:g}, i = 1 for the greatest p)."
+        f"p (Hommel) is the adjusted p-value: significant if at most {alpha:g}. alpha/i is not a p-value but the "
+        f"threshold for the unadjusted p that some papers print in the column APV (alpha = {alpha:g}, i = 1 for the "
+        f"largest p)."
     )
     p = ranks.p_value if ranks.p_value_corrected is None else ranks.p_value_corrected
     if p > alpha:
-        note += f" The Friedman test found no difference (p = {p:.3g}): do not make much of this table."
+        note += f" The Friedman test is not significant (p = {p:.3g}): these comparisons should not be interpreted."
     return note
 
 

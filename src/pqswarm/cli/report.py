@@ -1,25 +1,45 @@
-"""``pqswarm report``: write the report of a study again, or in another format."""
+"""``pqswarm report``: write the report of a study again, or in another format, or its figures alone."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from pqswarm.errors import PqswarmError
+
 __all__ = ["report"]
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a study.")],
-    format: Annotated[str, typer.Option("--format", "-f", help="html, md, latex or csv.")] = "html",  # noqa: A002
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="html, md, latex or csv; with --figures svg, pdf or png.",
+            show_default="html; svg",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Where to write it; by default into the folder.", show_default=False),
     ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(help="Write the figures alone into this folder, a file each.", show_default=False),
+    ] = None,
 ) -> None:
-    """Write the report of a study, also of one that is still running.
+    """Write the report of a study, also of one that is still running, or its figures alone.
 
-    Example: pqswarm report study-quick --format latex
+    Example: pqswarm report study-quick --figures figures --format pdf
     """
-    from pqswarm.report import write_report
+    from pqswarm.report import write_figures, write_report
 
-    typer.echo(f"wrote {write_report(folder, format, out).resolve()}")
+    if figures is None:
+        typer.echo(f"wrote {write_report(folder, format or 'html', out).resolve()}")
+    elif out is not None:
+        raise PqswarmError("give --out for the report or --figures for its figures alone, not both.")
+    else:
+        number = len(write_figures(folder, figures, format or "svg"))
+        typer.echo(f"wrote {number} figures to {figures.resolve()}")

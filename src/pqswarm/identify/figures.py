@@ -12,7 +12,7 @@ from pqswarm.features import band_edges, band_names, decompose
 from pqswarm.identify.measures import SAMPLES_PER_CYCLE, WIDEST
 from pqswarm.identify.prepare import resample
 from pqswarm.recordings.urms import fill_gaps
-from pqswarm.report.style import FAINT, INK, STYLE, settled
+from pqswarm.report.style import FAINT, INK, STYLE, settle
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -71,7 +71,7 @@ def plot_verdict(recording: "Recording", verdict: "Verdict") -> Figure:
         _draw_waves(axes[0], recording, shown, waves, colours, shown[main].window)
         _draw_urms(axes[1], verdict, shown, colours, recording.duration, shown[main].window)
         _draw_bands(figure, axes[2], recording, verdict, shown[main], waves[main])
-        return settled(figure)
+        return settle(figure)
 
 
 def _severity(channel: "ChannelVerdict") -> float:

@@ -1,8 +1,78 @@
-"""What people look at: figures of events, features and searches, and the report of a study."""
+"""What people look at: the report of a study, its figures, and figures of events, features and searches.
 
-from pqswarm.report.event_figures import plot_event, plot_features, plot_gallery
-from pqswarm.report.search_figures import plot_searches
-from pqswarm.report.study_report import FORMATS, write_report
-from pqswarm.report.style import save_figure
+Its parts are imported on first use, so that the style of the figures can be used without the rest.
+"""
 
-__all__ = ["FORMATS", "plot_event", "plot_features", "plot_gallery", "plot_searches", "save_figure", "write_report"]
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
+if TYPE_CHECKING:
+    from pqswarm.report.event_figures import plot_event, plot_features, plot_gallery
+    from pqswarm.report.search_figures import plot_searches
+    from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
+    from pqswarm.report.sections.algorithms import plot_convergence, plot_error_against_size
+    from pqswarm.report.sections.chance import plot_ranks
+    from pqswarm.report.sections.confusion import plot_confusion
+    from pqswarm.report.sections.features import plot_feature_map
+    from pqswarm.report.sections.noise import plot_robustness
+    from pqswarm.report.sections.registry import SECTIONS
+    from pqswarm.report.study_report import FORMATS, study_figures, write_figures, write_report
+    from pqswarm.report.style import Palette, save_figure
+    from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
+    from pqswarm.report.tables import Table
+
+_MODULES = {
+    "event_figures": ("plot_event", "plot_features", "plot_gallery"),
+    "search_figures": ("plot_searches",),
+    "section": ("ClassifierSection", "Content", "Drawing", "StudySection"),
+    "sections.algorithms": ("plot_convergence", "plot_error_against_size"),
+    "sections.chance": ("plot_ranks",),
+    "sections.confusion": ("plot_confusion",),
+    "sections.features": ("plot_feature_map",),
+    "sections.noise": ("plot_robustness",),
+    "sections.registry": ("SECTIONS",),
+    "study_report": ("FORMATS", "study_figures", "write_figures", "write_report"),
+    "style": ("Palette", "save_figure"),
+    "summary": ("ClassifierSummary", "StudySummary", "summarize"),
+    "tables": ("Table",),
+}
+_HOMES = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+
+__all__ = [
+    "FORMATS",
+    "SECTIONS",
+    "ClassifierSection",
+    "ClassifierSummary",
+    "Content",
+    "Drawing",
+    "Palette",
+    "StudySection",
+    "StudySummary",
+    "Table",
+    "plot_confusion",
+    "plot_convergence",
+    "plot_error_against_size",
+    "plot_event",
+    "plot_feature_map",
+    "plot_features",
+    "plot_gallery",
+    "plot_ranks",
+    "plot_robustness",
+    "plot_searches",
+    "save_figure",
+    "study_figures",
+    "summarize",
+    "write_figures",
+    "write_report",
+]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _HOMES:
+        return getattr(_import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
-from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, noise_stream
+from pqswarm.events import EVENT_CLASSES, Event, add_noise, noise_stream
 from pqswarm.features import (
     FUNCTIONS,
     band_edges,
@@ -18,7 +18,7 @@ from pqswarm.features import (
     decomposition_level,
     extend,
 )
-from pqswarm.report.style import BAND, FAINT, STYLE, WAVE, settled
+from pqswarm.report.style import BAND, FAINT, STYLE, WAVE, in_words, settle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,17 +26,6 @@ if TYPE_CHECKING:
     from pqswarm.datasets import Dataset
 
 __all__ = ["plot_event", "plot_features", "plot_gallery"]
-
-
-def title(event_class: str) -> str:
-    """Return an event class in words.
-
-    Examples
-    --------
-    >>> title("sag_with_harmonics"), title("dc_offset")
-    ('Sag with harmonics', 'DC offset')
-    """
-    return class_title(event_class)
 
 
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
@@ -70,7 +59,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(9.0, 11.0), layout="constrained")
         axes = figure.subplots(level + 2, 1, sharex=True, height_ratios=[3.2, *[1.0] * (level + 1)])
-        figure.suptitle(title(event.label), x=0.01, ha="left", fontsize=15, fontweight="bold")
+        figure.suptitle(in_words(event.label), x=0.01, ha="left", fontsize=15, fontweight="bold")
         wave = axes[0]
         wave.set_title(_caption(event, snr), fontsize=8, color="#444444")
         wave.axhline(0.0, color=FAINT, lw=0.5)
@@ -88,7 +77,7 @@ def plot_event(event: Event, snr: float = float("inf")) -> Figure:
             axis.locator_params(axis="y", nbins=3)
         axes[-1].set_xlabel("time [s]")
         axes[-1].set_xlim(*span)
-        return settled(figure)
+        return settle(figure)
 
 
 def _hertz(frequency: float) -> str:
@@ -143,12 +132,12 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
         for i, event in enumerate(events):
             axis = figure.add_subplot(grid[i // columns, i % columns])
             _draw_panel(axis, event, add_noise(event.signal, snr, noise_stream(event.seed, snr)))
-            axis.set_title(title(event.label), fontsize=10, fontweight="bold")
+            axis.set_title(in_words(event.label), fontsize=10, fontweight="bold")
             if i % columns == 0:
                 axis.set_ylabel("voltage [pu]")
             if i + columns >= len(events):
                 axis.set_xlabel("time [ms]")
-        return settled(figure)
+        return settle(figure)
 
 
 def _draw_panel(axis: "Axes", event: Event, signal: FloatArray) -> None:
@@ -210,7 +199,7 @@ def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
         figure = Figure(figsize=(17.0, 6.2), layout="constrained")
         axis = figure.subplots()
         image = axis.imshow(medians, aspect="auto", cmap="PuOr_r", vmin=0.0, vmax=1.0, interpolation="nearest")
-        axis.set_yticks(range(n_classes), [title(name) for name in dataset.class_names])
+        axis.set_yticks(range(n_classes), [in_words(name) for name in dataset.class_names])
         axis.set_xticks(
             range(n_features),
             [name.split(".")[1].replace("_", " ") for name in dataset.feature_names],
@@ -229,4 +218,4 @@ def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
             fontweight="bold",
         )
         figure.colorbar(image, ax=axis, label="rank among all events", pad=0.01, aspect=30)
-        return settled(figure)
+        return settle(figure)

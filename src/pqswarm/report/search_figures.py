@@ -6,19 +6,19 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.style import BAND, STYLE, WAVE, settled
+from pqswarm.report.style import BAND, STYLE, WAVE, settle
 from pqswarm.search import SearchResult
 
 __all__ = ["plot_searches"]
 
 
 def plot_searches(results: Sequence[SearchResult]) -> Figure:
-    """Draw the least error, and the size of its subset, against the evaluations, one line for each run.
+    """Draw the lowest error, and the size of its subset, against the evaluations, one line for each run.
 
     Parameters
     ----------
     results : sequence of SearchResult
-        Runs; that with the least error is drawn in colour, the others are faint.
+        Runs; that with the lowest error is drawn in colour, the others are faint.
 
     Returns
     -------
@@ -34,25 +34,25 @@ def plot_searches(results: Sequence[SearchResult]) -> Figure:
     >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
     >>> figure = plot_searches(minimize_many("bpso", evaluator, seeds=[0, 1], max_evaluations=100))
     >>> [axis.get_ylabel() for axis in figure.axes]
-    ['least error', 'features in its subset']
+    ['lowest error', 'features in its subset']
     """
     best = min(results, key=lambda result: (result.error, result.size))
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7, 5), layout="constrained")
         upper, lower = figure.subplots(2, 1, sharex=True)
         for result in sorted(results, key=lambda result: result is best):
-            after = np.arange(1, result.n_evaluations + 1)
-            strong = result is best
+            strong, steps = result is best, np.vstack([result.improvements, result.improvements[-1]])
+            after = np.append(result.improvements[:, 0] + 1, result.n_evaluations)
             style = {"lw": 1.8 if strong else 0.8, "alpha": 1.0 if strong else 0.35, "drawstyle": "steps-post"}
-            upper.plot(after, result.errors, color=WAVE, **style)
-            lower.plot(after, np.where(result.sizes > 0, result.sizes, np.nan), color=BAND, **style)
+            upper.plot(after, steps[:, 1], color=WAVE, **style)
+            lower.plot(after, steps[:, 2], color=BAND, **style)
         runs = "one run" if len(results) == 1 else f"the best of {len(results)} runs in full colour"
         upper.set_title(
             f"{best.algorithm}: error {best.error:.4g} with {best.size} of {best.mask.size} features ({runs})",
             fontsize=10,
         )
-        upper.set_ylabel("least error")
+        upper.set_ylabel("lowest error")
         lower.set_ylabel("features in its subset")
         lower.set_xlabel("evaluations")
         lower.set_ylim(bottom=0)
-        return settled(figure)
+        return settle(figure)

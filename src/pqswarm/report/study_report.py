@@ -1,16 +1,21 @@
-"""Write the report of a study: HTML, Markdown, LaTeX or CSV."""
+"""Write the report of a study: HTML, Markdown, LaTeX or CSV; or its figures alone."""
 
-import os
-import re
-import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._files import write_atomically
+from pqswarm.errors import unknown_name
+from pqswarm.report.document import compose
+from pqswarm.report.style import FIGURE_FORMATS, save_figure
 from pqswarm.report.summary import StudySummary, summarize
 from pqswarm.report.tables import Table
+from pqswarm.report.text import latex_report, markdown_report
 from pqswarm.study import Store
 
-__all__ = ["FORMATS", "write_report"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FORMATS", "study_figures", "write_figures", "write_report"]
 
 FORMATS: tuple[str, ...] = ("html", "md", "latex", "csv")
 """Formats of a report."""
@@ -26,7 +31,8 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
     folder : str or Path
         Folder of the study.
     format : {"html", "md", "latex", "csv"}
-        One file with everything; or its tables as Markdown, as LaTeX, or as a folder of CSV files with all digits.
+        One file with everything; its words and tables as Markdown; or its tables as LaTeX, or as a folder of CSV
+        files with all digits.
     out : str or Path, optional
         Where to write; by default into the folder.
 
@@ -37,67 +43,61 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    with Store(folder) as store:
-        study = summarize(store)
+    study = _read(folder)
+    document = compose(study)
     path = Path(folder) / _NAMES[format] if out is None else Path(out)
-    try:
-        if format == "csv":
-            path.mkdir(parents=True, exist_ok=True)
-            for table in _tables(study):
-                _write(path / f"{table.name}.csv", table.csv())
-            _write(path / "runs.csv", _runs(study).csv())
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, _text(study, format))
-    except OSError as error:
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from None
-    return path
+    if format == "csv":
+        for table in (*document.tables, _runs(study)):
+            write_atomically(path / f"{table.name}.csv", table.csv())
+        return path
+    if format == "html":
+        from pqswarm.report.html import html_report
+
+        return write_atomically(path, html_report(document))
+    return write_atomically(path, markdown_report(document) if format == "md" else latex_report(document))
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(draft).chmod(0o644)
-        Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+def study_figures(folder: str | Path) -> "dict[str, Figure]":
+    """Draw all figures of the report of a study.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the study.
+
+    Returns
+    -------
+    dict of str to matplotlib.figure.Figure
+        By classifier and section, such as ``"k-nn-algorithms-convergence"``.
+    """
+    return {drawing.name: drawing.draw() for drawing in compose(_read(folder)).drawings}
 
 
-def _text(study: StudySummary, form: str) -> str:
-    if form == "html":
-        from pqswarm.report.page import html_report
+def write_figures(folder: str | Path, out: str | Path, format: str = "svg") -> list[Path]:  # noqa: A002
+    """Write all figures of the report of a study, a file for each.
 
-        return html_report(study)
-    if form == "latex":
-        needs = "% needs \\usepackage{booktabs,graphicx}"
-        return "\n\n".join([needs, *(table.latex() for table in _tables(study))]) + "\n"
-    return _markdown(study)
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the study.
+    out : str or Path
+        Folder to write into; it is made if need be.
+    format : {"svg", "pdf", "png"}
+        Format of the files.
 
-
-def _markdown(study: StudySummary) -> str:
-    from pqswarm.report.answers import answer, classifier_words, description, how
-    from pqswarm.report.published import INCONSISTENCIES
-    from pqswarm.report.study_tables import classifier_tables
-
-    title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(study.title.split()))
-    parts = [f"# {title}", description(study)]
-    for found in study.classifiers:
-        answers = "\n".join(f"- {sentence}" for sentence in answer(found))
-        parts += [f"## {found.name}", f"The classifier: {classifier_words(found)}.", answers]
-        parts += [table.markdown() for table in classifier_tables(found).values()]
-    parts += ["## What does not fit together in the paper, or is left open"]
-    parts += ["\n".join(f"- {text}" for text in INCONSISTENCIES), "## How it was run", how(study)]
-    return "\n\n".join(parts) + "\n"
+    Returns
+    -------
+    list of Path
+        What was written: see :func:`study_figures` for the names.
+    """
+    if format not in FIGURE_FORMATS:
+        raise unknown_name("format of figures", format, FIGURE_FORMATS)
+    return [save_figure(figure, Path(out) / f"{name}.{format}") for name, figure in study_figures(folder).items()]
 
 
-def _tables(study: StudySummary) -> list[Table]:
-    from pqswarm.report.study_tables import classifier_tables
-
-    return [table for found in study.classifiers for table in classifier_tables(found).values()]
+def _read(folder: str | Path) -> StudySummary:
+    with Store(folder) as store:
+        return summarize(store)
 
 
 def _runs(study: StudySummary) -> Table:
@@ -114,7 +114,7 @@ def _runs(study: StudySummary) -> Table:
             "features": " ".join(str(i) for i in record.result.selected),
         }
         for found in study.classifiers
-        for title, records in [*found.runs.items(), *((title, [record]) for title, record in found.sffs.items())]
+        for title, records in [*found.runs.items(), *((title, [record]) for title, record in found.sequential.items())]
         for record in records
     ]
     return Table("runs", "All runs", rows)

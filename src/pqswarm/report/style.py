@@ -1,15 +1,17 @@
 """How figures look and are written; they are drawn on figures of their own, never on matplotlib's global state."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain, combinations, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from zlib import crc32
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,21 +19,22 @@ if TYPE_CHECKING:
     from pqswarm._typing import FloatArray
 
 __all__ = [
-    "ALL_FEATURES",
     "BAND",
     "FAINT",
-    "HERO",
+    "FIGURE_FORMATS",
+    "GREY",
     "INK",
     "LOSS",
     "STYLE",
     "WAVE",
     "EndLabel",
-    "colour_of",
+    "Palette",
+    "draw_cell",
+    "draw_grid",
     "in_words",
     "label_ends",
-    "marker_of",
     "save_figure",
-    "settled",
+    "settle",
     "spread",
 ]
 
@@ -39,10 +42,9 @@ INK = "#1b1f24"  # of all text and axes; a colour of its own, so that a page can
 WAVE = "#1f4e79"
 BAND = "#b5541c"
 FAINT = "#9aa5b1"
+GREY = "#9299a1"  # of all features, to which the selected ones are compared
 LOSS = "#d1344b"
-HERO = "2D-UPSO"
-ALL_FEATURES = "All features"
-_FORMATS = (".png", ".svg", ".pdf")
+FIGURE_FORMATS = ("svg", "pdf", "png")
 STYLE: Any = {
     "font.size": 9.0,
     "axes.spines.top": False,
@@ -53,68 +55,99 @@ STYLE: Any = {
     "path.simplify": False,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
-# Middle tones that show on white and on black, and differ with all kinds of colour blindness as well.
-_COLOURS = {
-    HERO: "#0b6fd6",
-    ALL_FEATURES: "#9299a1",
-    "BPSO": "#cfa105",
-    "CBPSO": "#b95014",
-    "chBPSO": "#b857aa",
-    "GA": "#0bb35c",
-    "ACO": "#756b45",
-    "SFFS": "#5ea6ff",
-    "2D-CLPSO": "#7a5fd0",
-    "2D-GPSO": "#2a9d8f",
-    "2D-LPSO": "#d9604f",
+# Middle tones that show on white and on black; the first eight differ with all kinds of colour blindness as well.
+_USUAL = {
+    "2D-UPSO": ("#0b6fd6", "o"),
+    "BPSO": ("#cfa105", "s"),
+    "CBPSO": ("#b95014", "D"),
+    "chBPSO": ("#b857aa", "^"),
+    "GA": ("#0bb35c", "v"),
+    "ACO": ("#756b45", "P"),
+    "SFFS": ("#5ea6ff", "X"),
+    "2D-CLPSO": ("#7a5fd0", "<"),
+    "2D-GPSO": ("#2a9d8f", ">"),
+    "2D-LPSO": ("#d9604f", "p"),
 }
-_MARKERS = {HERO: "o", ALL_FEATURES: "_", "BPSO": "s", "CBPSO": "D", "chBPSO": "^", "GA": "v", "ACO": "P", "SFFS": "X"}
-_OTHER_COLOURS = ("#7a5fd0", "#d9604f", "#2a9d8f", "#c05a80", "#87962b", "#9a7b5c", "#5f7fa8", "#d08a4e", "#a04ac0")
-_OTHER_MARKERS = ("<", ">", "p", "h", "d", "8", "*")
+_COLOURS = (
+    *("#c05a80", "#87962b", "#9a7b5c", "#5f7fa8", "#d08a4e", "#a04ac0"),
+    *(colour for colour, _ in reversed(_USUAL.values())),
+)
+_MIDDLE = 0.2  # luminance on which white and ink show equally well
+_MARKERS = ("h", "d", "8", "*", "<", ">", "p", "H")
 
 
-class EndLabel(NamedTuple):
-    """A name to be written beside the end of a line: the axes, whose name, and the end in data coordinates."""
+class Palette:
+    """The colours and markers of the algorithms of one study, no two colours alike, and which one is emphasised.
 
-    axis: "Axes"
-    title: str
-    x: float
-    y: float
-    text: str = ""
-
-
-def colour_of(title: str) -> str:
-    """Return the colour of an algorithm, the same in all figures.
+    Algorithms that come with pqswarm have colours of their own, the others take the free ones in their order.
 
     Parameters
     ----------
-    title : str
-        As in :attr:`pqswarm.search.Search.title`, or ``"All features"``; other names get a colour that
-        depends on nothing but the name.
-
-    Returns
-    -------
-    str
-        Such as ``"#0b6fd6"``.
+    titles : iterable of str
+        Titles of the algorithms, in the order of the plan.
+    reference : str, optional
+        Title of the one that is emphasised.
 
     Examples
     --------
-    >>> colour_of("2D-UPSO")
-    '#0b6fd6'
-    >>> colour_of("my own search") == colour_of("my own search")
-    True
+    >>> palette = Palette(["GA", "mine", "yours"], reference="mine")
+    >>> palette.colour("GA"), palette.marker("GA"), palette.colour("mine") != palette.colour("yours")
+    ('#0bb35c', 'v', True)
     """
-    return _COLOURS.get(title) or _OTHER_COLOURS[crc32(title.encode()) % len(_OTHER_COLOURS)]
+
+    def __init__(self, titles: Iterable[str], reference: str | None = None) -> None:
+        names = list(dict.fromkeys(titles))
+        self.reference = reference
+        self._looks = {title: _USUAL[title] for title in names if title in _USUAL}
+        taken = {colour for colour, _ in self._looks.values()}
+        mixed = (_mix(one, two) for one, two in combinations(_COLOURS, 2))
+        free = (colour for colour in chain(_COLOURS, mixed) if colour not in taken)
+        others = [title for title in names if title not in self._looks]
+        self._looks |= dict(zip(others, zip(cycle(free), cycle(_MARKERS), strict=False), strict=False))
+
+    def _look(self, title: str) -> tuple[str, str]:
+        if title not in self._looks:
+            raise unknown_name("algorithm", title, self._looks)
+        return self._looks[title]
+
+    def colour(self, title: str) -> str:
+        """Return the colour of an algorithm, such as ``"#0b6fd6"``."""
+        return self._look(title)[0]
+
+    def marker(self, title: str) -> str:
+        """Return the marker of an algorithm, in matplotlib's letters."""
+        return self._look(title)[1]
+
+    def drawn(self, titles: Iterable[str]) -> list[str]:
+        """Return titles in the order of drawing: the emphasised one comes last and lies on top."""
+        return sorted(titles, key=lambda title: title == self.reference)
+
+    def line(self, title: str) -> dict[str, Any]:
+        """Return colour, width and depth of the line of an algorithm, in matplotlib's words."""
+        strong = title == self.reference
+        return {"color": self.colour(title), "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
+
+    def label(self, axis: "Axes", title: str, x: float, y: float, marked: bool = False) -> "EndLabel":
+        """Return the label of an algorithm's line, to be written beside its end."""
+        marker = self.marker(title) if marked else ""
+        return EndLabel(axis, title, x, y, self.colour(title), title == self.reference, marker)
 
 
-def marker_of(title: str) -> str:
-    """Return the marker of an algorithm, in matplotlib's letters.
+def _mix(one: str, two: str) -> str:
+    red, green, blue = ((a + b) / 2 for a, b in zip(to_rgb(one), to_rgb(two), strict=True))
+    return to_hex((red, green, blue))
 
-    Examples
-    --------
-    >>> marker_of("2D-UPSO"), marker_of("GA")
-    ('o', 'v')
-    """
-    return _MARKERS.get(title) or _OTHER_MARKERS[crc32(title.encode()) % len(_OTHER_MARKERS)]
+
+class EndLabel(NamedTuple):
+    """A name to be written beside the end of a line: the axes, the name, the end in data coordinates, its look."""
+
+    axis: "Axes"
+    text: str
+    x: float
+    y: float
+    colour: str
+    strong: bool = False
+    marker: str = ""
 
 
 def in_words(name: str) -> str:
@@ -145,8 +178,9 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         Where it was written.
     """
     path = Path(path)
-    if path.suffix.lower() not in _FORMATS:
-        raise PqswarmError(f"cannot write a figure as {path.name!r}: its name must end in {', '.join(_FORMATS)}.")
+    if path.suffix.lower()[1:] not in FIGURE_FORMATS:
+        endings = ", ".join(f".{name}" for name in FIGURE_FORMATS)
+        raise PqswarmError(f"cannot write a figure as {path.name!r}: its name must end in {endings}.")
     stamps = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +191,7 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     return path
 
 
-def settled(figure: Figure) -> Figure:
+def settle(figure: Figure) -> Figure:
     """Lay the figure out once and round the places: the solver's last bits differ from run to run."""
     figure.draw_without_rendering()
     figure.draw_without_rendering()  # labels of axes are placed by the first pass, and given room by the second
@@ -171,19 +205,7 @@ def settled(figure: Figure) -> Figure:
 def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 1.0) -> "FloatArray":
     """Move places apart as little as possible (least squares) until neighbours are a gap apart.
 
-    Parameters
-    ----------
-    places : sequence of float
-        Where things would like to be, in any order.
-    gap : float
-        Least distance of two of them.
-    low, high : float
-        Limits of the result; where there is too little room the gap wins.
-
-    Returns
-    -------
-    numpy.ndarray of float, shape (n,)
-        Where they go; the order stays.
+    The order stays; where there is too little room between `low` and `high`, the gap wins.
 
     Examples
     --------
@@ -200,37 +222,22 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
     return result
 
 
-def label_ends(figure: Figure, labels: Sequence[EndLabel], marked: bool = False) -> Figure:
-    """Settle a figure and write names beside its axes, each near the end of its line, none over another.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        All else is drawn, and it has a layout engine.
-    labels : sequence of EndLabel
-        What to write.
-    marked : bool
-        Put the marker of the algorithm before its name.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The same figure.
-    """
-    start = 1.05 if marked else 1.035
+def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
+    """Settle a figure and write names beside its axes, each near the end of its line, none over another."""
+    start = 1.05 if any(label.marker for label in labels) else 1.035
     texts = [
         label.axis.text(
             start,
             0.5,
-            label.text or label.title,
+            label.text,
             transform=label.axis.transAxes,
             va="center_baseline",
-            fontweight="bold" if label.title == HERO else "normal",
+            fontweight="bold" if label.strong else "normal",
             parse_math=False,
         )
         for label in labels
     ]
-    settled(figure)
+    settle(figure)
     for axis in dict.fromkeys(label.axis for label in labels):
         mine = [(label, text) for label, text in zip(labels, texts, strict=True) if label.axis is axis]
         to_axes = (axis.transData - axis.transAxes).transform
@@ -239,9 +246,34 @@ def label_ends(figure: Figure, labels: Sequence[EndLabel], marked: bool = False)
         places = spread(ends[:, 1].tolist(), 1.1 * height, 0.3 * height, 1.0).round(5)
         for (label, text), (x, y), place in zip(mine, ends.round(5), places, strict=True):
             text.set_y(place)
-            style: dict[str, Any] = {"color": colour_of(label.title), "transform": axis.transAxes, "clip_on": False}
+            style: dict[str, Any] = {"color": label.colour, "transform": axis.transAxes, "clip_on": False}
             axis.plot([x, max(x, 1.0)], [y, y], lw=1.0, ls=":" if x < 0.95 else "-", zorder=1.5, **style)
             axis.plot([max(x, 1.0), 1.02, 1.03], [y, place, place], lw=1.4, solid_capstyle="butt", **style)
-            if marked and marker_of(label.title) != "_":
-                axis.plot([1.035], [place], ls="", marker=marker_of(label.title), ms=5.5, **style)
+            if label.marker:
+                axis.plot([1.035], [place], ls="", marker=label.marker, ms=5.5, **style)
     return figure
+
+
+def draw_grid(axis: "Axes", rows: int, columns: int) -> None:
+    """Empty cells: what is not drawn stays the colour of the page."""
+    axis.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, color=FAINT, lw=0.5, alpha=0.5)
+    axis.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, color=FAINT, lw=0.5, alpha=0.5)
+    axis.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+
+
+def draw_cell(
+    axis: "Axes", i: int, j: int, colour: str, opacity: float, text: str, size: float, faint: bool = False
+) -> None:
+    """A cell over the page, whatever its colour; only on a nearly full one the text cannot be ink."""
+    axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc=colour, ec="none", alpha=round(opacity, 3)))
+    ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
+    axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink, alpha=0.6 if faint else None)
+
+
+def _luminance(colour: str, opacity: float) -> float:
+    """Relative luminance (WCAG) of a colour laid over white; over black, white shows on all of ours."""
+    rgb = 1 - opacity * (1 - np.array(to_rgb(colour)))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

@@ -1,51 +1,28 @@
-"""From the store of a study to plain numbers: all that tables, figures and sentences are made of."""
+"""From the store of a study to plain numbers: all that the sections of a report are made of."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import GridSearchResult
-from pqswarm.statistics import (
-    ContrastResult,
-    FriedmanResult,
-    PosthocResult,
-    contrast_estimation,
-    friedman,
-    posthoc,
-    stability,
-)
-from pqswarm.study import RunRecord, Store, StudyPlan, best_of
-from pqswarm.study.findings import (
-    ALL_FEATURES,
-    ONE_STANDARD_ERROR,
-    About,
-    AllFeatures,
-    Finished,
-    Grid,
-    HeldOut,
-    Hyperparameters,
-    OneStandardError,
-    ProblemDigest,
-    StageTwo,
-)
+from pqswarm.evaluation import Classifier, GridSearchResult
+from pqswarm.features import FUNCTIONS, feature_names
+from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
 from pqswarm.study.planfile import restore_plan
 
-__all__ = ["ClassifierSummary", "Comparison", "NoiseSummary", "StudySummary", "summarize"]
+if TYPE_CHECKING:
+    from pqswarm.report.style import Palette
 
+_Finding = TypeVar("_Finding", bound=findings.Finding)
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Friedman's test of the algorithms, on error or size, and the comparison of each with the best."""
-
-    friedman: FriedmanResult
-    posthoc: PosthocResult
+__all__ = ["ClassifierSummary", "NoiseSummary", "StudySummary", "summarize"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +37,6 @@ class NoiseSummary:
         Theta(U) [%].
     accuracy : dict of str to ndarray
         Theta of the best subset of each algorithm, by title [%].
-    contrast : ContrastResult or None
-        Contrast estimation over the levels, of the algorithms that run many times.
     before, after : ndarray of int
         Confusion matrices with all features and with the reference's best subset, without noise.
     """
@@ -69,7 +44,6 @@ class NoiseSummary:
     levels: tuple[float, ...]
     all_features: FloatArray
     accuracy: dict[str, FloatArray]
-    contrast: ContrastResult | None
     before: IntArray
     after: IntArray
 
@@ -88,42 +62,39 @@ class ClassifierSummary:
 
     Attributes
     ----------
-    name, slug, kind : str
-        Its name in the study; the same for files and links, no two alike; and its kind.
-    hyperparameters : dict
-        Those that were used.
-    grid : dict or None
-        The grid search: names, points and accuracies.
+    name, slug : str
+        Its name in the study; and the same for files and links, no two alike.
+    classifier : Classifier
+        With the hyperparameters that were used.
+    grid : GridSearchResult or None
+        The grid search for them.
     all_features : float
         J(U).
     runs : dict of str to list of RunRecord
         Finished runs of each algorithm that runs many times, by title; the same number of each.
-    sffs : dict of str to RunRecord
-        The run of each sequential algorithm, by title.
-    errors, sizes : Comparison or None
-        Tests on error and size; None if there are not enough runs or algorithms.
+    sequential : dict of str to RunRecord
+        The run of each algorithm that runs once, by title.
     noise : NoiseSummary or None
         Stage II; None if the study has not come to it.
-    fresh : dict of str to float
-        Errors on fresh events, by title.
-    smaller : dict or None
-        The one-standard-error choice: mask, error, standard_error.
+    held_out : dict of str to float
+        Error rates on held-out events, by title.
+    smaller : OneStandardError or None
+        The one-standard-error choice.
     reference : str
         Title of the reference algorithm.
+    best_known : dict or None
+        The best subset that is known for these very events.
     """
 
     name: str
     slug: str
-    kind: str
-    hyperparameters: dict[str, Any]
+    classifier: Classifier
     grid: GridSearchResult | None
     all_features: float
     runs: dict[str, list[RunRecord]]
-    sffs: dict[str, RunRecord]
-    errors: Comparison | None
-    sizes: Comparison | None
+    sequential: dict[str, RunRecord]
     noise: NoiseSummary | None
-    fresh: dict[str, float]
+    held_out: dict[str, float]
     smaller: OneStandardError | None
     reference: str
     best_known: dict[str, Any] | None
@@ -140,32 +111,19 @@ class ClassifierSummary:
 
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
-        return self.sffs[title] if title in self.sffs else best_of(self.runs[title])
+        return self.sequential[title] if title in self.sequential else best_of(self.runs[title])
 
-    def error_of(self, title: str) -> FloatArray:
+    def errors(self, title: str) -> FloatArray:
         """Return the error of each run of an algorithm."""
         return np.array([record.error for record in self.runs[title]])
 
-    def size_of(self, title: str) -> FloatArray:
+    def sizes(self, title: str) -> FloatArray:
         """Return the size of the subset of each run of an algorithm."""
         return np.array([float(record.size) for record in self.runs[title]])
 
-    def frequency(self, title: str) -> FloatArray:
-        """Return in which share of an algorithm's runs each feature was selected."""
-        return np.asarray(np.mean([record.mask for record in self.runs[title]], axis=0))
-
-    def stability(self, title: str) -> tuple[float, float, float] | None:
-        """Return Nogueira's stability of an algorithm's selection, and its confidence interval; None for one run."""
-        masks = np.array([record.mask for record in self.runs[title]])
-        if len(masks) < 2:
-            return None
-        found = stability(masks)
-        return (found.stability, found.lower, found.upper)
-
-    @property
-    def smaller_mask(self) -> BoolArray | None:
-        """The one-standard-error subset."""
-        return None if self.smaller is None else self.smaller.mask
+    def masks(self, title: str) -> BoolArray:
+        """Return the subset of each run of an algorithm, shape (n_runs, n_features)."""
+        return np.array([record.mask for record in self.runs[title]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,38 +132,39 @@ class StudySummary:
 
     Attributes
     ----------
-    title : str
-        Heading.
     plan : StudyPlan
         What was planned.
-    version : str
-        Of pqswarm.
-    machine : dict
-        Where it ran.
-    n_features : int
-        Features to choose from.
+    about : About
+        Version of pqswarm, time and machine.
+    n_events : int
+        Events of the study.
+    class_names, feature_names : tuple of str
+        Classes of the events, and features to choose from.
     seconds : float
         Time that all searches took together, on one core.
-    began, finished : float or None
-        When, in seconds since 1970; None if it is not finished.
     classifiers : list of ClassifierSummary
         What was found.
     """
 
-    title: str
     plan: StudyPlan
-    version: str
-    machine: dict[str, Any]
-    n_features: int
+    about: findings.About
+    n_events: int
+    class_names: tuple[str, ...]
+    feature_names: tuple[str, ...]
     seconds: float
-    began: float
-    finished: float | None
     classifiers: list[ClassifierSummary]
 
     @property
     def reference(self) -> str:
         """Title of the reference algorithm."""
         return self.plan.algorithm(self.plan.reference).title
+
+    @property
+    def palette(self) -> "Palette":
+        """The colours of its algorithms; the reference is emphasised."""
+        from pqswarm.report.style import Palette
+
+        return Palette([algorithm.title for algorithm in self.plan.algorithms], self.reference)
 
 
 def summarize(store: Store) -> StudySummary:
@@ -223,36 +182,40 @@ def summarize(store: Store) -> StudySummary:
     StudySummary
         Plain numbers.
     """
-    if store.find(About) is None:
+    about = store.find(findings.About)
+    if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not begun.")
     try:
-        return _summary(store)
+        return _summary(store, about)
     except PqswarmError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise store.damaged(f"what it keeps does not fit together: {error!r}") from None
 
 
-def _summary(store: Store) -> StudySummary:
-    about, finished = store.find(About), store.find(Finished)
-    assert about is not None  # noqa: S101 (the caller has looked)
-    plan = restore_plan(about.plan)
-    records = store.finished()
-    classifiers = [_classifier(store, plan, name, records) for name in (c.name for c in plan.classifiers)]
+def _summary(store: Store, about: findings.About) -> StudySummary:
+    plan, records = restore_plan(about.plan), store.finished()
+    classifiers = [_classifier(store, plan, classifier.name, records) for classifier in plan.classifiers]
     present = [classifier for classifier in classifiers if classifier is not None]
     if not present:
-        raise PqswarmError(f"the study in {store.folder} has no finished run of every algorithm yet: let it go on.")
+        raise PqswarmError(f"the study in {store.folder} has no finished run of every algorithm yet: resume it.")
+    events = _found(store.find(findings.Events))
     return StudySummary(
-        title=plan.title,
         plan=plan,
-        version=about.version,
-        machine=about.machine,
-        n_features=records[0].mask.size,
+        about=about,
+        n_events=events.count,
+        class_names=events.class_names or plan.dataset.class_names,
+        feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
         seconds=sum(record.seconds for record in records),
-        began=about.began,
-        finished=None if finished is None else finished.at,
         classifiers=present,
     )
+
+
+def _found(finding: _Finding | None) -> _Finding:
+    """A finding that every study has that has come to searching."""
+    if finding is None:
+        raise KeyError("something was searched, but not what")
+    return finding
 
 
 def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunRecord]) -> ClassifierSummary | None:
@@ -263,38 +226,40 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     shared = set.intersection(*numbers)
     if not shared:
         return None
-    runs = {a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched}
-    titles = {a.name: a.title for a in plan.algorithms} | {
-        ALL_FEATURES: ALL_FEATURES,
-        ONE_STANDARD_ERROR: ONE_STANDARD_ERROR,
-    }
-    # Equal numbers of errors, in other folds, may differ in the last bit of their mean: they are ties all the same.
-    errors = np.round([[record.error for record in group] for group in runs.values()], 12).T
-    sizes = np.array([[float(record.size) for record in group] for group in runs.values()]).T
-    used, grid, held_out = store.find(Hyperparameters, name), store.find(Grid, name), store.find(HeldOut, name)
-    everything, digest = store.find(AllFeatures, name), store.find(ProblemDigest, name)
-    if used is None or everything is None or digest is None:
-        raise KeyError(name)
+    titles = {a.name: a.title for a in plan.algorithms}
+    grid, held_out = store.find(findings.Grid, name), store.find(findings.HeldOut, name)
     return ClassifierSummary(
         name=name,
         slug=_slugs([c.name for c in plan.classifiers])[name],
-        kind=plan.classifier(name).kind,
-        hyperparameters=used.settings,
+        classifier=plan.classifier(name).make(_found(store.find(findings.Hyperparameters, name)).settings),
         grid=None if grid is None else grid.result,
-        all_features=everything.error,
-        runs=runs,
-        sffs={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
-        errors=_compared(errors, list(runs)),
-        sizes=_compared(sizes, list(runs)),
+        all_features=_found(store.find(findings.AllFeatures, name)).error,
+        runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
+        sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
         noise=_noise(store, plan, name, titles),
-        fresh={} if held_out is None else {titles[key]: error for key, error in held_out.errors.items()},
+        held_out={} if held_out is None else {titles.get(key, key): error for key, error in held_out.errors.items()},
         smaller=store.find(OneStandardError, name),
-        reference=plan.algorithm(plan.reference).title,
-        best_known=_best_known(digest.digest),
+        reference=titles[plan.reference],
+        best_known=_best_known(_found(store.find(findings.ProblemDigest, name)).digest),
     )
 
 
-def _best_known(problem: str | None) -> dict[str, Any] | None:
+def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> NoiseSummary | None:
+    levels = plan.dataset.snr
+    found = {level: one for level in levels if (one := store.find(findings.StageTwo, name, level)) is not None}
+    if len(found) < len(levels):
+        return None
+    columns = {key: np.array([found[level].accuracy[key] for level in levels]) for key in found[inf].accuracy}
+    return NoiseSummary(
+        levels=levels,
+        all_features=columns.pop(ALL_FEATURES),
+        accuracy={titles[key]: column for key, column in columns.items() if key != ONE_STANDARD_ERROR},
+        before=np.asarray(found[inf].before),
+        after=np.asarray(found[inf].after),
+    )
+
+
+def _best_known(problem: str) -> dict[str, Any] | None:
     """The best subset that is known for the very same events, folds and classifier."""
     records = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
     return next((record for record in records if record["problem"] == problem), None)
@@ -314,29 +279,3 @@ def _slugs(names: list[str]) -> dict[str, str]:
         tries = (f"{plain}-{i}" if i > 1 else plain for i in range(1, len(names) + 2))
         slugs[name] = next(slug for slug in tries if slug not in slugs.values())
     return slugs
-
-
-def _compared(values: FloatArray, titles: list[str]) -> Comparison | None:
-    if min(values.shape) < 2:
-        return None
-    test = friedman(values, names=titles)
-    return Comparison(test, posthoc(test))
-
-
-def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> NoiseSummary | None:
-    levels = plan.dataset.snr
-    found = {level: one for level in levels if (one := store.find(StageTwo, name, level)) is not None}
-    if len(found) < len(levels):
-        return None
-    columns = {key: np.array([found[level].accuracy[key] for level in levels]) for key in found[inf].accuracy}
-    accuracy = {titles[key]: column for key, column in columns.items() if key != ALL_FEATURES}
-    compared = [a.title for a in plan.searched]
-    values = np.array([accuracy[title] for title in compared]).T
-    return NoiseSummary(
-        levels=levels,
-        all_features=columns[ALL_FEATURES],
-        accuracy=accuracy,
-        contrast=contrast_estimation(values, names=compared) if min(values.shape) >= 2 else None,
-        before=np.asarray(found[inf].before),
-        after=np.asarray(found[inf].after),
-    )

@@ -18,32 +18,18 @@ _DROPPED = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", 
 _TAG = re.compile(r"<[^>]*>")
 _NO_TURN = re.compile(r' transform="rotate\(-?0 [^"]*"')
 _PLACE = re.compile(r' (d|x|y|width|height|transform)="([^"]*)"')
-_LINES = re.compile(r' d="((?:[ML] [^ "]+ [^ "]+ ?|z ?)+)"')
 _FRACTION = re.compile(r"-?\d+\.\d{3,}")
 _FAMILY = re.compile(r"(font(?:-family)?: ?[^;\"]*?)'[^;\"]*")
 _REFERENCE = re.compile(r'( id="|url\(#|href="#)')
 
 
 def inline_svg(figure: Figure, title: str, prefix: str) -> str:
-    """Return a figure as an ``<svg>`` element to stand inside an HTML page.
+    """Return a figure as an ``<svg>`` element to stand inside an HTML page; the same figure gives the same text.
 
     It has no size of its own and fills what holds it. Text is text, in the reader's sans-serif fonts. What is
     drawn in :data:`pqswarm.report.style.INK` takes the colour of the text around it (``currentColor``), and
-    the background is the page's.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-        What to write; it is not changed.
-    title : str
-        Says what the figure shows to who cannot see it.
-    prefix : str
-        Put before all ids; different for each figure of a page. A letter, then letters, digits, ``_``, ``-``.
-
-    Returns
-    -------
-    str
-        The same figure gives the same text.
+    the background is the page's. The title says what it shows to who cannot see it; the prefix, put before all
+    ids, is different for each figure of a page.
 
     Examples
     --------
@@ -61,7 +47,7 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     if view_box is None:  # pragma: no cover
         raise AssertionError("matplotlib wrote an SVG file without a viewBox")
     body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
-    return _opening(title, view_box[1]) + _tidied(body, prefix) + "</svg>\n"
+    return _opening(title, view_box[1]) + _tidy(body, prefix) + "</svg>\n"
 
 
 def _opening(title: str, view_box: str) -> str:
@@ -74,34 +60,19 @@ def _opening(title: str, view_box: str) -> str:
     )
 
 
-def _tidied(body: str, prefix: str) -> str:
+def _tidy(body: str, prefix: str) -> str:
     # Tag by tag, so that the words between them stay as they are.
-    body = _TAG.sub(lambda tag: _tidied_tag(tag[0], prefix), _DROPPED.sub("", body))
+    body = _TAG.sub(lambda tag: _tidy_tag(tag[0], prefix), _DROPPED.sub("", body))
     return re.sub(r"\n\s*", "\n", body).replace("<defs>\n</defs>\n", "").lstrip("\n")
 
 
-def _tidied_tag(tag: str, prefix: str) -> str:
+def _tidy_tag(tag: str, prefix: str) -> str:
     tag = _NO_TURN.sub("", tag)
-    tag = _PLACE.sub(lambda found: f' {found[1]}="{_rounded(found[2])}"', tag)
-    tag = _LINES.sub(lambda found: f' d="{_in_steps(found[1])}"', tag)
+    tag = _PLACE.sub(lambda found: f' {found[1]}="{_round(found[2])}"', tag)
     tag = _FAMILY.sub(r"\1sans-serif", tag).replace("font-family: sans-serif; ", "")  # it is the root's
     return _REFERENCE.sub(rf"\g<1>{prefix}", tag.replace(INK, "currentColor"))
 
 
-def _rounded(numbers: str) -> str:
+def _round(numbers: str) -> str:
     """Two decimals: a hundredth of a point cannot be seen, and the text is half as long."""
     return _FRACTION.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), " ".join(numbers.split()))
-
-
-def _in_steps(path: str) -> str:
-    """Write level and upright lines with one number: a step function is then half as long."""
-    parts, x, y = [], "", ""
-    for command, *place in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
-        if command == "L" and place[1] == y:
-            parts.append(f"H {place[0]}")
-        elif command == "L" and place[0] == x:
-            parts.append(f"V {place[1]}")
-        else:
-            parts.append(" ".join([command, *place]).strip())
-        x, y = place if command != "z" else ("", "")
-    return " ".join(parts)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from math import isfinite
 from typing import Any
 
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics import table as plain_table
 
 __all__ = ["PAPER", "SOURCE", "STUDY", "Table"]
@@ -18,8 +18,6 @@ STUDY, PAPER = "this study", "paper"
 """What stands in it."""
 
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
-_TALL = 20  # rows, more than which scroll
-_LONG = 12  # characters, more than which a heading is broken
 _MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
@@ -38,10 +36,8 @@ class Table:
         What it shows.
     rows : list of dict
         Rows with the same keys.
-    headings : mapping of str to str
-        Heading of each column; by default its key.
-    formats : mapping of str to str
-        Format of the numbers of a column, such as ``.4f``.
+    columns : mapping of str to (str, str)
+        Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
     lowest, highest : tuple of str
         Columns whose least or greatest value is shown in bold; rows of different sources are not compared.
     signed : tuple of str
@@ -55,27 +51,33 @@ class Table:
     name: str
     caption: str
     rows: list[dict[str, Any]]
-    headings: Mapping[str, str] = field(default_factory=dict)
-    formats: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     lowest: tuple[str, ...] = ()
     highest: tuple[str, ...] = ()
     signed: tuple[str, ...] = ()
     across: tuple[str, ...] = ()
     note: str = ""
 
+    def __post_init__(self) -> None:
+        if not self.rows or any(list(row) != list(self.rows[0]) for row in self.rows):
+            raise PqswarmError(f"table {self.name!r} must have rows, all with the same keys: leave an empty table out.")
+        for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across):
+            if key not in self.rows[0]:
+                raise unknown_name(f"column of table {self.name!r}", key, self.rows[0])
+
     @property
-    def columns(self) -> list[str]:
+    def keys(self) -> list[str]:
         """Keys of the columns in which there is something to see."""
-        empty = (None, STUDY)
-        return [key for key in (self.rows[0] if self.rows else ()) if any(row[key] not in empty for row in self.rows)]
+        return [key for key in self.rows[0] if any(row[key] not in (None, STUDY) for row in self.rows)]
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
         return any(_is_number(row[column]) for row in self.rows)
 
     def heading(self, column: str) -> str:
-        """Return the heading of a column."""
-        return self.headings.get(column, column)
+        """Return the heading of a column: that of the first, and of the source, is by default its key."""
+        plain = column.capitalize() if column in (self.keys[0], SOURCE) else column
+        return self.columns.get(column, (plain, ""))[0]
 
     def text(self, row: Mapping[str, Any], column: str) -> str:
         """Return a cell as text."""
@@ -85,7 +87,7 @@ class Table:
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, float):
-            return format(value, self.formats.get(column, ".4g")) if isfinite(value) else str(value)
+            return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
         return str(value)
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
@@ -94,59 +96,31 @@ class Table:
             return bool(row[column] == max(row[other] for other in self.across if _is_number(row[other])))
         if column not in (*self.lowest, *self.highest) or not _is_number(row[column]):
             return False
-        rivals = [other for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
-        values = [other[column] for other in rivals if _is_number(other[column])]
+        peers = [other for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
+        values = [other[column] for other in peers if _is_number(other[column])]
         return bool(row[column] == (min(values) if column in self.lowest else max(values)))
 
     def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell holds a negative value that should not be."""
         return column in self.signed and _is_number(row[column]) and row[column] < 0
 
-    def html(self) -> str:
-        """Return the table as HTML."""
-        head = "".join(self._html_heading(column) for column in self.columns)
-        body = "".join(self._html_row(row) for row in self.rows)
-        note = f'<p class="note">{escape(self.note)}</p>' if self.note else ""
-        kind = "scroll tall" if len(self.rows) > _TALL else "scroll"
-        return (
-            f'<figure class="table" id="table-{escape(self.name)}"><figcaption>{escape(self.caption)}</figcaption>'
-            f'<div class="{kind}" tabindex="0" role="region" aria-label="{escape(self.caption)}"><table>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{note}</figure>"
-        )
-
-    def _html_heading(self, column: str) -> str:
-        text = self.heading(column)
-        kinds = ["number"] * self.is_numeric(column) + ["long"] * (len(text) > _LONG)
-        kind = f' class="{" ".join(kinds)}"' if kinds else ""
-        return f'<th scope="col"{kind}>{escape(text)}</th>'
-
-    def _html_row(self, row: Mapping[str, Any]) -> str:
-        cells = []
-        for number, column in enumerate(self.columns):
-            kinds = [
-                "number" if self.is_numeric(column) else "",
-                "best" if self.is_best(row, column) else "",
-                "bad" if self.is_bad(row, column) else "",
-            ]
-            kind = " ".join(filter(None, kinds))
-            shown = f' class="{kind}"' if kind else ""
-            text = escape(self.text(row, column))
-            cells.append(f'<th scope="row">{text}</th>' if number == 0 else f"<td{shown}>{text}</td>")
-        opening = '<tr class="paper">' if row.get(SOURCE) == PAPER else "<tr>"
-        return f"{opening}{''.join(cells)}</tr>"
+    def kinds(self, row: Mapping[str, Any], column: str) -> str:
+        """Return the classes of a cell in HTML."""
+        kinds = {"number": self.is_numeric(column), "best": self.is_best(row, column), "bad": self.is_bad(row, column)}
+        return " ".join(kind for kind, holds in kinds.items() if holds)
 
     def markdown(self) -> str:
         """Return the table as Markdown, with its caption and note; the best in bold, what is marked in italics."""
-        shown = plain_table(self._shown("**", "*", None), "md", headings=self.headings)
+        shown = plain_table(self._shown("**", "*", None), "md", headings=self._headings)
         head, _, *body = shown.splitlines()
-        rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.columns)}|"
+        rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
         parts = [f"**{self.caption}**", "", head, rule, *body]
         return "\n".join([*parts, "", self.note] if self.note else parts)
 
     def latex(self) -> str:
         """Return the table as LaTeX, which needs the packages booktabs and graphicx; what is marked is underlined."""
-        shown = plain_table(self._shown(_BEST, _BAD, _END), "latex", headings=self.headings)
-        columns = "".join("r" if self.is_numeric(column) else "l" for column in self.columns)
+        shown = plain_table(self._shown(_BEST, _BAD, _END), "latex", headings=self._headings)
+        columns = "".join("r" if self.is_numeric(column) else "l" for column in self.keys)
         head, _, body = shown.partition("\n")
         tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset(body)])
         wide = len(columns) > _WIDE
@@ -161,6 +135,10 @@ class Table:
         ]
         return "\n".join(lines)
 
+    @property
+    def _headings(self) -> dict[str, str]:
+        return {key: self.heading(key) for key in self.keys}
+
     def csv(self) -> str:
         """Return the table as CSV, with all digits."""
         return plain_table(self.rows, "csv") + "\n"
@@ -170,7 +148,7 @@ class Table:
         shown = []
         for row in self.rows:
             cells = {}
-            for column in self.columns:
+            for column in self.keys:
                 mark = bad if self.is_bad(row, column) else best if self.is_best(row, column) else ""
                 after = "" if not mark else mark if end is None else end
                 cells[column] = f"{mark}{self.text(row, column)}{after}"

@@ -5,10 +5,14 @@ import re
 from importlib import import_module
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pqswarm._options import Parameters, option, parameters
 from pqswarm._random import derived_seed
+from pqswarm._typing import BoolArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.classifier import Classifier
+from pqswarm.evaluation.generic import GenericEvaluator
 
 __all__ = ["EstimatorClassifier", "EstimatorHyperparameters", "seed_estimator"]
 
@@ -61,7 +65,7 @@ class EstimatorClassifier(Classifier):
             if hasattr(found, "_parameter_constraints"):  # scikit-learn's own: wrong values now, not hours later
                 made._validate_params()
         except Exception as error:  # the code of others may fail in any way
-            raise PqswarmError(f"estimator {self.describe()} cannot be made: {str(error).rstrip('.')}.") from error
+            raise PqswarmError(f"estimator {self.describe()} cannot be made: {_sentence(error)}") from error
         if not classifies:
             raise PqswarmError(f"estimator {path} is not a classifier: give the import path of one.")
         return seed_estimator(made, 0)
@@ -70,6 +74,26 @@ class EstimatorClassifier(Classifier):
         """Return its import path and parameters."""
         given = ", ".join(f"{name}={value!r}" for name, value in self.hyperparameters.parameters)
         return f"{self.hyperparameters.estimator}({given})"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> GenericEvaluator:
+        return _FittingEvaluator(X, y, folds, self.estimator(), **options)
+
+
+class _FittingEvaluator(GenericEvaluator):
+    """An evaluator that says in one sentence what a user's estimator did not like."""
+
+    def _fit_folds(self, mask: BoolArray) -> Any:
+        try:
+            yield from super()._fit_folds(mask)
+        except Exception as error:  # the code of others may fail in any way
+            what = f"{type(self.estimator).__name__} cannot be fitted to features {np.flatnonzero(mask).tolist()}"
+            raise PqswarmError(f"{what}: {_sentence(error)}") from error
+
+
+def _sentence(error: Exception) -> str:
+    """The first line of a message."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return f"{lines[0].rstrip('.')}."
 
 
 def _import(path: str) -> Any:
@@ -80,7 +104,7 @@ def _import(path: str) -> Any:
     try:
         within = import_module(module)
     except Exception as error:  # the code of others may fail in any way
-        raise PqswarmError(f"estimator {path} cannot be imported: {str(error).rstrip('.')}.") from error
+        raise PqswarmError(f"estimator {path} cannot be imported: {_sentence(error)}") from error
     if not hasattr(within, name):
         raise unknown_name(f"class of {module}", name, [key for key in dir(within) if key[0].isupper()])
     found = getattr(within, name)

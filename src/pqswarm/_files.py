@@ -1,0 +1,54 @@
+"""Files are written whole or not at all."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from pqswarm.errors import PqswarmError
+
+__all__ = ["write_atomically"]
+
+
+def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO], object]) -> Path:
+    """Write a file, whole or not at all: a reader never sees half of it, and an error leaves the old one.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to; missing folders are made.
+    content : str, bytes or callable
+        Text (written as UTF-8, line ends as they are), bytes, or a function that writes to the file it is given.
+
+    Returns
+    -------
+    Path
+        Where it was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_atomically(f"{folder}/new/short.txt", "two words").read_text()
+    'two words'
+    """
+    path = Path(path)
+    if not path.name:
+        raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as file:
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode("utf-8") if isinstance(content, str) else content)
+        part.replace(path)
+    except BaseException as error:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
+        raise
+    return path

@@ -1,0 +1,154 @@
+"""The content of a report: what each section has to say about each classifier and the study; all writers walk it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import inf
+
+from pqswarm.errors import PqswarmError
+from pqswarm.events import EVENT_CLASSES
+from pqswarm.features import FUNCTIONS, feature_names
+from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection
+from pqswarm.report.sections.registry import REGISTRY
+from pqswarm.report.sentences import enumerate_words, runs
+from pqswarm.report.summary import StudySummary
+from pqswarm.report.tables import Table
+
+__all__ = ["Chapter", "Document", "Part", "compose", "describe_study"]
+
+_FILE_NAME = re.compile(r"[\w.+-]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A section that has something to say; names of its tables and drawings are unique within the report."""
+
+    heading: str
+    content: Content
+
+
+@dataclass(frozen=True, eq=False)
+class Chapter:
+    """What was found with one classifier: its name and description, the answer at the top, and the parts."""
+
+    name: str
+    description: str
+    answer: tuple[str, ...]
+    numbers: dict[str, str]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A report: title, description of the study, a chapter for each classifier, and parts on the whole study."""
+
+    title: str
+    description: str
+    reference: str
+    version: str
+    chapters: tuple[Chapter, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def contents(self) -> Iterator[Content]:
+        """All contents, in their order."""
+        for parts in (*(chapter.parts for chapter in self.chapters), self.parts):
+            yield from (part.content for part in parts)
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables."""
+        return [table for content in self.contents for table in content.tables]
+
+    @property
+    def drawings(self) -> list[Drawing]:
+        """All drawings."""
+        return [drawing for content in self.contents for drawing in content.drawings]
+
+
+def compose(study: StudySummary) -> Document:
+    """Return what all sections, ours and those of other packages, have to say about a study."""
+    sections = list(REGISTRY.values())
+    chapters = []
+    for found in study.classifiers:
+        asked = [(s, s.content(study, found)) for s in sections if isinstance(s, ClassifierSection)]
+        chapters.append(
+            Chapter(
+                name=found.name,
+                description=found.classifier.describe(),
+                answer=tuple(sentence for _, content in asked for sentence in content.answer),
+                numbers={label: value for _, content in asked for label, value in content.numbers.items()},
+                parts=tuple(_part(section, content, f"{found.slug}-") for section, content in asked if content.shown),
+            )
+        )
+    general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
+    document = Document(
+        title=study.plan.title,
+        description=describe_study(study),
+        reference=study.reference,
+        version=study.about.version,
+        chapters=tuple(chapters),
+        parts=tuple(_part(section, content, "") for section, content in general if content.shown),
+    )
+    _check_names(document)
+    return document
+
+
+def _part(section: Section, content: Content, prefix: str) -> Part:
+    """A part whose tables are named after the classifier, and drawings after classifier and section."""
+    tables = [replace(table, name=f"{prefix}{table.name}") for table in content.tables]
+    drawings = [replace(d, name=f"{prefix}{section.name}-{d.name}".rstrip("-")) for d in content.drawings]
+    return Part(section.question, replace(content, tables=tables, drawings=drawings))
+
+
+def _check_names(document: Document) -> None:
+    for what, names in (
+        ("tables", ["runs", *(table.name for table in document.tables)]),  # all runs are a file beside the tables
+        ("drawings", [drawing.name for drawing in document.drawings]),
+    ):
+        for name in names:
+            if names.count(name) > 1 or not _FILE_NAME.fullmatch(name):
+                raise PqswarmError(
+                    f"{what} of sections of the report are called {name!r}: names must differ, and hold letters, "
+                    f"digits and . _ + - only."
+                )
+
+
+def describe_study(study: StudySummary) -> str:
+    """Return in one paragraph what was run, and what of it is not finished."""
+    plan, n_classes = study.plan, len(study.class_names)
+    names = [c.name for c in study.classifiers]
+    searched, sequential = [a.title for a in plan.searched], [a.title for a in plan.sequential]
+    once = f" ({enumerate_words(sequential)}: once)" if sequential else ""
+    standard = "IEEE 1159 " if set(study.class_names) <= set(EVENT_CLASSES) else ""
+    wavelet = "wavelet " if study.feature_names == feature_names(len(study.feature_names) // len(FUNCTIONS) - 1) else ""
+    text = (
+        f"{study.n_events} events of {n_classes} {standard}classes (preset {plan.dataset.preset}, seed "
+        f"{plan.dataset.seed}), with {len(study.feature_names)} {wavelet}features each. "
+        f"{enumerate_words(searched + sequential)} searched for the features with which {enumerate_words(names)} "
+        f"{'misclassifies' if len(names) == 1 else 'misclassify'} the fewest events, in {plan.folds.number}-fold "
+        f"cross-validation on events without noise: {runs(plan.runs)} of {plan.max_evaluations} evaluations for "
+        f"each{once}."
+    )
+    levels = sum(level != inf for level in plan.dataset.snr)
+    tests = [f"at {levels} level{'s' if levels > 1 else ''} of noise"] if levels else []
+    tests.append(f"on {n_classes * plan.held_out.events_per_class} held-out events")
+    if all(c.noise is not None for c in study.classifiers):
+        text += f" The best subsets were then tested {enumerate_words(tests)}."
+    return " ".join([text, *_unfinished(study)])
+
+
+def _unfinished(study: StudySummary) -> list[str]:
+    plan, names = study.plan, [c.name for c in study.classifiers]
+    behind = [f"{c.name}: {c.n_runs} of {plan.runs} runs" for c in study.classifiers if c.n_runs < plan.runs]
+    behind += [f"{c.name}: no run" for c in plan.classifiers if c.name not in names]
+    sentences = []
+    if behind:
+        sentences.append(
+            f"The study is not finished ({'; '.join(behind)}): counted are the runs that all algorithms have finished."
+        )
+    untested = [c.name for c in study.classifiers if c.noise is None]
+    if untested:
+        words = enumerate_words(untested)
+        sentences.append(f"The tests of the best subsets with noise are still to come for {words}.")
+    return sentences

@@ -1,0 +1,76 @@
+"""The paper's values, to be laid over a report beside those of the study, where the plan asks for them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pqswarm.report.paper_values import ALGORITHMS, HYPERPARAMETERS, PRINTED
+from pqswarm.report.tables import PAPER, SOURCE
+from pqswarm.study import StudyPlan
+
+__all__ = ["Overlay", "paper_overlay"]
+
+_Rows = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What the paper printed for one classifier, as rows of our tables; false and empty if it printed nothing.
+
+    Rows of `performance` are found by the title of the algorithm, of `ranks` by ``"error"`` and ``"size"``, of
+    `posthoc` by these and by title. A row of `noise` is a level, Theta(U), and accuracies and gains by title.
+    """
+
+    all_features: float | None = None
+    performance: _Rows = field(default_factory=dict)
+    ranks: _Rows = field(default_factory=dict)
+    posthoc: Mapping[str, _Rows] = field(default_factory=dict)
+    sequential: Sequence[Mapping[str, Any]] = ()
+    noise: Sequence[tuple[float, float, Mapping[str, float], Mapping[str, float]]] = ()
+    contrast: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    hyperparameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return self.all_features is not None
+
+    def robust(self, title: str) -> bool | None:
+        """Whether a subset was at least as good as all features at every level; None if it is not in the paper."""
+        return all(gain[title] >= 0 for *_, gain in self.noise) if title in self.performance else None
+
+
+def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
+    """Return what the paper printed for a classifier of a plan, if the plan asks for it and the paper has its kind."""
+    kind = plan.classifier(classifier).kind
+    if not plan.paper or kind not in PRINTED:
+        return Overlay()
+    lines = [line.split() for line in PRINTED[kind].strip().splitlines()]
+    printed = {name: [float(value) for value in values] for name, *values in lines}
+
+    def by_title(name: str, first: int = 0) -> dict[str, float]:
+        return dict(zip(ALGORITHMS, printed[name][first:], strict=False))
+
+    ranks, posthoc = {}, {}
+    for key in ("error", "size"):
+        chi2, p = printed[f"rank-{key}"][-2:]
+        ranks[key] = by_title(f"rank-{key}") | {"chi2": chi2, "p": p}
+        columns = {column: by_title(f"{column}-{key}") for column in ("z", "p", "limit")}
+        fixed = {"control": ALGORITHMS[-1], "adjusted": None, "differs": True}
+        posthoc[key] = {title: fixed | {c: columns[c][title] for c in columns} for title in columns["z"]}
+    size, theirs, ours = printed["sffs"]
+    sffs = {"search": "SFFS", SOURCE: PAPER, "size": int(size), "J": theirs}
+    sffs |= {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}
+    levels = [name.partition("-")[2] for name in printed if name.startswith("accuracy-")]
+    performance = {key: by_title(key) for key in ("mean_J", "sd_J", "PI", "mean_size", "sd_size", "Xi", "score")}
+    return Overlay(
+        all_features=printed["all"][0],
+        performance={title: {key: performance[key][title] for key in performance} for title in ALGORITHMS},
+        ranks=ranks,
+        posthoc=posthoc,
+        sequential=[sffs],
+        noise=[
+            (float(at), printed[f"accuracy-{at}"][0], by_title(f"accuracy-{at}", 1), by_title(f"gain-{at}"))
+            for at in levels
+        ],
+        contrast={title: by_title(f"contrast-{title}") for title in ALGORITHMS},
+        hyperparameters=HYPERPARAMETERS[kind],
+    )

@@ -1,0 +1,1 @@
+"""One module for each question that a report answers: its numbers, tables, figures and sentences."""

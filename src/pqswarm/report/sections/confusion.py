@@ -1,0 +1,86 @@
+"""The question "Which events are misclassified?": confusion matrices with all and with the selected features."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from pqswarm._typing import IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.style import FAINT, LOSS, STYLE, draw_cell, draw_grid, in_words, settle
+from pqswarm.report.summary import ClassifierSummary, StudySummary
+
+__all__ = ["SECTION", "plot_confusion"]
+
+
+def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+    noise = found.noise
+    if noise is None:
+        return Content()
+    drawing = Drawing(
+        "",
+        f"Confusion matrices: all features, and the best subset of {found.reference}",
+        "Rows are the true classes, columns the predicted ones, without noise. The diagonal counts the events that are "
+        "classified correctly, the red cells those that are not.",
+        lambda: plot_confusion(noise.before, noise.after, study.class_names),
+    )
+    return Content(drawings=[drawing])
+
+
+SECTION = ClassifierSection("confusion", "Which events are misclassified?", _content)
+
+
+def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]) -> Figure:
+    """Draw two confusion matrices: with all features, and with the selected ones.
+
+    Parameters
+    ----------
+    before, after : array of int, shape (n_classes, n_classes)
+        Numbers of events with all and with the selected features; rows are true classes, columns predicted ones.
+    class_names : sequence of str
+        Names of the classes, in the order of the rows.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Two panels; the redder a cell, the more errors, on one scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figure = plot_confusion(np.array([[8, 2], [1, 9]]), np.array([[10, 0], [1, 9]]), ["sag", "swell"])
+    >>> [axis.get_title(loc="left") for axis in figure.axes]
+    ['All features: 3 of 20 misclassified (15.0 %)', 'Selected features: 1 of 20 misclassified (5.00 %)']
+    """
+    n = len(class_names)
+    panels = {"All features": np.asarray(before), "Selected features": np.asarray(after)}
+    for name, matrix in panels.items():
+        if matrix.shape != (n, n) or n == 0 or (matrix < 0).any():
+            raise PqswarmError(f"the matrix of {name.lower()} must hold {n} x {n} counts, as there are {n} classes.")
+    worst = max(1, *(int(matrix[~np.eye(n, dtype=bool)].max(initial=0)) for matrix in panels.values()))
+    names = [in_words(name) for name in class_names]
+    with mpl.rc_context(STYLE):
+        label = 0.075 * max(map(len, names))
+        figure = Figure(figsize=(0.8 + label + 2 * max(0.265 * n, 2.8), 0.9 + label + 0.265 * n), layout="constrained")
+        axes = figure.subplots(1, 2, sharey=True)
+        for axis, (name, matrix) in zip(axes, panels.items(), strict=True):
+            draw_grid(axis, n, n)
+            for (i, j), count in np.ndenumerate(matrix):
+                if count and i == j:
+                    draw_cell(axis, i, j, FAINT, 0.28, str(count), 7.0, faint=True)
+                elif count:
+                    draw_cell(axis, i, j, LOSS, 0.2 + 0.8 * int(count) / worst, str(count), 7.5)
+            # The end of each name is held at its column, however wide the reader's font is.
+            held: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+            axis.set_xticks(range(n), names, fontsize=8, parse_math=False, **held)
+            axis.set_yticks(range(n), names, fontsize=8, parse_math=False)
+            wrong, total = int(matrix.sum() - np.trace(matrix)), int(matrix.sum())
+            axis.set_title(
+                f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)", fontsize=9
+            )
+            axis.set_xlabel("predicted")
+        axes[0].set_ylabel("true")
+        return settle(figure)

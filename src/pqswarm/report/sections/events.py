@@ -1,0 +1,33 @@
+"""What the events look like: one of each class, where the events of the study are generated ones."""
+
+from matplotlib.figure import Figure
+
+from pqswarm.events import generate
+from pqswarm.report.event_figures import plot_gallery
+from pqswarm.report.section import Content, Drawing, StudySection
+from pqswarm.report.summary import StudySummary
+
+__all__ = ["SECTION"]
+
+
+def _content(study: StudySummary) -> Content:
+    def draw() -> Figure:
+        made = study.plan.dataset
+        return plot_gallery([generate(name, made.seed, preset=made.preset) for name in study.class_names])
+
+    drawing = Drawing(
+        "",
+        f"The {len(study.class_names)} event classes",
+        "Voltage, in units of its nominal amplitude, against time. Where an event is short, the figure shows a part of "
+        "the record.",
+        draw,
+        raster=True,
+    )
+    words = (
+        "One event of each class, made in the way the study makes them, without noise. At each noise level the same "
+        "events were tested."
+    )
+    return Content(words=[words], drawings=[drawing])
+
+
+SECTION = StudySection("events", "The events", _content)

@@ -1,0 +1,34 @@
+"""The question "How were the hyperparameters chosen?": the grid search with all features."""
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from pqswarm.report.paper import paper_overlay
+from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.style import STYLE, settle
+from pqswarm.report.summary import ClassifierSummary, StudySummary
+
+__all__ = ["SECTION"]
+
+
+def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+    grid, theirs = found.grid, paper_overlay(study.plan, found.name).hyperparameters
+    if grid is None:
+        return Content()
+
+    def draw() -> Figure:
+        with mpl.rc_context(STYLE):
+            figure = grid.plot()
+            figure.set_size_inches(7.5, 4.2)
+            return settle(figure)
+
+    kind, used = type(found.classifier), found.classifier.describe()
+    words = f"The best of the grid is {kind(grid.best).describe()}. This study used {used}"
+    if theirs:
+        words += ", as the paper did" if kind(theirs).describe() == used else f", the paper {kind(theirs).describe()}"
+    caption = "Accuracy of all features for other hyperparameters"
+    note = "Mean accuracy over the folds with all features, without noise. Ringed is the best that the study could use."
+    return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw)])
+
+
+SECTION = ClassifierSection("hyperparameters", "How were the hyperparameters chosen?", _content)

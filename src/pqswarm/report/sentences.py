@@ -1,0 +1,50 @@
+"""Words that the sentences of several sections share."""
+
+from collections.abc import Sequence
+from math import inf
+
+__all__ = ["count", "decibel", "duration", "enumerate_words", "percent", "runs"]
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: 0.0638 is ``6.38 %``."""
+    return f"{100 * share:.2f} %"
+
+
+def count(mean: float) -> str:
+    """Return a mean number of things, with a decimal if it needs one."""
+    return f"{mean:.0f}" if mean == round(mean) else f"{mean:.1f}"
+
+
+def runs(number: int) -> str:
+    """Return a number of runs in words."""
+    return f"{number} runs" if number > 1 else "one run"
+
+
+def decibel(level: float) -> str:
+    """Return a noise level in words, such as ``20 dB`` or ``∞ dB``."""
+    return "∞ dB" if level == inf else f"{level:g} dB"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    Examples
+    --------
+    >>> duration(12.3), duration(600.0), duration(36000.0)
+    ('12 seconds', '10 minutes', '10.0 hours')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+
+
+def enumerate_words(words: Sequence[str]) -> str:
+    """Return words as an enumeration.
+
+    Examples
+    --------
+    >>> enumerate_words(["a", "b", "c"])
+    'a, b and c'
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
