@@ -50,7 +50,7 @@ def polished(evaluator, mask, error):
 
 def search(classifier, given, plan, data):
     folds = Folds.stratified(data.y, plan.folds.number, plan.folds.seed)
-    problem = Problem.of(classifier, classifier.hyperparameters, data.X(), data.y, folds)
+    problem = Problem(data.X(), data.y, folds.test_fold, classifier.make(), classifier.scaling)
     memo = Memo(problem.evaluator(device=given.device), max_entries=3_000_000)
     start, found = time.perf_counter(), {}
     for name in SEARCHES:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from tests.study.studies import contents, plan_toml, start_command, survivors, workers_of
@@ -58,19 +57,21 @@ def test_the_same_command_again_changes_nothing(smoke_copy):
     assert contents(smoke_copy) == before
 
 
-def test_default_folder_is_named_after_the_plan(tmp_path):
-    (tmp_path / "my plan.toml").write_text(plan_toml(runs=2, max_evaluations=40, algorithms=("2d-upso", "ga")))
-    run = pqswarm("study", "my plan.toml", "--jobs", 1, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.strip().endswith(str((tmp_path / "study-my plan" / "report.html").resolve()))
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The plan that is interrupted, and what it comes to if it is not."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    plan = folder / "my plan.toml"
+    plan.write_text(plan_toml(runs=6, max_evaluations=1000))
+    run_study(load_plan(plan), folder / "study", jobs=2)
+    return plan, contents(folder / "study")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("moment", ["workers begin", "searching"])
-def test_interrupt_stops_cleanly_and_can_be_resumed(tmp_path, moment):
+def test_interrupt_stops_cleanly_and_can_be_resumed(undisturbed, tmp_path, moment):
     """Ctrl-C goes to all processes of the terminal: one line, no traceback from any of them, nobody stays."""
-    plan, folder = tmp_path / "my plan.toml", tmp_path / "study"
-    plan.write_text(plan_toml(runs=6, max_evaluations=1000))
+    (plan, expected), folder = undisturbed, tmp_path / "study"
     process = start_command("study", plan, "--out", folder, "--jobs", 2, **PIPES)
     try:
         assert workers_of(process.pid, 60), "no workers have come"
@@ -97,10 +98,8 @@ def test_interrupt_stops_cleanly_and_can_be_resumed(tmp_path, moment):
     assert not survivors(process.pid, 5)
     with Store(folder) as store:
         assert len(store.finished()) < 26
-    run = pqswarm("study", plan, "--out", folder)
-    assert run.returncode == 0, run.stderr
-    run_study(load_plan(plan), tmp_path / "undisturbed", jobs=1)
-    assert contents(folder) == contents(tmp_path / "undisturbed")
+    run_study(load_plan(plan), folder, jobs=2)
+    assert contents(folder) == expected
 
 
 @pytest.mark.slow
@@ -247,14 +246,14 @@ def test_progress_in_words():
     assert (_clock(0.4), _clock(59.6), _clock(3599.6)) == ("0 s", "1 min 0 s", "1 h 0 min")
 
 
-def test_bar_on_a_terminal(tmp_path):
+def test_bar_on_a_terminal_and_a_folder_named_after_the_plan(tmp_path):
     """A terminal gets a bar with the runs, the rate, the time left and the best errors."""
     import pty
 
-    (tmp_path / "plan.toml").write_text(plan_toml(runs=2, max_evaluations=60, algorithms=("2d-upso", "ga")))
+    (tmp_path / "my plan.toml").write_text(plan_toml(runs=2, max_evaluations=60, algorithms=("2d-upso", "ga")))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "pqswarm", "study", "plan.toml", "--out", "study", "--jobs", "1"],
+        [sys.executable, "-m", "pqswarm", "study", "my plan.toml", "--jobs", "1"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=theirs,
@@ -272,4 +271,4 @@ def test_bar_on_a_terminal(tmp_path):
     assert process.returncode == 0
     assert b"8 of 8 runs" in shown
     assert "\u2501".encode() in shown
-    assert Path(out.decode().strip().rpartition(" ")[2]).name == "report.html"
+    assert out.decode().strip().endswith(str((tmp_path / "study-my plan" / "report.html").resolve()))

@@ -12,6 +12,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.study import load_plan, run_study
 from tests.study.studies import contents, plan_toml, tiny
 
+pytestmark = pytest.mark.slow
+
 PLAN = plan_toml(max_evaluations=600)
 
 # Dask's own warnings are not ours to turn into errors: clusters live in another process.

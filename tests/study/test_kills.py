@@ -6,8 +6,12 @@ import subprocess
 import time
 from contextlib import closing
 
+import pytest
+
 from pqswarm.study import Store, load_plan, run_study
 from tests.study.studies import contents, plan_toml, start_command, survivors, workers_of
+
+pytestmark = pytest.mark.slow
 
 KILLS = 22
 SHORTEST, LONGEST = 0.3, 5.5  # seconds from start to kill: from the first imports to a few slices of searching

@@ -32,6 +32,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         if error.errno in (ENOLCK, ENOSYS):
             why = f"its file system cannot lock {path.name} ({why}): use a folder on a local disk"
         raise PqswarmError(f"cannot use {folder} for a study: {why}.") from None
-    with lock:  # held twice now
-        lock.release()
+    try:
         yield
+    finally:
+        lock.release()

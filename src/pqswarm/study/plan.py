@@ -16,6 +16,7 @@ from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
 from pqswarm.features import feature_names
 from pqswarm.search import ALGORITHMS, Search
+from pqswarm.study._deprecated import OldClassifierPlan, OldStudyPlan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 __all__ = ["AlgorithmPlan", "ClassifierPlan", "DatasetPlan", "FoldsPlan", "HeldOutPlan", "StudyPlan"]
@@ -111,7 +112,7 @@ class FoldsPlan(_Plan):
     stage_two_seed: Seed = 1
 
 
-class ClassifierPlan(_Plan):
+class ClassifierPlan(_Plan, OldClassifierPlan):
     """A classifier, with hyperparameters that are given, or found by grid search if none is.
 
     Attributes
@@ -235,7 +236,7 @@ class AlgorithmPlan(_Plan):
         return self.search.needs_size and "size" not in self.parameters
 
 
-class StudyPlan(_Plan):
+class StudyPlan(_Plan, OldStudyPlan):
     """A whole study.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
+from pqswarm.study._deprecated import OldRunRecord
 
 __all__ = ["Checkpoint", "RunKey", "RunRecord", "best_of", "packed_state", "unpacked_state"]
 
@@ -27,7 +28,7 @@ class RunKey:
 
 
 @dataclass(frozen=True, eq=False)
-class RunRecord:
+class RunRecord(OldRunRecord):
     """A finished run; it is never modified.
 
     Attributes
