@@ -164,18 +164,7 @@ class Parameters:
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
-        """Return parameters from an instance of this class, a mapping of names to values, or None (the defaults).
-
-        Parameters
-        ----------
-        given : Parameters, mapping or None
-            What the user gave.
-
-        Returns
-        -------
-        Self
-            An instance of this class.
-        """
+        """Return parameters from an instance of this class, a mapping of names to values, or None (the defaults)."""
         given = {} if given is None else given
         if type(given) is cls:
             return given
@@ -193,13 +182,7 @@ class Parameters:
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:
-        """Return names and values as JSON knows them; :meth:`of` makes equal parameters of them.
-
-        Returns
-        -------
-        dict of str to object
-            In the order of the fields.
-        """
+        """Return names and values as JSON knows them; :meth:`of` makes equal parameters of them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
@@ -208,13 +191,7 @@ class Parameters:
 
     @classmethod
     def table(cls) -> list[dict[str, str]]:
-        """Return one row for each parameter: name, symbol, meaning, range and default, as text.
-
-        Returns
-        -------
-        list of dict
-            Rows, in the order of the fields.
-        """
+        """Return one row for each parameter: name, symbol, meaning, range and default, as text."""
         return [
             {
                 "name": field.name,

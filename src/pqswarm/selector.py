@@ -234,13 +234,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         return self.support_
 
     def plot_history(self) -> "Figure":
-        """Draw the least error and the size of its subset against the evaluations, one line for each run.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+        """Draw the least error and the size of its subset against the evaluations, one line for each run."""
         from pqswarm.report import plot_searches
 
         check_is_fitted(self)

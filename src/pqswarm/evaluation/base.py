@@ -60,33 +60,11 @@ class Evaluator(ABC):
 
     @abstractmethod
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
-        """Return the error of each subset.
-
-        Parameters
-        ----------
-        masks : array_like of bool, shape (m, n_features)
-            Feature subsets.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-            Errors; lower is better.
-        """
+        """Return the error of each subset, shape (m,), of masks of shape (m, n_features); lower is better."""
 
     @abstractmethod
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return what is predicted for each event when its fold is tested.
-
-        Parameters
-        ----------
-        mask : array_like of bool, shape (n_features,)
-            One feature subset, not empty.
-
-        Returns
-        -------
-        ndarray of shape (n_events,)
-            Predicted labels, or numbers.
-        """
+        """Return what is predicted for each event when its fold is tested, by one mask that is not empty."""
 
     def _evaluate(self, masks: npt.ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
         """What `compute` makes of the subsets that are not empty, and `empty` for each that is."""
@@ -195,18 +173,7 @@ class ClassificationEvaluator(Evaluator):
         return found
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold.
-
-        Parameters
-        ----------
-        masks : array_like of bool, shape (m, n_features)
-            Feature subsets.
-
-        Returns
-        -------
-        ndarray of int64, shape (m, n_folds)
-            Misclassified events; of an empty subset all of them.
-        """
+        """Return the misclassified events of each fold, shape (m, n_folds); of an empty subset all of them."""
         return self._evaluate(masks, self.folds.sizes, self._counts)
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:

@@ -20,17 +20,7 @@ MEMORY = 1 << 30
 
 
 def check_device(device: object) -> None:
-    """Raise an error that says what is missing if evaluators cannot compute there.
-
-    Parameters
-    ----------
-    device : str
-        One of :data:`DEVICES`.
-
-    Examples
-    --------
-    >>> check_device("cpu")
-    """
+    """Raise an error that says what is missing if evaluators cannot compute there."""
     if not isinstance(device, str) or device not in DEVICES:
         raise unknown_name("device", device, DEVICES)
     if device == "cuda":
@@ -60,19 +50,7 @@ def cupy() -> Any:
 def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
     """Cut a batch into pieces that fit into the memory, as few and as even as can be, subsets of like size together.
 
-    Parameters
-    ----------
-    masks : ndarray of bool, shape (m, n_features)
-        Subsets.
-    bytes_each : int
-        Memory that each needs.
-    memory : int
-        Bytes at hand.
-
-    Returns
-    -------
-    list of ndarray of int
-        Rows of each piece: so ordered, no small subset takes the memory of a large one.
+    The rows of each piece are returned: so ordered, no small subset takes the memory of a large one.
 
     Examples
     --------
@@ -93,22 +71,6 @@ def source(name: str) -> str:
 
 def pack_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros.
-
-    Parameters
-    ----------
-    masks : ndarray of bool, shape (m, n_features)
-        Subsets, none of them empty.
-    weights : ndarray of shape (m, n_features)
-        Something for each feature.
-
-    Returns
-    -------
-    selected : ndarray of int32, shape (m, widest)
-        Features.
-    values : ndarray of shape (m, widest)
-        Their weights.
-    sizes : ndarray of int32, shape (m,)
-        Their number.
 
     Examples
     --------

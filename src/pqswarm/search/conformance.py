@@ -39,9 +39,8 @@ class _Scenery:
         self.asked.append(masks.copy())
         x = np.empty(masks.shape)
         x[:, self._order] = masks
-        raw = (x * self._weights).sum(axis=1) + ((x[:, :, np.newaxis] * self._pairs) * x[:, np.newaxis]).sum(
-            axis=(1, 2)
-        )
+        pairs = ((x[:, :, np.newaxis] * self._pairs) * x[:, np.newaxis]).sum(axis=(1, 2))
+        raw = (x * self._weights).sum(axis=1) + pairs
         return np.where(masks.any(axis=1), 0.9 / (1.0 + np.exp(-raw)), 1.0)
 
 
@@ -82,6 +81,12 @@ def _require(condition: object, message: str) -> None:
 
 def _same(one: Mapping[str, AnyArray], other: Mapping[str, AnyArray]) -> bool:
     return set(one) == set(other) and all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def _finish(run: Run, problem: _Scenery) -> Run:
+    while not run.done:
+        run.tell(problem.errors(run.ask()))
+    return run
 
 
 def check_parameters(search: _Class) -> None:
@@ -194,9 +199,7 @@ def check_best(search: _Class) -> None:
 def check_resume(search: _Class) -> None:
     """A run restored from files at any moment goes on as if nothing had happened."""
     problem = _Scenery()
-    whole = Run(search(problem.n_features, 9), 700)
-    while not whole.done:
-        whole.tell(problem.errors(whole.ask()))
+    whole = _finish(Run(search(problem.n_features, 9), 700), problem)
     run = Run(search(problem.n_features, 9), 700)
     while not run.done:
         run = _reborn(run, search)
@@ -222,17 +225,13 @@ def _reborn(run: Run, search: _Class) -> Run:
 def check_extension(search: _Class) -> None:
     """A run that ended goes on with a larger budget as if that had been its budget from the beginning."""
     problem = _Scenery()
-    long = Run(search(problem.n_features, 6), 200)
-    while not long.done:
-        long.tell(problem.errors(long.ask()))
-    run = Run(search(problem.n_features, 6), 71)
-    while not run.done:
-        run.tell(problem.errors(run.ask()))
+    long = _finish(Run(search(problem.n_features, 6), 200), problem)
+    short = _finish(Run(search(problem.n_features, 6), 71), problem)
     more = Run(search(problem.n_features, 6), 200)
-    more.restore(run.state())
-    while not more.done:
-        more.tell(problem.errors(more.ask()))
-    _require(_same(more.state(), long.state()), "a run with a larger budget later is not the same run")
+    more.restore(short.state())
+    _require(
+        _same(_finish(more, problem).state(), long.state()), "a run with a larger budget later is not the same run"
+    )
 
 
 def check_identity(search: _Class) -> None:
@@ -326,22 +325,9 @@ def _renamed_twin(search: _Class, n: int, order: IntArray) -> Search:
 
 
 CHECKS: tuple[Callable[[_Class], None], ...] = (
-    check_parameters,
-    check_masks,
-    check_wrong_answers,
-    check_flat_landscapes,
-    check_few_features,
-    check_budget,
-    check_same_seed,
-    check_deterministic,
-    check_best,
-    check_resume,
-    check_extension,
-    check_identity,
-    check_copies,
-    check_lockstep,
-    check_size,
-    check_renaming,
+    *(check_parameters, check_masks, check_wrong_answers, check_flat_landscapes, check_few_features, check_budget),
+    *(check_same_seed, check_deterministic, check_best, check_resume, check_extension, check_identity),
+    *(check_copies, check_lockstep, check_size, check_renaming),
 )
 """All checks."""
 
