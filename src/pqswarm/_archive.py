@@ -14,16 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 
 from pqswarm._files import write_atomically
+from pqswarm._typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
-
-if TYPE_CHECKING:
-    from pqswarm._typing import AnyArray
 
 __all__ = ["DAMAGE", "Archive", "read_npy", "write_arrays"]
 
@@ -60,7 +58,7 @@ class Archive:
     arrays: Mapping[str, str]
     limit: int | None = None
 
-    def write(self, path: str | Path, entries: Mapping[str, Any], arrays: "Mapping[str, AnyArray]") -> Path:
+    def write(self, path: str | Path, entries: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
         """Write a file, whole or not at all: `entries` are the manifest's."""
         members = {name: np.asarray(arrays[name], dtype) for name, dtype in self.arrays.items()}
         checksums = {name: hashlib.sha256(_npy_bytes(array)).hexdigest() for name, array in members.items()}
@@ -68,7 +66,7 @@ class Archive:
         manifest = json.dumps({**head, **entries, "sha256": checksums}, indent=1)
         return write_atomically(path, lambda file: write_arrays(file, members, {_MANIFEST: manifest}))
 
-    def read(self, path: str | Path, assemble: "Callable[[dict[str, Any], dict[str, AnyArray]], T]") -> T:
+    def read(self, path: str | Path, assemble: Callable[[dict[str, Any], dict[str, AnyArray]], T]) -> T:
         """Read a file, checking everything on the way; `assemble` makes the thing from manifest and arrays.
 
         A FileFormatError of `assemble` is completed with the name of the file.
@@ -111,7 +109,7 @@ class Archive:
                 raise FileFormatError(f"is damaged: its manifest has no proper {key!r}.")
         return manifest
 
-    def _array(self, archive: zipfile.ZipFile, name: str, checksums: dict[str, Any]) -> "AnyArray":
+    def _array(self, archive: zipfile.ZipFile, name: str, checksums: dict[str, Any]) -> AnyArray:
         content, dtype = self._member(archive, f"{name}.npy"), self.arrays[name]
         if hashlib.sha256(content).hexdigest() != checksums.get(name):
             raise FileFormatError(f"is damaged: the checksum of {name!r} does not match its manifest.")
@@ -132,7 +130,7 @@ class Archive:
         return archive.read(info)
 
 
-def read_npy(content: bytes, name: str) -> "AnyArray":
+def read_npy(content: bytes, name: str) -> AnyArray:
     """Read the content of a ``.npy`` of plain numbers or text; its header is matched, never evaluated.
 
     A view of `content` is returned. More than three dimensions, or a length that its header does not say, is an error.
@@ -164,7 +162,7 @@ def read_npy(content: bytes, name: str) -> "AnyArray":
 
 def write_arrays(
     file: BinaryIO,
-    arrays: "Mapping[str, AnyArray]",
+    arrays: Mapping[str, AnyArray],
     texts: Mapping[str, str] | None = None,
     compression: int = zipfile.ZIP_STORED,
 ) -> None:
@@ -176,7 +174,7 @@ def write_arrays(
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), _npy_bytes(array), compression)
 
 
-def _npy_bytes(array: "AnyArray") -> bytes:
+def _npy_bytes(array: AnyArray) -> bytes:
     buffer = io.BytesIO()
     npy.write_array(buffer, np.ascontiguousarray(array).reshape(array.shape), (1, 0), allow_pickle=False)
     return buffer.getvalue()

@@ -145,13 +145,7 @@ class ClassificationEvaluator(Evaluator):
     """
 
     def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None
     ) -> None:
         super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
         self.classes, self.labels = check_labels(y, len(self.data))

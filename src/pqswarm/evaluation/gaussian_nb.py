@@ -67,7 +67,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.columns = np.ascontiguousarray(seen[self.by_fold].T)
         self.log_priors = log_priors(self)
         self.moments = self._moments_of(slice(None))
-        self._backend: Backend[GaussianNBEvaluator] = GaussianNBOnCpu(self)
+        self._backend = GaussianNBOnCpu(self)
         if device == "cuda":
             from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
 

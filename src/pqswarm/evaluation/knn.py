@@ -77,7 +77,7 @@ class KNNEvaluator(ExactEvaluator):
         # One view of the data if all folds share it, else one for each fold.
         self.views = [View(data, fold if scaling == "fold" else -1) for fold, data in enumerate(self.fold_views())]
         self.least_training = smallest
-        self._backend: Backend[KNNEvaluator] = KNNOnCpu(self)
+        self._backend = KNNOnCpu(self)
         if device == "cuda":
             from pqswarm.evaluation._knn_cuda import KNNOnCuda
 

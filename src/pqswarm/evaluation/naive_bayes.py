@@ -14,14 +14,7 @@ from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
-__all__ = [
-    "KernelNBEvaluator",
-    "KernelNBHyperparameters",
-    "KernelNBOnCpu",
-    "class_blocks",
-    "log_priors",
-    "mix_uniform",
-]
+__all__ = ["KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu", "class_blocks", "log_priors", "mix_uniform"]
 
 # A matrix product of so many masks and events is efficient, and its result stays in the cache.
 _MASKS = 64
@@ -130,7 +123,7 @@ class KernelNBEvaluator(ExactEvaluator):
         self.priors = log_priors(self)[folds.test_fold]
         self.highest = max(0.0, float(self.table.max()))
         self.table32 = np.concatenate([np.maximum(self.table, -1e30), self.priors[np.newaxis]]).astype(np.float32)
-        self._backend: Backend[KernelNBEvaluator] = KernelNBOnCpu(self)
+        self._backend = KernelNBOnCpu(self)
         if device == "cuda":
             from pqswarm.evaluation._nb_cuda import KernelNBOnCuda
 

@@ -75,12 +75,7 @@ class Event:
 
 
 def generate(
-    event_class: str,
-    seed: int,
-    preset: str | Preset = "paper",
-    *,
-    source: str = "model",
-    **parameters: float,
+    event_class: str, seed: int, preset: str | Preset = "paper", *, source: str = "model", **parameters: float
 ) -> Event:
     """Generate one event: draw its parameters from the preset, then its waveform.
 
