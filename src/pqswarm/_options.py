@@ -94,7 +94,8 @@ def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
     integer = wanted is None or isinstance(wanted, int)
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     right = isinstance(value, kinds) and not isinstance(value, bool)
-    if not right or not np.isfinite(value) or not _within(value, allowed["low"], allowed["high"]):
+    low, high = allowed["low"], allowed["high"]
+    if not (right and np.isfinite(value) and (low is None or value >= low) and (high is None or value <= high)):
         raise PqswarmError(f"{name} must be {_range(field)}, not {value!r}.")
     return int(value) if integer else float(value)
 
@@ -115,10 +116,6 @@ def _plain(name: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise PqswarmError(f"{name} must be a number, text, true or false, or a list of those, not {value!r}.")
-
-
-def _within(value: float, low: float | None, high: float | None) -> bool:
-    return (low is None or value >= low) and (high is None or value <= high)
 
 
 def _kind(field: "dataclasses.Field[Any]") -> str:

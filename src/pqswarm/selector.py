@@ -216,8 +216,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def _evaluator(self, X: Any, y: Any, groups: Any, seed: int) -> ClassificationEvaluator:
         """The fast evaluator of the estimator if there is one, else the generic one."""
-        estimator = _default_estimator() if self.estimator is None else self.estimator
-        estimator = seed_estimator(estimator, seed)
+        default = make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
+        estimator = seed_estimator(default if self.estimator is None else self.estimator, seed)
         known = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
         classifies = known and is_classifier(estimator)
         if classifies:
@@ -264,11 +264,6 @@ def _folds(cv: Any, X: AnyArray, y: AnyArray, groups: Any, classifies: bool) -> 
             )
             cv = most
     return Folds.from_splitter(check_cv(cv, y, classifier=classifies), X, y, groups)
-
-
-def _default_estimator() -> Any:
-    """The classifier of the paper."""
-    return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
 
 
 def _seed(random_state: Any) -> int:
