@@ -157,11 +157,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise PqswarmError(f"n_runs must be an integer of at least 1, not {self.n_runs!r}.")
         seed = _seed(self.random_state)
         evaluator = self._evaluator(X, y, groups, seed)
-        results = self._search(
-            Memo(evaluator),
-            [derived_seed(seed, (run,)) for run in range(self.n_runs)],
-            self._search_parameters(X.shape[1]),
-        )
+        seeds = [derived_seed(seed, (run,)) for run in range(self.n_runs)]
+        results = self._search(Memo(evaluator), seeds, self._search_parameters(X.shape[1]))
         best = min(results, key=lambda result: (result.error, result.size))
         loss = isinstance(evaluator, GenericEvaluator) and evaluator.is_loss
         self.support_: BoolArray = best.mask

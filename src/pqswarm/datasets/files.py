@@ -38,15 +38,8 @@ _ANY = Parameter("", "", "")
 
 def save(dataset: Dataset, path: str | Path) -> Path:
     """Write a data set; see :meth:`pqswarm.datasets.Dataset.save`."""
-    entries = {
-        "version": dataset.version,
-        "seed": dataset.seed,
-        "preset": dataset.preset,
-        "snr": ["inf" if level == inf else level for level in dataset.snr],
-        "class_names": dataset.class_names,
-        "feature_names": dataset.feature_names,
-        "parameter_names": dataset.parameter_names,
-    }
+    entries = {name: getattr(dataset, name) for name in _ARCHIVE.keys}
+    entries["snr"] = ["inf" if level == inf else level for level in dataset.snr]
     return _ARCHIVE.write(path, entries, {name: getattr(dataset, name) for name in _ARCHIVE.arrays})
 
 

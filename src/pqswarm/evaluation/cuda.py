@@ -51,12 +51,6 @@ def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntA
     """Cut a batch into pieces that fit into the memory, as few and as even as can be, subsets of like size together.
 
     The rows of each piece are returned: so ordered, no small subset takes the memory of a large one.
-
-    Examples
-    --------
-    >>> masks = np.array([[True, True], [True, False], [False, True]])
-    >>> [rows.tolist() for rows in pieces(masks, 100, memory=250)]
-    [[1, 2], [0]]
     """
     count, most = len(masks), max(1, memory // max(1, bytes_each))
     order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // most)
@@ -70,15 +64,7 @@ def source(name: str) -> str:
 
 
 def pack_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros.
-
-    Examples
-    --------
-    >>> masks = np.array([[True, False, True], [False, True, False]])
-    >>> selected, values, sizes = pack_masks(masks, np.array([[1.0, 2.0, 3.0]] * 2))
-    >>> selected.tolist(), values.tolist(), sizes.tolist()
-    ([[0, 2], [1, 0]], [[1.0, 3.0], [2.0, 0.0]], [2, 1])
-    """
+    """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros."""
     rows, features = np.nonzero(masks)
     sizes = np.bincount(rows, minlength=len(masks))
     places = np.arange(rows.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)

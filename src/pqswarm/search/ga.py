@@ -35,11 +35,6 @@ def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
     """Exchange the tails of consecutive parents: rows 0 and 1 are a pair, 2 and 3, and so on; an odd last one stays.
 
     Of each pair the first features, as many as its entry of `cuts`, are kept; n leaves the pair as it is.
-
-    Examples
-    --------
-    >>> crossover(np.array([[1, 1, 1], [0, 0, 0]], dtype=bool), np.array([1])).astype(int).tolist()
-    [[1, 0, 0], [0, 1, 1]]
     """
     children = parents.copy()
     pairs = 2 * len(cuts)
