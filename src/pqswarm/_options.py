@@ -30,7 +30,8 @@ def option(
     ----------
     default : object
         Its default, the paper's. Its type is the type of the field: a number, a truth value, text, or None (an
-        integer or nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs.
+        integer or nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs, or,
+        with `low`, for a list of integers.
     meaning : str
         What it does, in a few words.
     low, high : float, optional
@@ -89,8 +90,13 @@ def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
         if not isinstance(value, str):
             raise PqswarmError(f"{name} must be text, not {value!r}.")
         return value
-    if isinstance(wanted, tuple):
+    if isinstance(wanted, tuple) and allowed["low"] is None:
         return _pairs(name, value)
+    if isinstance(wanted, tuple):
+        numbers = np.asarray(value)
+        if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < allowed["low"]):
+            raise PqswarmError(f"{name} must be a list of integers of at least {allowed['low']}, not {value!r}.")
+        return tuple(numbers.tolist())
     integer = wanted is None or isinstance(wanted, int)
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     right = isinstance(value, kinds) and not isinstance(value, bool)

@@ -19,7 +19,8 @@ from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import ClassificationEvaluator, Folds, GenericEvaluator, Memo, find_classifier
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
-from pqswarm.search import ProgressBar, SearchResult, minimize_many
+from pqswarm.search import ProgressBar, SearchResult, filter_of, minimize_many
+from pqswarm.search.registry import search_class
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -158,7 +159,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         seed = _seed(self.random_state)
         evaluator = self._evaluator(X, y, groups, seed)
         seeds = [derived_seed(seed, (run,)) for run in range(self.n_runs)]
-        results = self._search(Memo(evaluator), seeds, self._search_parameters(X.shape[1]))
+        parameters = self._search_parameters(X.shape[1])
+        if (ranking := filter_of(search_class(self.algorithm), parameters)) is not None:
+            parameters["order"] = ranking.rank(X, y)
+        results = self._search(Memo(evaluator), seeds, parameters)
         best = min(results, key=lambda result: (result.error, result.size))
         loss = isinstance(evaluator, GenericEvaluator) and evaluator.is_loss
         self.support_: BoolArray = best.mask

@@ -62,6 +62,8 @@ class Search(ABC):
         Whether a study runs it once, and not as often as others.
     needs_size : bool
         Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
+    needs_order : bool
+        Whether a study, or SwarmSelector, tells it the `order` of the features by its parameter `filter`.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Search(ABC):
     deterministic: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
     needs_size: ClassVar[bool] = False
+    needs_order: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
 

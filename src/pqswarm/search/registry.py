@@ -10,12 +10,25 @@ from pqswarm.search.clpso2d import CLPSO2D
 from pqswarm.search.ga import GA
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.lpso2d import LPSO2D
+from pqswarm.search.ranking import Ranking
 from pqswarm.search.sffs import SFFS
 from pqswarm.search.upso2d import UPSO2D
 
 __all__ = ["ALGORITHMS", "search_class"]
 
-_OURS: tuple[type[Search], ...] = (UPSO2D, GPSO2D, LPSO2D, CLPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS)
+_OURS: tuple[type[Search], ...] = (
+    UPSO2D,
+    GPSO2D,
+    LPSO2D,
+    CLPSO2D,
+    GA,
+    ACO,
+    BPSO,
+    CatfishBPSO,
+    ChaoticBPSO,
+    SFFS,
+    Ranking,
+)
 
 ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Search, _OURS)
 """All search classes by name."""

@@ -15,7 +15,7 @@ from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
 from pqswarm.features import feature_names
-from pqswarm.search import ALGORITHMS, Search
+from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import OldClassifierPlan, OldStudyPlan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
@@ -213,6 +213,7 @@ class AlgorithmPlan(_Plan):
         size = ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters).size
         if size is not None and size > len(feature_names()):
             raise ValueError(f"size is {size}, but an event has only {len(feature_names())} features")
+        filter_of(self.search, self.parameters)
         return self
 
     @property
