@@ -22,18 +22,7 @@ ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Sea
 
 
 def search_class(algorithm: object) -> type[Search]:
-    """Return the class of an algorithm that was given by name or as a class.
-
-    Parameters
-    ----------
-    algorithm : str or type
-        A name in :data:`ALGORITHMS`, or a class derived from :class:`Search`.
-
-    Returns
-    -------
-    type
-        The class.
-    """
+    """Return the class of an algorithm that was given by its name in :data:`ALGORITHMS` or as a class."""
     if isinstance(algorithm, type) and issubclass(algorithm, Search):
         return algorithm
     return ALGORITHMS.find(algorithm)
