@@ -1,5 +1,6 @@
 """Filters: they rank features by looking at the data alone, without any classifier."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -45,7 +46,7 @@ class Filter:
 def _anova(X: npt.ArrayLike, y: npt.ArrayLike) -> FloatArray:
     from sklearn.feature_selection import f_classif
 
-    with np.errstate(all="ignore"):  # constant features have no score
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):  # constant features have no score
         return np.asarray(f_classif(X, y)[0])
 
 
