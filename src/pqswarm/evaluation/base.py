@@ -97,13 +97,10 @@ class Evaluator(ABC):
             raise PqswarmError("mask must be one mask that selects at least one feature.")
         return checked.ravel()
 
-    def fold_views(self) -> list[FloatArray]:
-        """Return the features as the classifier of each fold sees them; a single one if all see the same."""
+    def fold_data(self, fold: int) -> FloatArray:
+        """Return the features as the classifier that tests `fold` sees them."""
         if self.scaling == "none":
-            return [self.data]
-        return [self._scale(fold) for fold in (range(self.folds.n_folds) if self.scaling == "fold" else [0])]
-
-    def _scale(self, fold: int) -> FloatArray:
+            return self.data
         fitted = self.data if self.scaling == "once" else self.data[self.folds.test_fold != fold]
         with np.errstate(over="ignore"):
             result = scaled(self.data, fitted)
@@ -114,6 +111,10 @@ class Evaluator(ABC):
                 f"its test events: leave it out, or use scaling='once'."
             )
         return result
+
+    def fold_views(self) -> list[FloatArray]:
+        """Return the features as the classifier of each fold sees them; a single one if all see the same."""
+        return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scaling == "fold" else [0])]
 
     def in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
         """Do `work` on all items, which must not depend on each other, in `n_jobs` threads."""
