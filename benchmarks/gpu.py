@@ -1,9 +1,9 @@
-"""Evaluators on an NVIDIA card against the processor's: the same counts, and how long each takes.
+"""Evaluators on an NVIDIA GPU against the processor's: the same counts, and how long each takes.
 
     python benchmarks/gpu.py [--masks 10000]
     python benchmarks/gpu.py --study            # stage I of the paper, all 480 runs
 
-Needs CuPy and a card. Times are of whole batches, transfers included.
+Needs CuPy and a GPU. Times are of whole batches, transfers included.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def compare(title, make, masks):
     labels = all((cpu.predictions(mask) == gpu.predictions(mask)).all() for mask in masks[:20])
     print(
         f"  {title:44} {len(masks):6} masks, {wrong} differ, predictions {'equal' if labels else 'DIFFER'}; "
-        f"a mask takes {1e6 * (middle - start) / len(masks):.2f} us on the card, "
+        f"a mask takes {1e6 * (middle - start) / len(masks):.2f} us on the GPU, "
         f"{1e6 * (end - middle) / len(masks):.1f} us on the processor",
         flush=True,
     )
@@ -86,7 +86,7 @@ def main():
     data = make_dataset(250, snr=float("inf"), seed=0)
     X, y = data.X(), data.y
     folds = Folds.stratified(y)
-    tied = np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0))  # whole numbers 0 to 4: full of ties and duplicates
+    tied = np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0))  # integers 0 to 4: full of ties and duplicates
     print("Counts")
     good = compare("3-NN, Manhattan", lambda d: KNNEvaluator(X, y, folds, device=d), random_masks(count, 99, 0))
     few = max(50, count // 20)

@@ -1,8 +1,8 @@
 """What the searches find, and what they cost besides the evaluations.
 
     python benchmarks/searches.py                             # own time; small problems with known optimum
-    python benchmarks/searches.py --paper naive-bayes --runs 40
-    python benchmarks/searches.py --paper k-nn --runs 10
+    python benchmarks/searches.py --paper kernel-nb --runs 40
+    python benchmarks/searches.py --paper k-nn --runs 10 --device cuda
 
 The last two make the tables of docs/searches.md, on the paper's data (3500 events, 99 features, without noise).
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import Folds, KernelNBEvaluator, KNNEvaluator, Memo
+from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
 from pqswarm.search import ALGORITHMS, Run, minimize, minimize_many
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -54,10 +54,10 @@ def small_problems(seeds, budget=2000):
         print(f"  {name:10} " + "  ".join(found))
 
 
-def paper(classifier, runs, names, budget=6000, settings=None):
+def paper(classifier, runs, names, device, budget=6000, settings=None):
     data = make_dataset(250, snr=float("inf"), seed=0)
     folds = Folds.stratified(data.y, seed=0)
-    evaluator = (KNNEvaluator if classifier == "k-nn" else KernelNBEvaluator)(data.X(), data.y, folds)
+    evaluator = CLASSIFIERS[classifier]().evaluator(data.X(), data.y, folds, device=device)
     print(
         f"\n{classifier}, {runs} runs x {budget} evaluations; J(U) = {evaluator.errors(np.ones((1, 99), bool))[0]:.4f}"
     )
@@ -65,7 +65,7 @@ def paper(classifier, runs, names, budget=6000, settings=None):
     for name in names:
         memo = Memo(evaluator)
         start = time.perf_counter()
-        seeds = range(runs if name != "sffs" else 1)
+        seeds = range(1 if ALGORITHMS[name].runs_once else runs)
         results = minimize_many(name, memo, seeds, budget, parameters=settings)
         errors, sizes = np.array([(result.error, result.size) for result in results]).T
         spread = f"{errors.std(ddof=min(1, len(errors) - 1)):.6f} {errors.min():9.5f}"
@@ -79,15 +79,16 @@ def paper(classifier, runs, names, budget=6000, settings=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--paper", choices=["naive-bayes", "k-nn"], help="the paper's problem with this classifier")
+    parser.add_argument("--paper", choices=list(CLASSIFIERS), help="the paper's problem with this classifier")
     parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--algorithms", nargs="+", default=list(ALGORITHMS))
     parser.add_argument("--seeds", type=int, default=100, help="seeds of the small problems")
     parser.add_argument("--set", nargs="*", default=[], help="parameters of the algorithms, such as size=12")
     given = parser.parse_args()
     if given.paper:
         settings = {name: _value(text) for name, text in (item.split("=") for item in given.set)}
-        paper(given.paper, given.runs, given.algorithms, settings=settings)
+        paper(given.paper, given.runs, given.algorithms, given.device, settings=settings)
     else:
         own_time()
         small_problems(given.seeds)

@@ -40,14 +40,14 @@ axis.legend(frameon=False)
 plt.show()
 
 # %%
-# Half of the story: the error that was minimised is no estimate for new events. Here are some that no search saw.
+# Half of the story: the error that was minimised is not an estimate for new events. Here are some that no search saw.
 
-fresh = make_dataset(events_per_class=30, snr=levels[0], seed=1)
+held_out = make_dataset(events_per_class=30, snr=levels[0], seed=1)
 for mask, name in zip(masks, ("all features", "2D-UPSO"), strict=True):
-    both = np.concatenate([dataset.X(), fresh.X()])[:, mask]
+    both = np.concatenate([dataset.X(), held_out.X()])[:, mask]
     both = (both - both[: len(dataset)].min(axis=0)) / np.ptp(both[: len(dataset)], axis=0)
     train, test = both[: len(dataset)], both[len(dataset) :]
     distance = np.abs(test[:, None] - train).sum(axis=2)
     votes = dataset.y[np.argsort(distance, axis=1, kind="stable")[:, :3]]
     guess = np.array([np.bincount(vote, minlength=14).argmax() for vote in votes])
-    print(f"{name}: {100 * np.mean(guess == fresh.y):.1f} % of the fresh events")
+    print(f"{name}: {100 * np.mean(guess == held_out.y):.1f} % of the held-out events")

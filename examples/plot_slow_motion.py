@@ -30,7 +30,7 @@ velocities = np.array(velocities)
 # %%
 # The two maps show the rows of the mean velocity. In the upper one the likeliest size falls step by step; in the lower
 # one some features rise above the others. Every 30 iterations or so the colours fade: particles that have not found a
-# better own best for so long draw their velocity anew.
+# better personal best for so long draw their velocity anew.
 
 _, axes = plt.subplots(4, 1, figsize=(8.5, 9), sharex=True, layout="constrained", height_ratios=(2, 3, 1.3, 1.3))
 for axis, row, label in ((axes[0], 0, "size"), (axes[1], 1, "feature")):

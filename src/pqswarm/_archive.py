@@ -14,16 +14,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 
 from pqswarm._files import write_atomically
+from pqswarm._typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
-
-if TYPE_CHECKING:
-    from pqswarm._typing import AnyArray
 
 __all__ = ["DAMAGE", "Archive", "read_npy", "write_arrays"]
 
@@ -47,22 +45,9 @@ DAMAGE = (
 class Archive:
     """A kind of file.
 
-    Attributes
-    ----------
-    format : str
-        Its name in the manifest.
-    what : str
-        What it holds, in words, such as ``"data set"``.
-    version : int
-        Version of the format.
-    command : str
-        The command that makes such a file, for messages.
-    keys : mapping of str to type
-        Entries that the manifest must have, and their types.
-    arrays : mapping of str to str
-        Arrays that it must have, and their types.
-    limit : int or None
-        Bytes of the largest file that is read.
+    `format` is its name in the manifest, `what` it holds in words, such as ``"data set"``, `command` what makes such a
+    file, for messages. The manifest must have the entries `keys`, and the file the `arrays`, each of its type. No file
+    of more than `limit` bytes is read.
     """
 
     format: str
@@ -73,43 +58,18 @@ class Archive:
     arrays: Mapping[str, str]
     limit: int | None = None
 
-    def write(self, path: str | Path, entries: Mapping[str, Any], arrays: "Mapping[str, AnyArray]") -> Path:
-        """Write a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to; missing folders are made.
-        entries : mapping
-            What the manifest holds.
-        arrays : mapping of str to ndarray
-            The arrays.
-
-        Returns
-        -------
-        Path
-            Where it was written.
-        """
+    def write(self, path: str | Path, entries: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
+        """Write a file, whole or not at all: `entries` are the manifest's."""
         members = {name: np.asarray(arrays[name], dtype) for name, dtype in self.arrays.items()}
         checksums = {name: hashlib.sha256(_npy_bytes(array)).hexdigest() for name, array in members.items()}
         head = {"format": self.format, "format_version": self.version}
         manifest = json.dumps({**head, **entries, "sha256": checksums}, indent=1)
         return write_atomically(path, lambda file: write_arrays(file, members, {_MANIFEST: manifest}))
 
-    def read(self, path: str | Path, assemble: "Callable[[dict[str, Any], dict[str, AnyArray]], T]") -> T:
-        """Read a file, checking everything on the way.
+    def read(self, path: str | Path, assemble: Callable[[dict[str, Any], dict[str, AnyArray]], T]) -> T:
+        """Read a file, checking everything on the way; `assemble` makes the thing from manifest and arrays.
 
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        assemble : callable
-            Makes the thing from manifest and arrays; its FileFormatError is completed with the name of the file.
-
-        Returns
-        -------
-        object
-            What `assemble` made.
+        A FileFormatError of `assemble` is completed with the name of the file.
         """
         path = Path(path)
         try:
@@ -149,7 +109,7 @@ class Archive:
                 raise FileFormatError(f"is damaged: its manifest has no proper {key!r}.")
         return manifest
 
-    def _array(self, archive: zipfile.ZipFile, name: str, checksums: dict[str, Any]) -> "AnyArray":
+    def _array(self, archive: zipfile.ZipFile, name: str, checksums: dict[str, Any]) -> AnyArray:
         content, dtype = self._member(archive, f"{name}.npy"), self.arrays[name]
         if hashlib.sha256(content).hexdigest() != checksums.get(name):
             raise FileFormatError(f"is damaged: the checksum of {name!r} does not match its manifest.")
@@ -170,25 +130,10 @@ class Archive:
         return archive.read(info)
 
 
-def read_npy(content: bytes, name: str) -> "AnyArray":
+def read_npy(content: bytes, name: str) -> AnyArray:
     """Read the content of a ``.npy`` of plain numbers or text; its header is matched, never evaluated.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    name : str
-        What it is called in messages.
-
-    Returns
-    -------
-    ndarray
-        A view of `content`, of at most three dimensions.
-
-    Raises
-    ------
-    FileFormatError
-        If it is anything else, or not as long as its header says.
+    A view of `content` is returned. More than three dimensions, or a length that its header does not say, is an error.
 
     Examples
     --------
@@ -217,23 +162,11 @@ def read_npy(content: bytes, name: str) -> "AnyArray":
 
 def write_arrays(
     file: BinaryIO,
-    arrays: "Mapping[str, AnyArray]",
+    arrays: Mapping[str, AnyArray],
     texts: Mapping[str, str] | None = None,
     compression: int = zipfile.ZIP_STORED,
 ) -> None:
-    """Write arrays, and texts before them, as a zip archive that ``numpy.load`` opens; equal content, equal bytes.
-
-    Parameters
-    ----------
-    file : binary file
-        Where to.
-    arrays : mapping of str to ndarray
-        The arrays.
-    texts : mapping of str to str, optional
-        More members, by their names.
-    compression : int
-        Of :mod:`zipfile`.
-    """
+    """Write arrays, and texts before them, as a zip archive that ``numpy.load`` opens; equal content, equal bytes."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, text in (texts or {}).items():
             archive.writestr(zipfile.ZipInfo(name, _EPOCH), text, compression)
@@ -241,7 +174,7 @@ def write_arrays(
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), _npy_bytes(array), compression)
 
 
-def _npy_bytes(array: "AnyArray") -> bytes:
+def _npy_bytes(array: AnyArray) -> bytes:
     buffer = io.BytesIO()
     npy.write_array(buffer, np.ascontiguousarray(array).reshape(array.shape), (1, 0), allow_pickle=False)
     return buffer.getvalue()

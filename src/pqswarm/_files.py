@@ -14,17 +14,7 @@ __all__ = ["write_atomically"]
 def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO], object]) -> Path:
     """Write a file, whole or not at all: a reader never sees half of it, and an error leaves the old one.
 
-    Parameters
-    ----------
-    path : str or Path
-        Where to; missing folders are made.
-    content : str, bytes or callable
-        Text (written as UTF-8, line ends as they are), bytes, or a function that writes to the file it is given.
-
-    Returns
-    -------
-    Path
-        Where it was written.
+    Missing folders are made. Text is written as UTF-8, line ends as they are; a function is given the file.
 
     Examples
     --------

@@ -30,7 +30,8 @@ def option(
     ----------
     default : object
         Its default, the paper's. Its type is the type of the field: a number, a truth value, text, or None (an
-        integer or nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs.
+        integer or nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs, or,
+        with `low`, for a list of integers.
     meaning : str
         What it does, in a few words.
     low, high : float, optional
@@ -89,12 +90,18 @@ def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
         if not isinstance(value, str):
             raise PqswarmError(f"{name} must be text, not {value!r}.")
         return value
-    if isinstance(wanted, tuple):
+    if isinstance(wanted, tuple) and allowed["low"] is None:
         return _pairs(name, value)
+    if isinstance(wanted, tuple):
+        numbers = np.asarray(value)
+        if numbers.size and (numbers.ndim != 1 or numbers.dtype.kind not in "iu" or numbers.min() < allowed["low"]):
+            raise PqswarmError(f"{name} must be a list of integers of at least {allowed['low']}, not {value!r}.")
+        return tuple(numbers.tolist())
     integer = wanted is None or isinstance(wanted, int)
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     right = isinstance(value, kinds) and not isinstance(value, bool)
-    if not right or not np.isfinite(value) or not _within(value, allowed["low"], allowed["high"]):
+    low, high = allowed["low"], allowed["high"]
+    if not (right and np.isfinite(value) and (low is None or value >= low) and (high is None or value <= high)):
         raise PqswarmError(f"{name} must be {_range(field)}, not {value!r}.")
     return int(value) if integer else float(value)
 
@@ -115,10 +122,6 @@ def _plain(name: str, value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise PqswarmError(f"{name} must be a number, text, true or false, or a list of those, not {value!r}.")
-
-
-def _within(value: float, low: float | None, high: float | None) -> bool:
-    return (low is None or value >= low) and (high is None or value <= high)
 
 
 def _kind(field: "dataclasses.Field[Any]") -> str:
@@ -164,18 +167,7 @@ class Parameters:
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
-        """Return parameters from an instance of this class, a mapping of names to values, or None (the defaults).
-
-        Parameters
-        ----------
-        given : Parameters, mapping or None
-            What the user gave.
-
-        Returns
-        -------
-        Self
-            An instance of this class.
-        """
+        """Return parameters from an instance of this class, a mapping of names to values, or None (the defaults)."""
         given = {} if given is None else given
         if type(given) is cls:
             return given
@@ -193,13 +185,7 @@ class Parameters:
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:
-        """Return names and values as JSON knows them; :meth:`of` makes equal parameters of them.
-
-        Returns
-        -------
-        dict of str to object
-            In the order of the fields.
-        """
+        """Return names and values as JSON knows them; :meth:`of` makes equal parameters of them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
@@ -208,13 +194,7 @@ class Parameters:
 
     @classmethod
     def table(cls) -> list[dict[str, str]]:
-        """Return one row for each parameter: name, symbol, meaning, range and default, as text.
-
-        Returns
-        -------
-        list of dict
-            Rows, in the order of the fields.
-        """
+        """Return one row for each parameter: name, symbol, meaning, range and default, as text."""
         return [
             {
                 "name": field.name,

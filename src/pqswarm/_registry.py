@@ -27,18 +27,8 @@ class Registry(Mapping[str, _Member]):
         [project.entry-points."pqswarm.search"]
         my-search = "my_package.my_module:MySearch"
 
-    A member of this process alone, in a notebook say, is added by :meth:`register`. Names of ours cannot be taken.
-
-    Parameters
-    ----------
-    what : str
-        What its members are called in messages, such as ``"algorithm"``.
-    group : str
-        Group of the entry points.
-    base : type
-        Members are instances of this class, or classes derived from it.
-    ours : iterable
-        The members that come with pqswarm.
+    A member of this process alone, in a notebook say, is added by :meth:`register`. Names of `ours` cannot be taken.
+    Members are instances of `base`, or classes derived from it; `what` they are called stands in messages.
     """
 
     def __init__(self, what: str, group: str, base: type, ours: Iterable[_Member]) -> None:
@@ -54,15 +44,7 @@ class Registry(Mapping[str, _Member]):
     def register(self, member: _Member) -> _Member:
         """Add a member in this process, and return it, so that it can decorate a class.
 
-        Parameters
-        ----------
-        member : object
-            With a `name` that none of ours has; what was registered under that name before is replaced.
-
-        Returns
-        -------
-        object
-            The same.
+        Its `name` must be none of ours; what was registered under that name before is replaced.
         """
         name = getattr(member, "name", None)
         if not isinstance(name, str) or name in self._ours:

@@ -19,7 +19,8 @@ from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import ClassificationEvaluator, Folds, GenericEvaluator, Memo, find_classifier
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
-from pqswarm.search import ProgressBar, SearchResult, minimize_many
+from pqswarm.search import ProgressBar, SearchResult, filter_of, minimize_many
+from pqswarm.search.registry import search_class
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -157,11 +158,11 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise PqswarmError(f"n_runs must be an integer of at least 1, not {self.n_runs!r}.")
         seed = _seed(self.random_state)
         evaluator = self._evaluator(X, y, groups, seed)
-        results = self._search(
-            Memo(evaluator),
-            [derived_seed(seed, (run,)) for run in range(self.n_runs)],
-            self._search_parameters(X.shape[1]),
-        )
+        seeds = [derived_seed(seed, (run,)) for run in range(self.n_runs)]
+        parameters = self._search_parameters(X.shape[1])
+        if (ranking := filter_of(search_class(self.algorithm), parameters)) is not None:
+            parameters["order"] = ranking.rank(X, y)
+        results = self._search(Memo(evaluator), seeds, parameters)
         best = min(results, key=lambda result: (result.error, result.size))
         loss = isinstance(evaluator, GenericEvaluator) and evaluator.is_loss
         self.support_: BoolArray = best.mask
@@ -216,8 +217,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def _evaluator(self, X: Any, y: Any, groups: Any, seed: int) -> ClassificationEvaluator:
         """The fast evaluator of the estimator if there is one, else the generic one."""
-        estimator = _default_estimator() if self.estimator is None else self.estimator
-        estimator = seed_estimator(estimator, seed)
+        default = make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
+        estimator = seed_estimator(default if self.estimator is None else self.estimator, seed)
         known = hasattr(estimator, "fit") and hasattr(estimator, "get_params")
         classifies = known and is_classifier(estimator)
         if classifies:
@@ -234,13 +235,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         return self.support_
 
     def plot_history(self) -> "Figure":
-        """Draw the least error and the size of its subset against the evaluations, one line for each run.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            The figure.
-        """
+        """Draw the least error and the size of its subset against the evaluations, one line for each run."""
         from pqswarm.report import plot_searches
 
         check_is_fitted(self)
@@ -270,11 +265,6 @@ def _folds(cv: Any, X: AnyArray, y: AnyArray, groups: Any, classifies: bool) -> 
             )
             cv = most
     return Folds.from_splitter(check_cv(cv, y, classifier=classifies), X, y, groups)
-
-
-def _default_estimator() -> Any:
-    """The classifier of the paper."""
-    return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
 
 
 def _seed(random_state: Any) -> int:

@@ -83,6 +83,13 @@ def test_names_that_would_be_lost_are_refused(study, monkeypatch, names, clash):
         compose(study)
 
 
+def test_what_a_section_says_of_the_study_joins_its_description(study, monkeypatch):
+    registered(monkeypatch, Content(answer=["It rained."]), Content())
+    document = compose(study)
+    assert document.description.endswith(" It rained.")
+    assert document.parts == ()
+
+
 def test_drawings_are_named_after_their_section(study, monkeypatch):
     registered(monkeypatch, *(Content(drawings=[Drawing(name, "", "", None)]) for name in ("", "", "x")))
     assert [drawing.name for drawing in compose(study).drawings] == ["s0", "s1", "s2-x"]

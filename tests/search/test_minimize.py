@@ -39,9 +39,9 @@ def test_2d_upso_finds_the_optimum_of_small_problems(name, least):
     assert found >= least
 
 
-def test_registry_holds_the_ten_algorithms():
-    names = ["2d-upso", "2d-gpso", "2d-lpso", "2d-clpso", "ga", "aco", "bpso", "cbpso", "chbpso", "sffs"]
-    assert list(ALGORITHMS)[:10] == names
+def test_registry_holds_our_algorithms():
+    names = ["2d-upso", "2d-gpso", "2d-lpso", "2d-clpso", "ga", "aco", "bpso", "cbpso", "chbpso", "sffs", "ranking"]
+    assert list(ALGORITHMS)[:11] == names
     assert all(ALGORITHMS[name].name == name for name in names)
     assert "2d-upso" in repr(ALGORITHMS)
     assert "nobody" not in ALGORITHMS
@@ -211,6 +211,7 @@ def test_results_keep_improvements_and_derive_the_traces():
 def test_sffs_says_how_it_is_run():
     declared = {name: (s.runs_once, s.needs_size, s.deterministic) for name, s in ALGORITHMS.items()}
     assert declared.pop("sffs") == (True, True, True)
+    assert declared.pop("ranking") == (True, False, True)
     assert set(declared.values()) == {(False, False, False)}
 
 

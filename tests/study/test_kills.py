@@ -14,7 +14,7 @@ from tests.study.studies import contents, plan_toml, start_command, survivors, w
 pytestmark = pytest.mark.slow
 
 KILLS = 22
-SHORTEST, LONGEST = 0.3, 5.5  # seconds from start to kill: from the first imports to a few slices of searching
+SHORTEST, LONGEST = 0.3, 5.5  # from the first imports to a few slices of searching, in units of the former
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 SURVIVAL = 5.0  # seconds in which workers must notice that no more work will come
 
@@ -45,6 +45,13 @@ def run_for(seconds, plan, folder, jobs):
     return ended
 
 
+def seconds_to_begin(plan):
+    """How long the command takes until it has read its plan: about a second, more where others are at work, too."""
+    start = time.monotonic()
+    assert start_command("plan", "check", plan, **QUIET).wait(timeout=120) == 0
+    return max(1.0, time.monotonic() - start)
+
+
 def test_kills_at_random_moments_change_nothing(tmp_path):
     plan = tmp_path / "plan.toml"
     plan.write_text(plan_toml(runs=6, max_evaluations=2500, events=40, old="number = 5", new="number = 10"))
@@ -55,7 +62,7 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
     kills, with_checkpoints, with_runs = 0, 0, 0
     # At least so many, and on until enough of them have fallen into searching, however fast the machine is.
     while kills < KILLS or ((with_checkpoints < 5 or with_runs < 3) and kills < 3 * KILLS):
-        if run_for(rng.uniform(SHORTEST, LONGEST), plan, folder, jobs=1 + kills % 2):
+        if run_for(rng.uniform(SHORTEST, LONGEST) * seconds_to_begin(plan), plan, folder, jobs=1 + kills % 2):
             assert contents(folder) == undisturbed
             folder, seen = tmp_path / str(kills), {}  # on a fast machine it is done too soon: begin another
             continue

@@ -113,37 +113,13 @@ class Dataset:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the data set to one file, without pickle; see :func:`pqswarm.datasets.load_dataset`.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to; missing folders are made. The file appears whole or not at all.
-
-        Returns
-        -------
-        Path
-            Where it was written.
-        """
+        """Write one file, whole or not at all, without pickle; see :func:`pqswarm.datasets.load_dataset`."""
         from pqswarm.datasets.files import save
 
         return save(self, path)
 
     def write_csv(self, path: str | Path, snr: float = inf) -> Path:
-        """Write one row per event: class, source, seed, record, parameters, features at `snr` [dB].
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to.
-        snr : float
-            Noise level [dB].
-
-        Returns
-        -------
-        Path
-            Where it was written.
-        """
+        """Write one row per event: class, source, seed, record, parameters, features at `snr` [dB]."""
         path = Path(path)
         features = self.X(snr)
         try:

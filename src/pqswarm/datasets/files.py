@@ -2,19 +2,17 @@
 
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pqswarm._archive import Archive
+from pqswarm._typing import AnyArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.events import PARAMETERS, RECORD, SOURCES, Parameter, check_snr
 from pqswarm.events.classes import is_name
 from pqswarm.features import FUNCTIONS, feature_names
-
-if TYPE_CHECKING:
-    from pqswarm._typing import AnyArray
 
 __all__ = ["load_dataset", "save"]
 
@@ -40,15 +38,8 @@ _ANY = Parameter("", "", "")
 
 def save(dataset: Dataset, path: str | Path) -> Path:
     """Write a data set; see :meth:`pqswarm.datasets.Dataset.save`."""
-    entries = {
-        "version": dataset.version,
-        "seed": dataset.seed,
-        "preset": dataset.preset,
-        "snr": ["inf" if level == inf else level for level in dataset.snr],
-        "class_names": dataset.class_names,
-        "feature_names": dataset.feature_names,
-        "parameter_names": dataset.parameter_names,
-    }
+    entries = {name: getattr(dataset, name) for name in _ARCHIVE.keys}
+    entries["snr"] = ["inf" if level == inf else level for level in dataset.snr]
     return _ARCHIVE.write(path, entries, {name: getattr(dataset, name) for name in _ARCHIVE.arrays})
 
 
@@ -81,7 +72,7 @@ def load_dataset(path: str | Path) -> Dataset:
     return _ARCHIVE.read(path, _assemble)
 
 
-def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Dataset:
+def _assemble(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
     if not isinstance(manifest["preset"].get("name"), str):
         raise FileFormatError("is damaged: the preset of its manifest has no name.")
     try:

@@ -14,16 +14,7 @@ from pqswarm._typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError
-from pqswarm.events import (
-    NOISE_LEVELS,
-    SOURCES,
-    Event,
-    Preset,
-    add_noise,
-    check_snr,
-    get_preset,
-    noise_stream,
-)
+from pqswarm.events import NOISE_LEVELS, SOURCES, Event, Preset, add_noise, check_snr, get_preset, noise_stream
 from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, extend, extract, feature_names
 
 __all__ = ["make_dataset"]

@@ -42,13 +42,6 @@ def list_orders(
 
     An order depends on (seed, family, class, number) alone: events of different families have different seeds. The
     noise levels `snr` [dB], if any, are taken by turns. Fewer than `least` events per class are refused.
-
-    Examples
-    --------
-    >>> from pqswarm.events import PRESETS
-    >>> orders = list_orders(PRESETS["paper"], 4, seed=0)
-    >>> len(orders), orders[11].event_class, orders[11].source
-    (56, 'sag', 'bench')
     """
     try:
         count = -1 if isinstance(events_per_class, bool) else index(events_per_class)

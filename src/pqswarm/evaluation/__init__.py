@@ -5,6 +5,7 @@ from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
 from pqswarm.evaluation.classifier import Classifier
+from pqswarm.evaluation.filters import FILTERS, Filter
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator
 from pqswarm.evaluation.generic import GenericEvaluator
@@ -16,11 +17,13 @@ from pqswarm.evaluation.registry import CLASSIFIERS, find_classifier
 
 __all__ = [
     "CLASSIFIERS",
+    "FILTERS",
     "METRICS",
     "ClassificationEvaluator",
     "Classifier",
     "Evaluator",
     "ExactEvaluator",
+    "Filter",
     "Folds",
     "GaussianNBEvaluator",
     "GenericEvaluator",

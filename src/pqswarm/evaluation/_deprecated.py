@@ -10,14 +10,7 @@ from pqswarm.evaluation.registry import CLASSIFIERS
 __all__ = ["__getattr__"]
 
 
-def _tune_knn(
-    X: Any,
-    y: Any,
-    folds: Any,
-    n_neighbors: Any = None,
-    metrics: Any = None,
-    **more: Any,
-) -> Any:
+def _tune_knn(X: Any, y: Any, folds: Any, n_neighbors: Any = None, metrics: Any = None, **more: Any) -> Any:
     classifier = CLASSIFIERS["k-nn"]
     given = {"metric": metrics, "n_neighbors": n_neighbors}
     grid = {name: classifier.grid[name] if values is None else values for name, values in given.items()}

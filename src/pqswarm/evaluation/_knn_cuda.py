@@ -39,17 +39,8 @@ _MOST_SORTED = 8192  # events that fit into the fast memory of a block; more are
 def mask_scales(masks: BoolArray, exponents: IntArray) -> FloatArray:
     """Return for each subset and feature the factor that brings its features to a common scale, the largest to 1.
 
-    Parameters
-    ----------
-    masks : ndarray of bool, shape (m, n_features)
-        Subsets, none of them empty.
-    exponents : ndarray of int, shape (n_features,)
-        Powers of two by which the features were divided.
-
-    Returns
-    -------
-    ndarray of shape (m, n_features)
-        Powers of two, at most 1 for selected features.
+    The factors, (m, n_features), are powers of two, at most 1 for selected features; `exponents` are the powers of two
+    by which the features were divided. No subset may be empty.
     """
     if not masks[:, exponents != exponents.max()].any():  # as a rule: data that were scaled
         return np.ones(masks.shape)
@@ -58,39 +49,14 @@ def mask_scales(masks: BoolArray, exponents: IntArray) -> FloatArray:
 
 
 def error_floors(masks: BoolArray, scales: FloatArray, metric: int) -> FloatArray:
-    """Return a bound of the error that rounding the data makes in the distances of each subset.
-
-    Parameters
-    ----------
-    masks, scales : ndarray of shape (m, n_features)
-        Subsets, and the scale of each feature in them.
-    metric : int
-        0 Manhattan, 1 Euclidean, 2 Chebyshev.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Errors, on the scale of the largest feature.
-    """
+    """Return a bound, (m,), of the error that rounding the data makes in the distances of each subset."""
     inside = np.where(masks, scales, 0.0)
     sizes = (inside.sum(axis=1), np.sqrt((inside**2).sum(axis=1)), np.ones(len(masks)))[metric]
     return np.asarray(_SAFETY * 3.0 * _UNIT * sizes + 1e-30)
 
 
 def list_length(k: int, shared: int) -> int:
-    """Return how many near events a block remembers for each of its events.
-
-    Parameters
-    ----------
-    k : int
-        Neighbours.
-    shared : int
-        Fast memory that the GPU gives to a block [bytes].
-
-    Returns
-    -------
-    int
-        Places of a list.
+    """Return how many near events a block remembers for each of its events, if the GPU gives it `shared` bytes.
 
     Examples
     --------

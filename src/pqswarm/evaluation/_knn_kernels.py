@@ -257,32 +257,14 @@ def _vote(chosen, labels):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def predict(data, columns, exponents, selected, pivots, guesses, folds, fold, labels, k, metric, predicted, neighbours):
-    """Predict the label of every event of `fold` (of all events if it is negative).
+    """Predict the label of every event of `fold` (of all events if it is negative) into `predicted`, int64[n].
 
-    Parameters
-    ----------
-    data : float64[n, p]
-        The events, one per row.
-    columns : float32[p, n]
-        The same, one feature per row, centred and divided by a power of two: -1 to 1.
-    exponents : int64[p]
-        Those powers of two.
-    selected : int64[q]
-        The features to use, ascending, at least one.
-    pivots : int64[N_PIVOTS]
-        Events far from each other.
-    guesses : int64[n, m]
-        For each event, events of other folds that are probably near; may be empty.
-    folds, labels : int64[n]
-        Fold and class of each event.
-    k : int
-        Number of neighbours; every event has at least so many events in other folds.
-    metric : int
-        MANHATTAN, EUCLIDEAN or CHEBYSHEV.
-    predicted : int64[n]
-        Filled with the predicted labels.
-    neighbours : int64[n, k] or int64[0, 0]
-        Filled with the neighbours, in no particular order, unless it is empty.
+    The events are given twice: `data`, float64[n, p], and `columns`, float32[p, n], each feature centred and divided by
+    2 ** `exponents`, int64[p], so that it goes from -1 to 1. `selected`, int64[q], are the features to use, ascending,
+    at least one; `pivots`, int64[N_PIVOTS], events far from each other; `guesses`, int64[n, m], events of other folds
+    that are probably near each event, m may be 0; `folds` and `labels`, int64[n], are those of each event. Every event
+    has at least `k` events in other folds. `metric` is MANHATTAN, EUCLIDEAN or CHEBYSHEV. `neighbours`, int64[n, k], is
+    filled too, in no particular order, unless it is empty.
     """
     n = data.shape[0]
     q = selected.size

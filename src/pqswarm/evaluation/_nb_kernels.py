@@ -76,26 +76,13 @@ def _sum_of_others(parts, value_folds, low, high, fold):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, width, terms):
-    """Log-likelihood of each query under each class, for one feature.
+    """Fill `terms`, float64[m, classes], with the log-likelihood of each query under each class, for one feature.
 
-    The density of a class is the mean of normal densities of width `width` around its training events: all
-    of the class but those in the query's own fold.
-
-    Parameters
-    ----------
-    queries, query_folds : float64[m], int64[m]
-        Values to judge, and the fold that each may not learn from (-1: none).
-    values, value_folds : float64[n + 2 classes], int64[n + 2 classes]
-        Training events, class by class, ascending within each, between -inf and inf.
-    starts : int64[classes + 1]
-        Where each class begins in `values`.
-    log_counts : float64[folds + 1, classes]
-        Logarithm of the number of training events without each fold; the last row is for all. A class without
-        training events has -inf and gets the term 0.
-    width : float
-        Standard deviation of the normal densities.
-    terms : float64[m, classes]
-        Filled.
+    The density of a class is the mean of normal densities of width `width` around its training events: all of the class
+    but those in the query's own fold, `query_folds`, int64[m] (-1: none). The training events are `values`, class by
+    class from `starts`, int64[classes + 1], ascending within each, between -inf and inf; `value_folds` are their folds.
+    `log_counts`, float64[folds + 1, classes], is the logarithm of the number of training events without each fold, the
+    last row for all. A class without training events has -inf and gets the term 0.
     """
     constant = np.log(width * np.sqrt(2.0 * np.pi))
     per_width = 1.0 / width
@@ -136,22 +123,11 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
 def gaussian_winners(columns, starts, selected, means, variances, smoothing, log_priors, winners, doubtful):
     """The class of the largest score of each event under normal densities, and where another one comes close.
 
-    Parameters
-    ----------
-    columns : float64[p, n]
-        Features, one per row; events fold by fold.
-    starts : int64[folds + 1]
-        Where each fold begins.
-    selected : int64[q]
-        Features of the subset.
-    means, variances : float64[folds, p, classes]
-        Of the training events of each fold; NaN for a class without any.
-    smoothing : float64[folds]
-        Added to the variances, positive.
-    log_priors : float64[folds, classes]
-        Logarithm of the share of each class, -inf for a class without events.
-    winners, doubtful : int64[n], bool[n]
-        Filled. In doubt are scores that differ by less than 1e-9 of their size: rounding could have its say.
+    `columns`, float64[p, n], hold a feature per row, events fold by fold from `starts`, int64[folds + 1]. `means` and
+    `variances`, float64[folds, p, classes], are those of the training events of each fold, NaN for a class without any;
+    `smoothing`, float64[folds], positive, is added to the variances. `log_priors`, float64[folds, classes], are -inf
+    for a class without events. Filled are `winners`, int64[n], and `doubtful`, bool[n]: scores that differ by less than
+    1e-9 of their size, where rounding could have its say.
     """
     n_classes = means.shape[2]
     longest = 0
@@ -200,20 +176,9 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
 def decide(scores, sizes, highest, n_classes, winners, doubtful):
     """The class of the largest score of each event, and the events where rounding leaves that in doubt.
 
-    Parameters
-    ----------
-    scores : float32[m, n * n_classes]
-        Sums of logarithms, each of `sizes` terms.
-    sizes : int64[m]
-        Terms in each sum.
-    highest : float
-        No term is larger; it is not negative. Terms below -1e30 were raised to that.
-    n_classes : int
-        Classes.
-    winners : int64[m, n]
-        Filled with the first class of the largest score.
-    doubtful : bool[m, n]
-        Filled: whether another class comes within the error of the sums.
+    `scores`, float32[m, n * n_classes], are sums of logarithms, each of `sizes`, int64[m], terms, none larger than
+    `highest`, which is not negative; terms below -1e30 were raised to that. Filled are `winners`, int64[m, n], with the
+    first class of the largest score, and `doubtful`, bool[m, n]: whether another comes within the error of the sums.
     """
     n = winners.shape[1]
     for row in range(scores.shape[0]):
@@ -245,20 +210,9 @@ def decide_exactly(table, priors, selected, events, winners):
     """The class of the largest score in double precision, first of equals, for the given events of one subset.
 
     Scores count as equal if they differ by no more than rounding can make of equal ones: in data with repeated
-    values, classes of different sizes often have the same score in truth.
-
-    Parameters
-    ----------
-    table : float64[p, n, classes]
-        Terms of all features.
-    priors : float64[n, classes]
-        Terms that are always there.
-    selected : int64[q]
-        Features of the subset.
-    events : int64[k]
-        Events in doubt.
-    winners : int64[n]
-        Filled at `events`.
+    values, classes of different sizes often have the same score in truth. A score is the sum of `priors`,
+    float64[n, classes], and the terms of the `selected` features in `table`, float64[p, n, classes]. `winners`,
+    int64[n], is filled at `events`.
     """
     n_classes = priors.shape[1]
     totals = np.empty(n_classes)

@@ -17,13 +17,7 @@ _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
 
 
 class Backend(ABC, Generic[_Evaluator]):
-    """The part of an evaluator that knows where it computes.
-
-    Parameters
-    ----------
-    evaluator : ClassificationEvaluator
-        Whose data and settings to use.
-    """
+    """The part of an evaluator that knows where it computes, on the evaluator's data and settings."""
 
     def __init__(self, evaluator: _Evaluator) -> None:
         self.evaluator = evaluator

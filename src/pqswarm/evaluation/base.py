@@ -13,10 +13,10 @@ from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["ClassificationEvaluator", "Evaluator", "Scaling", "check_labels", "scaled"]
+__all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "check_labels", "scaled"]
 
 Scaling = Literal["once", "fold", "none"]
-_SCALINGS = ("once", "fold", "none")
+SCALINGS: tuple[Scaling, ...] = ("once", "fold", "none")
 _LARGEST = 1e100  # keeps squares and their sums far from overflow
 
 
@@ -43,8 +43,8 @@ class Evaluator(ABC):
     """
 
     def __init__(self, X: npt.ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
-        if scaling not in _SCALINGS:
-            raise unknown_name("scaling", scaling, _SCALINGS)
+        if scaling not in SCALINGS:
+            raise unknown_name("scaling", scaling, SCALINGS)
         self.data = check_features(X)
         if not isinstance(folds, Folds):
             raise PqswarmError(
@@ -60,33 +60,11 @@ class Evaluator(ABC):
 
     @abstractmethod
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
-        """Return the error of each subset.
-
-        Parameters
-        ----------
-        masks : array_like of bool, shape (m, n_features)
-            Feature subsets.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-            Errors; lower is better.
-        """
+        """Return the error of each subset, shape (m,), of masks of shape (m, n_features); lower is better."""
 
     @abstractmethod
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return what is predicted for each event when its fold is tested.
-
-        Parameters
-        ----------
-        mask : array_like of bool, shape (n_features,)
-            One feature subset, not empty.
-
-        Returns
-        -------
-        ndarray of shape (n_events,)
-            Predicted labels, or numbers.
-        """
+        """Return what is predicted for each event when its fold is tested, by one mask that is not empty."""
 
     def _evaluate(self, masks: npt.ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
         """What `compute` makes of the subsets that are not empty, and `empty` for each that is."""
@@ -167,13 +145,7 @@ class ClassificationEvaluator(Evaluator):
     """
 
     def __init__(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        folds: Folds,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None
     ) -> None:
         super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
         self.classes, self.labels = check_labels(y, len(self.data))
@@ -195,18 +167,7 @@ class ClassificationEvaluator(Evaluator):
         return found
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold.
-
-        Parameters
-        ----------
-        masks : array_like of bool, shape (m, n_features)
-            Feature subsets.
-
-        Returns
-        -------
-        ndarray of int64, shape (m, n_folds)
-            Misclassified events; of an empty subset all of them.
-        """
+        """Return the misclassified events of each fold, shape (m, n_folds); of an empty subset all of them."""
         return self._evaluate(masks, self.folds.sizes, self._counts)
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:

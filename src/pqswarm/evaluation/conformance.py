@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._conformance import refuses, require
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Scaling, scaled
+from pqswarm.evaluation.base import SCALINGS, Scaling, scaled
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.cuda import DEVICES
 from pqswarm.evaluation.folds import Folds
@@ -24,7 +24,6 @@ from pqswarm.evaluation.folds import Folds
 __all__ = ["CHECKS", "check_classifier"]
 
 _Problem = tuple[FloatArray, AnyArray, Folds]
-_SCALINGS: tuple[Scaling, ...] = ("once", "fold", "none")
 
 
 @cache
@@ -57,37 +56,23 @@ def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, 
     return predicted
 
 
-def _require(condition: object, message: str) -> None:
-    if not condition:
-        raise AssertionError(message)
-
-
-def _refuses(action: Callable[[], object], name: str) -> bool:
-    """Whether there is an error of ours that names what is wrong."""
-    try:
-        action()
-    except PqswarmError as error:
-        return name in str(error)
-    return False
-
-
 def check_declarations(classifier: Classifier) -> None:
     """It has a name, a title and devices, the CPU among them."""
-    _require(classifier.name and classifier.name == classifier.name.lower().strip(), "the name is not in lower case")
-    _require(isinstance(classifier.title, str) and classifier.title, "there is no title")
-    _require("cpu" in classifier.devices and set(classifier.devices) <= set(DEVICES), "devices are not among DEVICES")
-    _require(isinstance(classifier.exact, bool), "exact is not true or false")
+    require(classifier.name and classifier.name == classifier.name.lower().strip(), "the name is not in lower case")
+    require(isinstance(classifier.title, str) and classifier.title, "there is no title")
+    require("cpu" in classifier.devices and set(classifier.devices) <= set(DEVICES), "devices are not among DEVICES")
+    require(isinstance(classifier.exact, bool), "exact is not true or false")
 
 
 def check_hyperparameters(classifier: Classifier) -> None:
     """Hyperparameters are frozen and say what they mean; wrong names and values are refused by name."""
     for row in classifier.Hyperparameters.table():
-        _require(row["meaning"] and row["range"], f"hyperparameter {row['name']} does not say its meaning or range")
+        require(row["meaning"] and row["range"], f"hyperparameter {row['name']} does not say its meaning or range")
     for name, wrong in _wrong_values(classifier):
         given = {**classifier.settings, name: wrong}
-        _require(_refuses(lambda given=given: type(classifier)(given), name), f"{name} = {wrong!r} is taken")  # type: ignore[misc]
+        require(refuses(type(classifier), given, named=name), f"{name} = {wrong!r} is taken")
     given = {**classifier.settings, "no_such_thing": 1}
-    _require(_refuses(lambda: type(classifier)(given), "no_such_thing"), "an unknown hyperparameter is taken")
+    require(refuses(type(classifier), given, named="no_such_thing"), "an unknown hyperparameter is taken")
     try:
         classifier.hyperparameters = None  # type: ignore[misc]
     except dataclasses.FrozenInstanceError:
@@ -107,25 +92,25 @@ def _wrong_values(classifier: Classifier) -> Iterator[tuple[str, Any]]:
 def check_settings(classifier: Classifier) -> None:
     """Settings are JSON, and give an equal classifier with the same hash."""
     again = type(classifier)(json.loads(json.dumps(classifier.settings)))
-    _require(again == classifier and hash(again) == hash(classifier), "settings do not give the same classifier again")
+    require(again == classifier and hash(again) == hash(classifier), "settings do not give the same classifier again")
     classifier.settings.clear()
-    _require(again == classifier and again.settings == classifier.settings, "settings can be changed from outside")
+    require(again == classifier and again.settings == classifier.settings, "settings can be changed from outside")
 
 
 def check_description(classifier: Classifier) -> None:
     """The description is a short phrase, and equal for equal classifiers."""
     text = classifier.describe()
-    _require(isinstance(text, str) and 3 <= len(text) <= 160 and len(text.splitlines()) == 1, "no short description")
-    _require(text == type(classifier)(classifier.settings).describe(), "equal classifiers have two descriptions")
+    require(isinstance(text, str) and 3 <= len(text) <= 160 and len(text.splitlines()) == 1, "no short description")
+    require(text == type(classifier)(classifier.settings).describe(), "equal classifiers have two descriptions")
 
 
 def check_other_processes(classifier: Classifier) -> None:
     """It can be sent to another process, and is the same there."""
     other = ForkingPickler.loads(ForkingPickler.dumps(classifier))
-    _require(other == classifier and hash(other) == hash(classifier), "a copy in another process is not equal")
+    require(other == classifier and hash(other) == hash(classifier), "a copy in another process is not equal")
     X, y, folds = _problems()[0]
     one, two = (each.evaluator(X, y, folds).error_counts(_masks(X.shape[1])) for each in (classifier, other))
-    _require(np.array_equal(one, two), "a copy in another process finds other errors")
+    require(np.array_equal(one, two), "a copy in another process finds other errors")
 
 
 def check_estimator(classifier: Classifier) -> None:
@@ -134,12 +119,12 @@ def check_estimator(classifier: Classifier) -> None:
 
     X, y, _ = _problems()[0]
     one, two = classifier.estimator(), classifier.estimator()
-    _require(one is not two and is_classifier(one), "estimator() does not return a new classifier each time")
+    require(one is not two and is_classifier(one), "estimator() does not return a new classifier each time")
     before = np.random.get_state(legacy=True)[1].tolist()  # type: ignore[index]  # noqa: NPY002
     predicted = [each.fit(X[::2], y[::2]).predict(X).tolist() for each in (one, two, clone(two))]
-    _require(predicted[0] == predicted[1] == predicted[2], "the estimator does not predict the same twice: seed it")
+    require(predicted[0] == predicted[1] == predicted[2], "the estimator does not predict the same twice: seed it")
     after = np.random.get_state(legacy=True)[1].tolist()  # type: ignore[index]  # noqa: NPY002
-    _require(before == after, "numpy's global random state was touched")
+    require(before == after, "numpy's global random state was touched")
 
 
 def check_predictions(classifier: Classifier) -> None:
@@ -147,24 +132,22 @@ def check_predictions(classifier: Classifier) -> None:
     for problem in _problems():
         X, y, folds = problem
         masks = _masks(X.shape[1])
-        for scaling in _SCALINGS:
+        for scaling in SCALINGS:
             evaluator = classifier.evaluator(X, y, folds, scaling=scaling)
             counts, errors = evaluator.error_counts(masks), evaluator.errors(masks)
             for mask, count, error in zip(masks, counts, errors, strict=True):
                 if not mask.any():
-                    _require(
-                        error == 1.0 and np.array_equal(count, folds.sizes), "the empty subset has an error below 1"
-                    )
+                    all_wrong = error == 1.0 and np.array_equal(count, folds.sizes)
+                    require(all_wrong, "the empty subset has an error below 1")
                     continue
                 expected = _cross_validate(classifier, problem, mask, scaling)
                 found = evaluator.predictions(mask)
                 where = f"scaling {scaling!r}, features {np.flatnonzero(mask).tolist()}"
-                _require(np.array_equal(found, expected), f"the evaluator does not predict as the estimator: {where}")
+                require(np.array_equal(found, expected), f"the evaluator does not predict as the estimator: {where}")
                 wrong = np.bincount(folds.test_fold[expected != y], minlength=folds.n_folds)
-                _require(np.array_equal(count, wrong), f"the evaluator miscounts errors: {where}")
-                _require(
-                    abs(error - (wrong / folds.sizes).mean()) < 1e-12, f"error is not the mean over folds: {where}"
-                )
+                require(np.array_equal(count, wrong), f"the evaluator miscounts errors: {where}")
+                mean = (wrong / folds.sizes).mean()
+                require(abs(error - mean) < 1e-12, f"error is not the mean over folds: {where}")
 
 
 def check_threads(classifier: Classifier) -> None:
@@ -173,17 +156,17 @@ def check_threads(classifier: Classifier) -> None:
     masks = _masks(X.shape[1])
     one, two = (classifier.evaluator(X, y, folds, n_jobs=n_jobs) for n_jobs in (1, 2))
     expected = one.error_counts(masks)
-    _require(np.array_equal(two.error_counts(masks), expected), "errors depend on n_jobs")
+    require(np.array_equal(two.error_counts(masks), expected), "errors depend on n_jobs")
     single = np.concatenate([two.error_counts(masks[row : row + 1]) for row in range(len(masks))])
-    _require(np.array_equal(single, expected), "errors depend on the batch")
+    require(np.array_equal(single, expected), "errors depend on the batch")
 
 
 def check_devices(classifier: Classifier) -> None:
     """Devices that it does not have are refused by name."""
     X, y, folds = _problems()[0]
     for device in {"abacus", *DEVICES} - set(classifier.devices):
-        refused = _refuses(lambda device=device: classifier.evaluator(X, y, folds, device=device), device)  # type: ignore[misc]
-        _require(refused, f"device {device!r} is not refused")
+        refused = refuses(classifier.evaluator, X, y, folds, device=device, named=device)
+        require(refused, f"device {device!r} is not refused")
 
 
 def check_grid(classifier: Classifier) -> None:
@@ -192,32 +175,23 @@ def check_grid(classifier: Classifier) -> None:
     grid = type(classifier).search_grid(X, y, folds, scaling="once", n_jobs=1)
     if grid is None:
         return
-    _require(len(grid.points) == len(grid.accuracies) == len(grid.table()), "points and accuracies differ in number")
+    require(len(grid.points) == len(grid.accuracies) == len(grid.table()), "points and accuracies differ in number")
     evaluator = type(classifier)(grid.best).evaluator(X, y, folds)
     accuracy = 1.0 - evaluator.errors(np.ones((1, X.shape[1]), dtype=np.bool_))[0]
     usable = [a for a, fits in zip(grid.accuracies, grid.usable or [True] * len(grid.points), strict=True) if fits]
-    _require(accuracy == max(usable), "the best point of the grid does not have the highest accuracy")
+    require(accuracy == max(usable), "the best point of the grid does not have the highest accuracy")
 
 
 def check_from_estimator(classifier: Classifier) -> None:
     """It recognises its own estimator, or none; and never one of others."""
     recognised = type(classifier).from_estimator(classifier.estimator())
-    _require(recognised is None or recognised == classifier, "its own estimator makes another classifier")
-    _require(type(classifier).from_estimator(object()) is None, "anything is taken for its estimator")
+    require(recognised is None or recognised == classifier, "its own estimator makes another classifier")
+    require(type(classifier).from_estimator(object()) is None, "anything is taken for its estimator")
 
 
 CHECKS: tuple[Callable[[Classifier], None], ...] = (
-    check_declarations,
-    check_hyperparameters,
-    check_settings,
-    check_description,
-    check_other_processes,
-    check_estimator,
-    check_predictions,
-    check_threads,
-    check_devices,
-    check_grid,
-    check_from_estimator,
+    *(check_declarations, check_hyperparameters, check_settings, check_description, check_other_processes),
+    *(check_estimator, check_predictions, check_threads, check_devices, check_grid, check_from_estimator),
 )
 """All checks."""
 

@@ -20,17 +20,7 @@ MEMORY = 1 << 30
 
 
 def check_device(device: object) -> None:
-    """Raise an error that says what is missing if evaluators cannot compute there.
-
-    Parameters
-    ----------
-    device : str
-        One of :data:`DEVICES`.
-
-    Examples
-    --------
-    >>> check_device("cpu")
-    """
+    """Raise an error that says what is missing if evaluators cannot compute there."""
     if not isinstance(device, str) or device not in DEVICES:
         raise unknown_name("device", device, DEVICES)
     if device == "cuda":
@@ -60,25 +50,7 @@ def cupy() -> Any:
 def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
     """Cut a batch into pieces that fit into the memory, as few and as even as can be, subsets of like size together.
 
-    Parameters
-    ----------
-    masks : ndarray of bool, shape (m, n_features)
-        Subsets.
-    bytes_each : int
-        Memory that each needs.
-    memory : int
-        Bytes at hand.
-
-    Returns
-    -------
-    list of ndarray of int
-        Rows of each piece: so ordered, no small subset takes the memory of a large one.
-
-    Examples
-    --------
-    >>> masks = np.array([[True, True], [True, False], [False, True]])
-    >>> [rows.tolist() for rows in pieces(masks, 100, memory=250)]
-    [[1, 2], [0]]
+    The rows of each piece are returned: so ordered, no small subset takes the memory of a large one.
     """
     count, most = len(masks), max(1, memory // max(1, bytes_each))
     order, number = np.argsort(masks.sum(axis=1), kind="stable"), -(-count // most)
@@ -92,31 +64,7 @@ def source(name: str) -> str:
 
 
 def pack_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros.
-
-    Parameters
-    ----------
-    masks : ndarray of bool, shape (m, n_features)
-        Subsets, none of them empty.
-    weights : ndarray of shape (m, n_features)
-        Something for each feature.
-
-    Returns
-    -------
-    selected : ndarray of int32, shape (m, widest)
-        Features.
-    values : ndarray of shape (m, widest)
-        Their weights.
-    sizes : ndarray of int32, shape (m,)
-        Their number.
-
-    Examples
-    --------
-    >>> masks = np.array([[True, False, True], [False, True, False]])
-    >>> selected, values, sizes = pack_masks(masks, np.array([[1.0, 2.0, 3.0]] * 2))
-    >>> selected.tolist(), values.tolist(), sizes.tolist()
-    ([[0, 2], [1, 0]], [[1.0, 3.0], [2.0, 0.0]], [2, 1])
-    """
+    """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros."""
     rows, features = np.nonzero(masks)
     sizes = np.bincount(rows, minlength=len(masks))
     places = np.arange(rows.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -91,6 +91,8 @@ class Folds:
     def from_splitter(cls, splitter: Any, X: npt.ArrayLike, y: npt.ArrayLike, groups: Any = None) -> "Folds":
         """Take the folds of a scikit-learn splitter, or of an iterable of (train, test) indices.
 
+        It is an error if the test sets are not a partition, or a training set is not all the rest.
+
         Parameters
         ----------
         splitter : object
@@ -104,11 +106,6 @@ class Folds:
         -------
         Folds
             The same test sets.
-
-        Raises
-        ------
-        PqswarmError
-            If the test sets are not a partition, or a training set is not all the rest.
         """
         n = len(np.asarray(y))
         fold = np.full(n, -1, dtype=np.int64)
@@ -140,18 +137,10 @@ class Folds:
         return np.bincount(self.test_fold).astype(np.int64)
 
     def mean_rates(self, counts: IntArray) -> FloatArray:
-        """Return the mean over the folds of each fold's share of counted events.
+        """Return the mean over the folds of each fold's share of counted events, shape (m,), from counts, (m, n_folds).
 
-        Parameters
-        ----------
-        counts : ndarray of int64, shape (m, n_folds)
-            Events of each fold, such as the misclassified ones.
-
-        Returns
-        -------
-        ndarray of float64, shape (m,)
-            Rates, 0 to 1. Equal counts, in whatever folds of the same size, give equal rates to the last bit: sums are
-            of integers, and one division ends them.
+        Equal counts, in whatever folds of the same size, give equal rates to the last bit: sums are of integers, and
+        one division ends them.
 
         Examples
         --------

@@ -1,7 +1,5 @@
 """The exact error of naive Bayes with normal densities."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
@@ -11,9 +9,6 @@ from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import Scaling
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.naive_bayes import log_priors
-
-if TYPE_CHECKING:
-    from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
 
 __all__ = ["GaussianNBEvaluator", "GaussianNBHyperparameters", "GaussianNBOnCpu"]
 
@@ -72,12 +67,11 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.columns = np.ascontiguousarray(seen[self.by_fold].T)
         self.log_priors = log_priors(self)
         self.moments = self._moments_of(slice(None))
-        self._backend = self._on_cuda() if device == "cuda" else GaussianNBOnCpu(self)
+        self._backend = GaussianNBOnCpu(self)
+        if device == "cuda":
+            from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
 
-    def _on_cuda(self) -> "GaussianNBOnCuda":
-        from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
-
-        return GaussianNBOnCuda(self)
+            self._backend = GaussianNBOnCuda(self)
 
     def _moments_of(self, features: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means and variances of each fold's training events, (folds, features, classes), and without classes."""

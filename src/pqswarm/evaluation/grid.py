@@ -58,13 +58,7 @@ class GridSearchResult:
         ]
 
     def plot(self) -> "Figure":
-        """Draw accuracy against the last hyperparameter, a line for each value of the others.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A figure; the best is ringed in matplotlib's colour of text.
-        """
+        """Draw accuracy against the last hyperparameter, a line for each value of the others; the best is ringed."""
         import matplotlib as mpl
         from matplotlib.figure import Figure
 

@@ -63,20 +63,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return KernelNBHyperparameters.of({**given, "floor": self.floor})
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
-        """Remember the training events, sorted.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, n_features)
-            Training events.
-        y : array_like of shape (n,)
-            Their labels.
-
-        Returns
-        -------
-        KernelNB
-            Itself.
-        """
+        """Remember the training events, shape (n, n_features), and their labels, (n,)."""
         checked = self.checked_hyperparameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
@@ -105,18 +92,7 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return mix_uniform(terms, self._floor), np.tile(self.class_log_prior_, (len(X), 1))
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most probable label of each event.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, n_features)
-            Events.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
+        """Return the most probable label of each event."""
         from pqswarm.evaluation._nb_kernels import decide_exactly
 
         terms, priors = self._terms(X)
@@ -126,35 +102,16 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labels
 
     def predict_joint_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithm of prior times likelihood of each class.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, n_features)
-            Events.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            Logarithms, in the order of `classes_`.
-        """
+        """Return the logarithm of prior times likelihood, (n, n_classes), in the order of `classes_`."""
         terms, scores = self._terms(X)
         for term in terms:  # in the order of the features, as `predict` does
             scores += term
         return scores
 
     def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the logarithm of the probability of each class.
+        """Return the logarithm of the probability of each class, (n, n_classes), in the order of `classes_`.
 
-        Parameters
-        ----------
-        X : array_like of shape (n, n_features)
-            Events.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            Log-probabilities, in the order of `classes_`, none below that of the smallest normal number (-708).
+        None is below that of the smallest normal number (-708).
         """
         from scipy.special import logsumexp
 
@@ -164,16 +121,5 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(np.maximum(scores - logsumexp(scores, axis=1, keepdims=True), smallest))
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, n_features)
-            Events.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            Probabilities, in the order of `classes_`.
-        """
+        """Return the probability of each class, (n, n_classes), in the order of `classes_`."""
         return np.exp(self.predict_log_proba(X))

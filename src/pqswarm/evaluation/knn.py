@@ -1,7 +1,6 @@
 """The exact error of k-nearest-neighbour classifiers."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +11,6 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import Scaling
 from pqswarm.evaluation.folds import Folds
-
-if TYPE_CHECKING:
-    from pqswarm.evaluation._knn_cuda import KNNOnCuda
 
 __all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu", "View"]
 
@@ -81,12 +77,11 @@ class KNNEvaluator(ExactEvaluator):
         # One view of the data if all folds share it, else one for each fold.
         self.views = [View(data, fold if scaling == "fold" else -1) for fold, data in enumerate(self.fold_views())]
         self.least_training = smallest
-        self._backend = self._on_cuda() if device == "cuda" else KNNOnCpu(self)
+        self._backend = KNNOnCpu(self)
+        if device == "cuda":
+            from pqswarm.evaluation._knn_cuda import KNNOnCuda
 
-    def _on_cuda(self) -> "KNNOnCuda":
-        from pqswarm.evaluation._knn_cuda import KNNOnCuda
-
-        return KNNOnCuda(self)
+            self._backend = KNNOnCuda(self)
 
     @cached_property
     def pivots(self) -> IntArray:
@@ -102,18 +97,7 @@ class KNNEvaluator(ExactEvaluator):
         return np.array(pivots, dtype=np.int64)
 
     def neighbours(self, mask: npt.ArrayLike) -> IntArray:
-        """Return the neighbours of each event under one mask, in no particular order.
-
-        Parameters
-        ----------
-        mask : array_like of bool, shape (n_features,)
-            One feature subset, not empty.
-
-        Returns
-        -------
-        ndarray of int64, shape (n_events, n_neighbors)
-            Indices of events of other folds.
-        """
+        """Return the neighbours of each event under one mask, (n_events, n_neighbors), in no particular order."""
         backend = self._backend if isinstance(self._backend, KNNOnCpu) else KNNOnCpu(self)
         return backend.neighbours(np.flatnonzero(self.checked_mask(mask)))
 

@@ -2,24 +2,15 @@
 
 from collections import OrderedDict
 from threading import Lock
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.base import ClassificationEvaluator
 
 __all__ = ["Memo"]
-
-
-class _Evaluates(Protocol):
-    n_features: int
-
-    def errors(self, masks: npt.ArrayLike) -> FloatArray: ...
-    def error_counts(self, masks: npt.ArrayLike) -> IntArray: ...
-    def predictions(self, mask: npt.ArrayLike) -> AnyArray: ...
-    def checked_masks(self, masks: npt.ArrayLike) -> BoolArray: ...
 
 
 class Memo:
@@ -53,7 +44,7 @@ class Memo:
     (5, 4)
     """
 
-    def __init__(self, evaluator: _Evaluates, max_entries: int = 1_000_000) -> None:
+    def __init__(self, evaluator: ClassificationEvaluator, max_entries: int = 1_000_000) -> None:
         if not isinstance(max_entries, int | np.integer) or max_entries < 1:
             raise PqswarmError(f"max_entries must be an integer of at least 1, not {max_entries!r}.")
         self.evaluator = evaluator

@@ -3,7 +3,7 @@
 from functools import cache
 from math import log, log1p
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,17 +14,7 @@ from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
-if TYPE_CHECKING:
-    from pqswarm.evaluation._nb_cuda import KernelNBOnCuda
-
-__all__ = [
-    "KernelNBEvaluator",
-    "KernelNBHyperparameters",
-    "KernelNBOnCpu",
-    "class_blocks",
-    "log_priors",
-    "mix_uniform",
-]
+__all__ = ["KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu", "class_blocks", "log_priors", "mix_uniform"]
 
 # A matrix product of so many masks and events is efficient, and its result stays in the cache.
 _MASKS = 64
@@ -133,12 +123,11 @@ class KernelNBEvaluator(ExactEvaluator):
         self.priors = log_priors(self)[folds.test_fold]
         self.highest = max(0.0, float(self.table.max()))
         self.table32 = np.concatenate([np.maximum(self.table, -1e30), self.priors[np.newaxis]]).astype(np.float32)
-        self._backend = self._on_cuda() if device == "cuda" else KernelNBOnCpu(self)
+        self._backend = KernelNBOnCpu(self)
+        if device == "cuda":
+            from pqswarm.evaluation._nb_cuda import KernelNBOnCuda
 
-    def _on_cuda(self) -> "KernelNBOnCuda":
-        from pqswarm.evaluation._nb_cuda import KernelNBOnCuda
-
-        return KernelNBOnCuda(self)
+            self._backend = KernelNBOnCuda(self)
 
     def _terms(self) -> FloatArray:
         """Log-likelihood of every event under every class and feature, learnt from the other folds."""

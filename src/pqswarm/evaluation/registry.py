@@ -6,12 +6,7 @@ from typing import Any
 from pqswarm._registry import Registry
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.classifiers import (
-    EstimatorClassifier,
-    GaussianNBClassifier,
-    KernelNBClassifier,
-    KNNClassifier,
-)
+from pqswarm.evaluation.classifiers import EstimatorClassifier, GaussianNBClassifier, KernelNBClassifier, KNNClassifier
 
 __all__ = ["CLASSIFIERS", "find_classifier"]
 

@@ -21,13 +21,8 @@ __all__ = ["RECORD", "Event", "check_record", "generate", "synthesise"]
 RECORD = ("sampling_rate", "frequency", "cycles")
 """The parameters of an event that are its record's."""
 
-_GRID = (
-    "amplitude",
-    "phase",
-    "frequency_deviation",
-    "snr",
-    *(name for name in PARAMETERS if name.startswith("background_")),
-)
+_BACKGROUND = tuple(name for name in PARAMETERS if name.startswith("background_"))
+_GRID = ("amplitude", "phase", "frequency_deviation", "snr", *_BACKGROUND)
 _HIGHEST_ORDER = 13
 _MOST_SAMPLES = 10_000_000
 
@@ -75,12 +70,7 @@ class Event:
 
 
 def generate(
-    event_class: str,
-    seed: int,
-    preset: str | Preset = "paper",
-    *,
-    source: str = "model",
-    **parameters: float,
+    event_class: str, seed: int, preset: str | Preset = "paper", *, source: str = "model", **parameters: float
 ) -> Event:
     """Generate one event: draw its parameters from the preset, then its waveform.
 
@@ -268,7 +258,7 @@ def _grid(parameters: Mapping[str, float], frequency: float) -> Grid:
         # In the order of the catalogue, so that the sum does not depend on the order of the mapping.
         background=tuple(
             (int(name.removeprefix("background_")), parameters[name], parameters.get(f"{name}_phase", 0.0))
-            for name in PARAMETERS
-            if name in parameters and name.startswith("background_") and not name.endswith("_phase")
+            for name in _BACKGROUND
+            if name in parameters and not name.endswith("_phase")
         ),
     )

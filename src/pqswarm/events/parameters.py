@@ -248,29 +248,7 @@ def check_parameters(
     owner: str,
     catalogue: Mapping[str, Parameter] = PARAMETERS,
 ) -> dict[str, float]:
-    """Return `parameters` as floats, or raise an error that names the first one that will not do.
-
-    Parameters
-    ----------
-    parameters : mapping
-        Names and values as the user gave them.
-    known : mapping
-        The names that `owner` has.
-    owner : str
-        Whom the error should name.
-    catalogue : mapping of str to Parameter
-        What each may be.
-
-    Returns
-    -------
-    dict of str to float
-        The checked values.
-
-    Examples
-    --------
-    >>> check_parameters({"depth": 1}, {"depth": None}, "sag")
-    {'depth': 1.0}
-    """
+    """Return `parameters` of `owner` as floats, or raise an error that names the first one that will not do."""
     checked = {}
     for name, given in parameters.items():
         if name not in known:
@@ -289,27 +267,7 @@ def check_parameters(
 
 
 def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:
-    """Turn one uniform number per range into a value, in order; `given` values replace drawn ones.
-
-    Parameters
-    ----------
-    ranges : mapping of str to Range
-        The parameters to draw, in the order in which they may refer to each other.
-    uniforms : list of float
-        One number of [0, 1) for each.
-    given : mapping of str to float
-        Values fixed by the user.
-
-    Returns
-    -------
-    dict of str to float
-        A value for each range.
-
-    Examples
-    --------
-    >>> draw({"depth": Uniform(0.1, 0.9), "rise": Uniform(0.0, 1.0)}, [0.5, 0.25], {"depth": 0.3})
-    {'depth': 0.3, 'rise': 0.75}
-    """
+    """Turn one uniform number of [0, 1) per range into a value, in order; `given` values replace drawn ones."""
     values: dict[str, float] = {}
     for (name, spec), u in zip(ranges.items(), uniforms, strict=True):
         values[name] = given[name] if name in given else spec.at(u, values)

@@ -156,7 +156,6 @@ class Preset:
 
 def _model_ranges(
     magnitude: Ranges,
-    window: Ranges,
     flicker: Ranges,
     notches: Ranges,
     series: Ranges,
@@ -167,15 +166,15 @@ def _model_ranges(
 
     `window_of_transient` replaces the window of a sag or swell that comes with a transient.
     """
-    combined = transient | (window if window_of_transient is None else window_of_transient)
-    sag = {"depth": magnitude["sag"], **window}
-    swell = {"rise": magnitude["swell"], **window}
+    combined = transient | (window_of_transient or _WINDOW)
+    sag = {"depth": magnitude["sag"], **_WINDOW}
+    swell = {"rise": magnitude["swell"], **_WINDOW}
     return {
         "pure_sinusoid": {"amplitude": magnitude["amplitude"]},
         "dc_offset": {"amplitude": magnitude["amplitude"], "offset": magnitude["offset"]},
         "sag": sag,
         "swell": swell,
-        "interruption": {"depth": magnitude["interruption"], **window},
+        "interruption": {"depth": magnitude["interruption"], **_WINDOW},
         "flicker": flicker,
         "notching": notches,
         "harmonics": series,
@@ -201,6 +200,15 @@ _MAGNITUDE: Ranges = {
 
 def _series(low: float) -> Ranges:
     return {f"h{k}": Uniform(low, 0.2) for k in (5, 7, 11, 13)}
+
+
+def _notches(per_cycle: Range) -> Ranges:
+    return {
+        "notches_per_cycle": per_cycle,
+        "notch_depth": Uniform(0.1, 0.4),
+        "notch_position": Uniform(0.0, 1.0, "notch periods"),
+        "notch_width": Uniform(0.01, 0.05, "cycles"),
+    }
 
 
 def _bench_ranges(extra: Ranges | None = None) -> dict[str, Ranges]:
@@ -284,17 +292,11 @@ def paper_preset(
             raise unknown_name(option, value, allowed)
     models = _model_ranges(
         magnitude=_MAGNITUDE,
-        window=_WINDOW,
         flicker={
             "flicker_depth": Uniform(0.0, 0.07),
             "flicker_frequency": Uniform(1, 25, "" if flicker_frequency == "hertz" else "fundamental"),
         },
-        notches={
-            "notches_per_cycle": Fixed(1.0 if notch_period == "cycle" else 2.0),
-            "notch_depth": Uniform(0.1, 0.4),
-            "notch_position": Uniform(0.0, 1.0, "notch periods"),
-            "notch_width": Uniform(0.01, 0.05, "cycles"),
-        },
+        notches=_notches(Fixed(1.0 if notch_period == "cycle" else 2.0)),
         series=_series(0.0),
         transient={
             "transient_amplitude": Uniform(1.0, 4.0),
@@ -342,14 +344,8 @@ def _field_preset() -> Preset:
         },
         models=_model_ranges(
             magnitude={**_MAGNITUDE, "offset": Uniform(0.01, 0.1)},
-            window=_WINDOW,
             flicker={"flicker_depth": Uniform(0.01, 0.07), "flicker_frequency": Uniform(1.0, 25.0)},
-            notches={
-                "notches_per_cycle": Choice((1.0, 2.0, 3.0, 4.0, 5.0, 6.0)),
-                "notch_depth": Uniform(0.1, 0.4),
-                "notch_position": Uniform(0.0, 1.0, "notch periods"),
-                "notch_width": Uniform(0.01, 0.05, "cycles"),
-            },
+            notches=_notches(Choice((1.0, 2.0, 3.0, 4.0, 5.0, 6.0))),
             series=_series(0.02),
             transient={
                 "transient_amplitude": LogUniform(0.1, 4.0),

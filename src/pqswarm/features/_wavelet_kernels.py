@@ -19,14 +19,9 @@ _LOW = (
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def analyse(signals, approximations, details):
-    """Filter each row of `signals`, continued symmetrically, low and high, and keep every second value.
+    """Filter each row of `signals`, float64[m, n], continued symmetrically, low and high, and keep every second value.
 
-    Parameters
-    ----------
-    signals : float64[m, n]
-        One signal per row.
-    approximations, details : float64[m, (n + 11) // 2]
-        Filled.
+    `approximations` and `details`, float64[m, (n + 11) // 2], are filled.
     """
     n, length = signals.shape[1], approximations.shape[1]
     even, odd = np.empty(length + 5), np.empty(length + 5)

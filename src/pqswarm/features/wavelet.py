@@ -1,24 +1,13 @@
 """The discrete wavelet transform of the paper: sym6, to the level of its rule of thumb."""
 
 from math import frexp
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = [
-    "band_edges",
-    "band_names",
-    "coefficient_times",
-    "decompose",
-    "decomposition_level",
-    "minimum_samples",
-]
+__all__ = ["band_edges", "band_names", "coefficient_times", "decompose", "decomposition_level", "minimum_samples"]
 
 _FILTER_LENGTH = 12  # of sym6
 
@@ -120,7 +109,7 @@ def coefficient_times(band: str, n: int, sampling_rate: float) -> FloatArray:
     return np.asarray((step * np.arange(n) - delay) / sampling_rate)
 
 
-def decompose(signals: FloatArray, level: int) -> "Sequence[FloatArray]":
+def decompose(signals: FloatArray, level: int) -> list[FloatArray]:
     """Decompose each row of `signals` with the paper's wavelet, sym6.
 
     At its ends a signal is continued by its mirror image (half-point symmetric, MATLAB's default ``sym``).
@@ -134,7 +123,7 @@ def decompose(signals: FloatArray, level: int) -> "Sequence[FloatArray]":
 
     Returns
     -------
-    sequence of ndarray, each of shape (n, n_coefficients) or (n_coefficients,)
+    list of ndarray, each of shape (n, n_coefficients) or (n_coefficients,)
         The bands D1 ... D`level`, A`level`.
 
     Examples

@@ -84,7 +84,7 @@ def compose(study: StudySummary) -> Document:
     general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
     document = Document(
         title=study.plan.title,
-        description=describe_study(study),
+        description=" ".join([describe_study(study), *(said for _, content in general for said in content.answer)]),
         reference=study.reference,
         version=study.about.version,
         chapters=tuple(chapters),

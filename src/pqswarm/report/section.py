@@ -41,9 +41,9 @@ class Content:
     listings : mapping of str to str
         Texts to be shown as they are, by what they are.
     answer : sequence of str
-        Sentences for the answer at the top, which is made of those of all sections.
+        Sentences for the answer at the top, which is made of those of all sections, or on the study.
     numbers : mapping of str to str
-        What stands in large figures beside the answer, by its label.
+        What stands in large figures beside the answer for a classifier, by its label.
     """
 
     words: Sequence[str] = ()

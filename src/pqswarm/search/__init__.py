@@ -13,6 +13,7 @@ from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.learning2d import Learning2D, Learning2DParameters, SocialLearning2D, SocialParameters
 from pqswarm.search.lpso2d import LPSO2D, LPSO2DParameters
 from pqswarm.search.progress import ProgressBar
+from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
 from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult
 from pqswarm.search.sffs import SFFS, SFFSParameters
@@ -42,6 +43,8 @@ __all__ = [
     "Learning2DParameters",
     "Progress",
     "ProgressBar",
+    "Ranking",
+    "RankingParameters",
     "Run",
     "SFFSParameters",
     "Search",
@@ -52,6 +55,7 @@ __all__ = [
     "Swarm",
     "SwarmParameters",
     "UPSO2DParameters",
+    "filter_of",
     "minimize",
     "minimize_many",
     "option",

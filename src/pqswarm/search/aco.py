@@ -13,24 +13,7 @@ __all__ = ["ACO", "ACOParameters", "deposit", "take_probability"]
 
 
 def take_probability(pheromone: FloatArray) -> FloatArray:
-    """Return the probability that an ant takes each feature.
-
-    Parameters
-    ----------
-    pheromone : ndarray of shape (2, n)
-        Pheromone on the edges that take (row 0) and leave (row 1) each feature.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Probabilities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> take_probability(np.array([[1.5, 1.0], [0.5, 1.0]])).tolist()
-    [0.75, 0.5]
-    """
+    """Return the probability, (n,), that an ant takes each feature, from the pheromone that :func:`deposit` leaves."""
     return np.asarray(pheromone[0] / pheromone.sum(axis=0))
 
 
@@ -44,32 +27,11 @@ def deposit(
     low: float,
     high: float,
 ) -> FloatArray:
-    r"""Let pheromone evaporate and ants leave new one on the edges that they used.
+    r"""Let pheromone, (2, n) with row 0 to take and row 1 to leave each feature, evaporate, and ants leave new one.
 
     .. math:: \tau \leftarrow \mathrm{clip}((1 - \rho) \tau + \frac{1}{a} \sum (1 - J), \tau_{min}, \tau_{max})
 
-    Parameters
-    ----------
-    pheromone : ndarray of shape (2, n)
-        Pheromone on the edges that take (row 0) and leave (row 1) each feature.
-    paths : ndarray of bool, shape (k, n)
-        Subsets of the ants that leave pheromone.
-    errors : ndarray of shape (k,)
-        Their errors J, at most 1.
-    factor, evaporation, low, high : float
-        :math:`a, \rho, \tau_{min}, \tau_{max}`.
-
-    Returns
-    -------
-    ndarray of shape (2, n)
-        New pheromone.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> deposit(np.ones((2, 2)), np.array([[True, False]]), np.array([0.0]), factor=5, evaporation=0.2, low=0.3,
-    ...         high=1.5).tolist()
-    [[1.0, 0.8], [0.8, 1.0]]
+    The sum is over the ants whose subset, a row of `paths`, used the edge; their `errors` J are at most 1.
     """
     used = np.stack([paths, ~paths])
     left = (1.0 - errors)[:, np.newaxis]
@@ -148,11 +110,10 @@ class ACO(Search):
         if p.depositors == "global-best":
             masks, errors, order = np.vstack([self.best, masks]), np.append(self.best_error, errors), np.array([0])
         count = max(1, round(p.best_share * len(errors))) if p.depositors == "best-share" else 1
-        paths, path_errors = masks[order[:count]], as_rates(errors)[order[:count]]
         self.pheromone = deposit(
             self.pheromone,
-            paths,
-            path_errors,
+            masks[order[:count]],
+            as_rates(errors)[order[:count]],
             factor=p.factor,
             evaporation=p.evaporation,
             low=p.pheromone_low,

@@ -62,6 +62,8 @@ class Search(ABC):
         Whether a study runs it once, and not as often as others.
     needs_size : bool
         Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
+    needs_order : bool
+        Whether a study, or SwarmSelector, tells it the `order` of the features by its parameter `filter`.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Search(ABC):
     deterministic: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
     needs_size: ClassVar[bool] = False
+    needs_order: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
 
@@ -125,13 +128,7 @@ class Search(ABC):
         return 1
 
     def ask(self) -> BoolArray:
-        """Return the subsets to evaluate next; until they are told, always the same ones.
-
-        Returns
-        -------
-        ndarray of bool, shape (m, n_features)
-            Feature subsets; a copy.
-        """
+        """Return the subsets to evaluate next, shape (m, n_features); until they are told, always the same ones."""
         if self.done:
             raise PqswarmError(f"{self.name} has come to its end: look at `done` before asking again.")
         if not len(self._pending):
@@ -139,14 +136,9 @@ class Search(ABC):
         return self._pending.copy()
 
     def tell(self, masks: npt.ArrayLike, errors: npt.ArrayLike) -> None:
-        """Take the errors of the subsets that were asked for.
+        """Take the errors, lower is better, of the masks that `ask` returned.
 
-        Parameters
-        ----------
-        masks : array_like of bool, shape (m, n_features)
-            What `ask` returned.
-        errors : array_like of float, shape (m,)
-            Their errors; lower is better. Infinity is allowed, NaN is not: a failure is not a score.
+        Infinity is allowed, NaN is not: a failure is not a score.
         """
         if not np.array_equal(np.asarray(masks), self._pending) or not len(self._pending):
             raise PqswarmError("tell takes the masks that ask returned last, all of them and unchanged.")
@@ -157,25 +149,13 @@ class Search(ABC):
         self._learn(pending, values)
 
     def state(self) -> dict[str, AnyArray]:
-        """Return all that the search knows, as plain arrays, for instance for ``numpy.savez``.
-
-        Returns
-        -------
-        dict of str to ndarray
-            Copies, also of the state of the random generator. See :meth:`restore`.
-        """
+        """Return copies of all that the search knows, as plain arrays, for instance for ``numpy.savez``."""
         arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
         identity = np.array(json.dumps([self.name, asdict(self.parameters)], sort_keys=True))
         return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _pack(self.rng)}
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
-        """Go on from a state that a search with the same features and parameters was in.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-            What :meth:`state` returned.
-        """
+        """Go on from a :meth:`state` that a search with the same features and parameters was in."""
         expected = self.state()
         if set(state) != set(expected):
             raise PqswarmError(f"the state is not of {self.name}: it should hold {', '.join(sorted(expected))}.")
@@ -219,23 +199,7 @@ class Search(ABC):
 
 
 def as_rates(errors: FloatArray) -> FloatArray:
-    """Return errors so that none is above 1: error rates as they are, larger losses as shares of the largest.
-
-    Parameters
-    ----------
-    errors : ndarray
-        Errors; infinite ones become 1.
-
-    Returns
-    -------
-    ndarray
-        Numbers of at most 1.
-
-    Examples
-    --------
-    >>> as_rates(np.array([0.25, 1.0])).tolist(), as_rates(np.array([100.0, 400.0, np.inf])).tolist()
-    ([0.25, 1.0], [0.25, 1.0, 1.0])
-    """
+    """Return errors so that none is above 1: error rates as they are, larger losses as shares of the largest."""
     finite = errors[np.isfinite(errors)]
     largest = max(1.0, float(finite.max())) if finite.size else 1.0
     return np.minimum(errors / largest, 1.0)

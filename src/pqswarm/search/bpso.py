@@ -10,7 +10,7 @@ from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import Swarm, SwarmParameters
 
-__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity", "sigmoid"]
+__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity"]
 
 
 def binary_velocity(
@@ -26,55 +26,13 @@ def binary_velocity(
     social: float,
     limit: float,
 ) -> FloatArray:
-    r"""Return the velocities after one step.
+    r"""Return the velocities after one step, clipped to plus and minus `limit`.
 
     .. math:: v \leftarrow \omega v + c_1 r_1 (pbest - x) + c_2 r_2 (gbest - x)
-
-    Parameters
-    ----------
-    velocity : ndarray of shape (ps, n)
-        Velocities v.
-    position, pbest : ndarray of bool, shape (ps, n)
-        Positions x, and each particle's personal best.
-    gbest : ndarray of bool, shape (n,)
-        The global best.
-    r1, r2 : ndarray of shape (ps, n)
-        Uniform random numbers, 0 to 1.
-    inertia, cognitive, social : float
-        :math:`\omega, c_1, c_2`.
-    limit : float
-        Velocities are clipped to plus and minus this.
-
-    Returns
-    -------
-    ndarray of shape (ps, n)
-        New velocities.
     """
     x = position.astype(np.float64)
     step = inertia * velocity + cognitive * r1 * (pbest - x) + social * r2 * (gbest - x)
     return np.asarray(np.clip(step, -limit, limit))
-
-
-def sigmoid(velocity: FloatArray) -> FloatArray:
-    """Return the probability of a one for each velocity.
-
-    Parameters
-    ----------
-    velocity : ndarray
-        Velocities.
-
-    Returns
-    -------
-    ndarray
-        Probabilities, 0 to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sigmoid(np.array([-6.0, 0.0, 6.0])).round(4).tolist()
-    [0.0025, 0.5, 0.9975]
-    """
-    return np.asarray(1.0 / (1.0 + np.exp(-velocity)))
 
 
 @parameters
@@ -120,7 +78,7 @@ class BinarySwarm(Swarm):
             social=p.social,
             limit=p.velocity_limit,
         )
-        return self._resize(self.rng.random(shape) < sigmoid(self.velocities))
+        return self._resize(self.rng.random(shape) < 1.0 / (1.0 + np.exp(-self.velocities)))
 
 
 @parameters

@@ -5,35 +5,11 @@ from typing import ClassVar
 import numpy as np
 
 from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BPSO, BPSOParameters
 
-__all__ = ["CatfishBPSO", "CatfishParameters", "worst_particles"]
-
-
-def worst_particles(errors: FloatArray, count: int) -> IntArray:
-    """Return the particles with the largest errors.
-
-    Parameters
-    ----------
-    errors : ndarray of shape (ps,)
-        Errors of the particles' positions.
-    count : int
-        How many.
-
-    Returns
-    -------
-    ndarray of int, shape (count,)
-        Indices, worst first; of equals the lowest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> worst_particles(np.array([0.2, 0.5, 0.1, 0.5]), 3).tolist()
-    [1, 3, 0]
-    """
-    return np.argsort(-errors, kind="stable")[:count]
+__all__ = ["CatfishBPSO", "CatfishParameters"]
 
 
 @parameters
@@ -80,7 +56,8 @@ class CatfishBPSO(BPSO):
         if self.stagnation < self.parameters.refresh_gap:
             return positions
         self.stagnation = np.array(0)
-        catfish = worst_particles(self.errors, max(1, round(self.parameters.catfish_share * len(positions))))
+        count = max(1, round(self.parameters.catfish_share * len(positions)))
+        catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; of equals those of the lowest index
         self.velocities[catfish] = before[catfish]
         extremes = np.repeat(self.rng.random((catfish.size, 1)) < 0.5, self.n_features, axis=1)
         positions[catfish] = self._resize(extremes)

@@ -10,30 +10,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters
 
-__all__ = ["ChaoticBPSO", "ChaoticParameters", "logistic_map"]
+__all__ = ["ChaoticBPSO", "ChaoticParameters"]
 
 _FIXED = (0.25, 0.5, 0.75)  # from these, as from 0 and 1, the map runs into a fixed point
-
-
-def logistic_map(w: float) -> float:
-    """Return the next value of the logistic map, 4 w (1 - w).
-
-    Parameters
-    ----------
-    w : float
-        A value, 0 to 1.
-
-    Returns
-    -------
-    float
-        The next.
-
-    Examples
-    --------
-    >>> round(logistic_map(0.48), 4)
-    0.9984
-    """
-    return 4.0 * w * (1.0 - w)
 
 
 @parameters
@@ -80,5 +59,5 @@ class ChaoticBPSO(BinarySwarm):
 
     def _move(self) -> BoolArray:
         positions = super()._move()
-        self.inertia = np.array(logistic_map(float(self.inertia)))
+        self.inertia = np.array(4.0 * float(self.inertia) * (1.0 - float(self.inertia)))
         return positions

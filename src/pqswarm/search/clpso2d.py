@@ -13,26 +13,7 @@ __all__ = ["CLPSO2D", "CLPSO2DParameters", "tournament"]
 
 
 def tournament(contenders: IntArray, pbest_errors: FloatArray) -> IntArray:
-    """Return the best of each row of contenders.
-
-    Parameters
-    ----------
-    contenders : ndarray of int, shape (ps, k)
-        Indices of particles.
-    pbest_errors : ndarray of shape (ps,)
-        Error of each particle's personal best.
-
-    Returns
-    -------
-    ndarray of int, shape (ps,)
-        Indices of the winners; of equals the first of the row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tournament(np.array([[1, 2], [2, 0]]), np.array([0.3, 0.1, 0.3])).tolist()
-    [1, 2]
-    """
+    """Return the best of each row of contenders, by the error of its personal best; of equals the first of the row."""
     best = pbest_errors[contenders].argmin(axis=1)
     return np.asarray(contenders[np.arange(len(contenders)), best])
 

@@ -167,9 +167,8 @@ def minimize_many(
     total = sum(run.max_evaluations for run in runs)
     while not all(run.done for run in runs):
         step(runs, evaluator)
-        if callback is None:
-            continue
-        stop = callback(Progress(runs, sum(run.n_evaluations for run in runs), total))
-        if isinstance(stop, bool | np.bool_) and stop:
-            break
+        if callback is not None:
+            stop = callback(Progress(runs, sum(run.n_evaluations for run in runs), total))
+            if isinstance(stop, bool | np.bool_) and stop:
+                break
     return [run.result() for run in runs]

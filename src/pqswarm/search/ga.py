@@ -12,51 +12,19 @@ __all__ = ["GA", "GAParameters", "crossover", "fitness", "roulette"]
 
 
 def fitness(errors: FloatArray, kind: str = "accuracy") -> FloatArray:
-    """Return the weight of each chromosome on the roulette wheel.
+    """Return the weight of each chromosome on the roulette wheel, none negative.
 
-    Parameters
-    ----------
-    errors : ndarray of shape (N,)
-        Errors.
-    kind : {"accuracy", "windowed"}
-        1 - error (of losses above 1: what is missing to the largest, as a share of it), or how much better than
-        the worst of the population.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        Weights, none negative.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fitness(np.array([0.25, 0.5]), "windowed").tolist()
-    [0.25, 0.0]
+    By accuracy it is 1 - error (of losses above 1: what is missing to the largest, as a share of it), windowed it is
+    how much better than the worst of the population.
     """
     rates = as_rates(errors)
     return np.asarray((1.0 if kind == "accuracy" else rates.max()) - rates)
 
 
 def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
-    """Choose with replacement, each with a probability proportional to its weight.
+    """Choose with replacement, one for each of the uniform numbers `u`, with probabilities proportional to the weights.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (N,)
-        Weights, none negative; if all are zero, all are taken as equal.
-    u : ndarray of shape (m,)
-        Uniform random numbers, 0 to 1.
-
-    Returns
-    -------
-    ndarray of int, shape (m,)
-        Indices of the chosen.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> roulette(np.array([1.0, 0.0, 3.0]), np.array([0.1, 0.3, 0.9])).tolist()
-    [0, 2, 2]
+    If all weights are zero, all are taken as equal.
     """
     wheel = np.cumsum(weights if weights.any() else np.ones_like(weights))
     chosen = np.searchsorted(wheel, u * wheel[-1], side="right")
@@ -64,25 +32,9 @@ def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
 
 
 def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
-    """Exchange the tails of consecutive parents.
+    """Exchange the tails of consecutive parents: rows 0 and 1 are a pair, 2 and 3, and so on; an odd last one stays.
 
-    Parameters
-    ----------
-    parents : ndarray of bool, shape (N, n)
-        Rows 0 and 1 are a pair, 2 and 3, and so on; an odd last one stays as it is.
-    cuts : ndarray of int, shape (N // 2,)
-        Where each pair is cut: the first features, so many, are kept. n leaves a pair as it is.
-
-    Returns
-    -------
-    ndarray of bool, shape (N, n)
-        Children.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> crossover(np.array([[1, 1, 1], [0, 0, 0]], dtype=bool), np.array([1])).astype(int).tolist()
-    [[1, 0, 0], [0, 1, 1]]
+    Of each pair the first features, as many as its entry of `cuts`, are kept; n leaves the pair as it is.
     """
     children = parents.copy()
     pairs = 2 * len(cuts)

@@ -33,21 +33,11 @@ __all__ = [
 def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
     r"""Return what a particle can learn from an exemplar: its size, and the features that the particle lacks.
 
-    Algorithm 1: :math:`\mathcal{L}_\alpha = [\varphi_\alpha; \alpha \wedge \overline{\beta_i}]`.
-
-    Parameters
-    ----------
-    exemplar, particle : ndarray of bool, shape (..., n)
-        :math:`\alpha` and :math:`\beta_i`; they broadcast.
-
-    Returns
-    -------
-    ndarray of shape (..., 2, n)
-        Zeros and ones.
+    Algorithm 1: :math:`\mathcal{L}_\alpha = [\varphi_\alpha; \alpha \wedge \overline{\beta_i}]`, zeros and ones. The
+    two masks broadcast.
 
     Examples
     --------
-    >>> import numpy as np
     >>> learning_set(np.array([1, 1, 1, 0, 1], dtype=bool), np.array([1, 1, 0, 1, 0], dtype=bool)).astype(int).tolist()
     [[0, 0, 0, 1, 0], [0, 0, 1, 0, 1]]
     """
@@ -58,21 +48,10 @@ def learning_set(exemplar: BoolArray, particle: BoolArray) -> FloatArray:
 def self_learning_set(particle: BoolArray) -> FloatArray:
     r"""Return what a particle learns from itself: its size and its features.
 
-    Algorithm 1: :math:`\mathcal{L}_i = [\varphi_i; \beta_i]`.
-
-    Parameters
-    ----------
-    particle : ndarray of bool, shape (..., n)
-        :math:`\beta_i`.
-
-    Returns
-    -------
-    ndarray of shape (..., 2, n)
-        Zeros and ones.
+    Algorithm 1: :math:`\mathcal{L}_i = [\varphi_i; \beta_i]`, zeros and ones.
 
     Examples
     --------
-    >>> import numpy as np
     >>> self_learning_set(np.array([1, 1, 0, 1, 0], dtype=bool)).astype(int).tolist()
     [[0, 0, 1, 0, 0], [1, 1, 0, 1, 0]]
     """
@@ -88,23 +67,13 @@ def _with_size(mask: BoolArray, features: BoolArray) -> FloatArray:
 
 
 def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
-    r"""Return how much each particle trusts itself.
+    r"""Return how much each particle trusts itself, from its errors now and one iteration ago.
 
-    :math:`\Delta_i = \pm(1 - f_i / \max f)`, positive if the particle's error fell, else negative.
-
-    Parameters
-    ----------
-    errors, previous : ndarray of shape (ps,)
-        Errors of the particles' positions, now and one iteration ago.
-
-    Returns
-    -------
-    ndarray of shape (ps,)
-        Weights, -1 to 1; all 0 if no error is positive.
+    :math:`\Delta_i = \pm(1 - f_i / \max f)`, positive if the particle's error fell, else negative; all 0 if no error
+    is positive.
 
     Examples
     --------
-    >>> import numpy as np
     >>> adaptive_weight(np.array([0.1, 0.2, 0.4]), np.array([0.2, 0.2, 0.1])).tolist()
     [0.75, -0.5, 0.0]
     """
@@ -118,23 +87,13 @@ def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
 
 
 def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
-    r"""Spin the roulette wheel: return the first cardinality whose accumulated likelihood reaches `r` (Algorithm 2).
+    """Spin the roulette wheel: return the first cardinality whose accumulated likelihood reaches `r` (Algorithm 2).
 
-    Parameters
-    ----------
-    rho : ndarray of shape (..., n)
-        Likelihood of each cardinality 1 ... n; may be negative.
-    r : ndarray of shape (...)
-        Random numbers, 0 to the sum of `rho`.
-
-    Returns
-    -------
-    ndarray of int, shape (...)
-        Cardinalities :math:`\xi`; the likeliest where the sum is not positive, for no wheel can be spun there.
+    `rho` holds the likelihood of each cardinality 1 ... n, `r` random numbers, 0 to its sum. Where the sum is not
+    positive, for likelihoods may be negative, no wheel can be spun, and the likeliest is returned.
 
     Examples
     --------
-    >>> import numpy as np
     >>> int(cardinality(np.array([0.82, 2.53, 2.22, 0.28, 0.95]), np.array(3.1)))
     2
     """
@@ -145,21 +104,10 @@ def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
 
 
 def ranks(sigma: FloatArray) -> IntArray:
-    r"""Rank features by likelihood: 1 is the likeliest, of equals the one with the lowest index (Algorithm 2).
-
-    Parameters
-    ----------
-    sigma : ndarray of shape (..., n)
-        Likelihood of each feature.
-
-    Returns
-    -------
-    ndarray of int, shape (..., n)
-        Ranks :math:`\tau`.
+    """Rank features by likelihood: 1 is the likeliest, of equals the one with the lowest index (Algorithm 2).
 
     Examples
     --------
-    >>> import numpy as np
     >>> ranks(np.array([1.61, 1.88, 0.80, 1.33, 2.88])).tolist()
     [3, 2, 5, 4, 1]
     """
@@ -170,23 +118,10 @@ def ranks(sigma: FloatArray) -> IntArray:
 
 
 def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
-    r"""Select the :math:`\xi` likeliest features (Algorithm 2).
-
-    Parameters
-    ----------
-    sigma : ndarray of shape (..., n)
-        Likelihood of each feature.
-    xi : ndarray of int, shape (...)
-        How many to select.
-
-    Returns
-    -------
-    ndarray of bool, shape (..., n)
-        The new position.
+    r"""Select the :math:`\xi` likeliest features, by the likelihood `sigma` of each (Algorithm 2).
 
     Examples
     --------
-    >>> import numpy as np
     >>> position(np.array([1.61, 1.88, 0.80, 1.33, 2.88]), np.array(2)).astype(int).tolist()
     [0, 1, 0, 0, 1]
     """
@@ -194,23 +129,12 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
 
 
 def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArray:
-    """Return, for each particle on a ring, who of it and its neighbours knows the best position.
+    """Return, for each particle on a ring, who of it and its `neighbours` on each side knows the best position.
 
-    Parameters
-    ----------
-    pbest_errors : ndarray of shape (ps,)
-        Error of each particle's personal best.
-    neighbours : int
-        Neighbours on each side.
-
-    Returns
-    -------
-    ndarray of int, shape (ps,)
-        Indices of particles; of equals the lowest.
+    Of equals it is the one with the lowest index.
 
     Examples
     --------
-    >>> import numpy as np
     >>> neighbourhood_best(np.array([0.3, 0.2, 0.2, 0.4, 0.3])).tolist()
     [1, 1, 1, 2, 0]
     """

@@ -10,30 +10,32 @@ from pqswarm.search.clpso2d import CLPSO2D
 from pqswarm.search.ga import GA
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.lpso2d import LPSO2D
+from pqswarm.search.ranking import Ranking
 from pqswarm.search.sffs import SFFS
 from pqswarm.search.upso2d import UPSO2D
 
 __all__ = ["ALGORITHMS", "search_class"]
 
-_OURS: tuple[type[Search], ...] = (UPSO2D, GPSO2D, LPSO2D, CLPSO2D, GA, ACO, BPSO, CatfishBPSO, ChaoticBPSO, SFFS)
+_OURS: tuple[type[Search], ...] = (
+    UPSO2D,
+    GPSO2D,
+    LPSO2D,
+    CLPSO2D,
+    GA,
+    ACO,
+    BPSO,
+    CatfishBPSO,
+    ChaoticBPSO,
+    SFFS,
+    Ranking,
+)
 
 ALGORITHMS: Registry[type[Search]] = Registry("algorithm", "pqswarm.search", Search, _OURS)
 """All search classes by name."""
 
 
 def search_class(algorithm: object) -> type[Search]:
-    """Return the class of an algorithm that was given by name or as a class.
-
-    Parameters
-    ----------
-    algorithm : str or type
-        A name in :data:`ALGORITHMS`, or a class derived from :class:`Search`.
-
-    Returns
-    -------
-    type
-        The class.
-    """
+    """Return the class of an algorithm that was given by its name in :data:`ALGORITHMS` or as a class."""
     if isinstance(algorithm, type) and issubclass(algorithm, Search):
         return algorithm
     return ALGORITHMS.find(algorithm)

@@ -54,18 +54,7 @@ class SearchResult:
         return np.flatnonzero(self.mask)
 
     def error_after(self, evaluations: npt.ArrayLike) -> FloatArray:
-        """Return the least error after so many evaluations each.
-
-        Parameters
-        ----------
-        evaluations : array_like of int
-            Numbers of evaluations.
-
-        Returns
-        -------
-        ndarray of float
-            Errors; infinity as long as no subset of the wanted size was evaluated.
-        """
+        """Return the least error after so many evaluations each; infinity as long as there is none."""
         return self._after(evaluations, 1, np.inf)
 
     def size_after(self, evaluations: npt.ArrayLike) -> IntArray:
@@ -135,13 +124,7 @@ class Run:
         return self.n_evaluations >= self.max_evaluations or self.search.done
 
     def ask(self) -> BoolArray:
-        """Return the subsets to evaluate next; see :meth:`Search.ask`.
-
-        Returns
-        -------
-        ndarray of bool, shape (m, n_features)
-            No more subsets than the budget allows.
-        """
+        """Return the subsets to evaluate next, no more than the budget allows; see :meth:`Search.ask`."""
         if self.done:
             raise PqswarmError("the run is done: look at `done` before asking again.")
         return self._cut(self.search.ask())
@@ -151,13 +134,7 @@ class Run:
         return asked[self._told.size :][: self.max_evaluations - self.n_evaluations]
 
     def tell(self, errors: npt.ArrayLike) -> None:
-        """Take the errors of the subsets that :meth:`ask` returned.
-
-        Parameters
-        ----------
-        errors : array_like of float, shape (m,)
-            Errors; lower is better.
-        """
+        """Take the errors, lower is better, of the subsets that :meth:`ask` returned."""
         asked = self.search.ask()
         masks = self._cut(asked)
         values = np.asarray(errors, dtype=np.float64)
@@ -182,13 +159,7 @@ class Run:
                 self._improvements.append((self.n_evaluations + int(row), self.best_error, int(sizes[row])))
 
     def result(self) -> SearchResult:
-        """Return the best subset so far, and the way to it.
-
-        Returns
-        -------
-        SearchResult
-            The result.
-        """
+        """Return the best subset so far, and the way to it."""
         if not self._improvements:
             size = "" if self.search.size is None else f" of {self.search.size} features"
             raise PqswarmError(
@@ -203,26 +174,14 @@ class Run:
         )
 
     def state(self) -> dict[str, AnyArray]:
-        """Return all that the run and its search know, as plain arrays.
-
-        Returns
-        -------
-        dict of str to ndarray
-            Copies; those of the search have names that begin with ``search.``.
-        """
+        """Return copies of all that the run and its search know, as plain arrays; its search's are ``search.NAME``."""
         improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
         own = {"n_evaluations": np.array(self.n_evaluations), "best": self.best.copy(), "told": self._told.copy()}
         inner = {f"search.{name}": array for name, array in self.search.state().items()}
         return own | {"improvements": improvements} | inner
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
-        """Go on from a state of a run of the same search; its budget may have been another.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-            What :meth:`state` returned.
-        """
+        """Go on from a :meth:`state` of a run of the same search; its budget may have been another."""
         own = {name: np.asarray(array) for name, array in state.items() if not name.startswith("search.")}
         lengths = {name: len(own[name]) if name in own and own[name].ndim else 0 for name in ("improvements", "told")}
         shapes = {

@@ -57,9 +57,9 @@ def checked_alpha(alpha: float) -> float:
 
 
 def checked_count(name: str, value: int) -> int:
-    """Return a whole number of at least 2."""
+    """Return an integer of at least 2."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 2:
-        raise PqswarmError(f"{name} must be a whole number of at least 2, not {value!r}.")
+        raise PqswarmError(f"{name} must be an integer of at least 2, not {value!r}.")
     return int(value)
 
 

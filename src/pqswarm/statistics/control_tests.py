@@ -51,15 +51,9 @@ class PosthocResult:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per comparison; `significant` is said of the adjusted p-value."""
-        columns = [
-            self.names,
-            self.differences.tolist(),
-            self.z.tolist(),
-            self.p_values.tolist(),
-            self.p_hommel.tolist(),
-            (self.p_hommel <= self.alpha).tolist(),
-            self.alpha_over_i.tolist(),
-        ]
+        significant = self.p_hommel <= self.alpha
+        arrays = (self.differences, self.z, self.p_values, self.p_hommel, significant, self.alpha_over_i)
+        columns = (self.names, *(array.tolist() for array in arrays))
         keys = ("algorithm", "rank_difference", "z", "p_value", "p_hommel", "significant", "alpha_over_i")
         return [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
 

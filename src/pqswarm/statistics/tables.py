@@ -108,13 +108,5 @@ def _latex(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
     escaped = [["".join(_LATEX.get(character, character) for character in cell) for cell in line] for line in cells]
     head, *body = [" & ".join(line).rstrip() + r" \\" for line in _padded(escaped, numeric)]
     columns = "".join("r" if right else "l" for right in numeric)
-    lines = [
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        head,
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines)
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    return "\n".join([begin, r"\toprule", head, r"\midrule", *body, r"\bottomrule", end])

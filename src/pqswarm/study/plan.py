@@ -15,7 +15,7 @@ from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
 from pqswarm.features import feature_names
-from pqswarm.search import ALGORITHMS, Search
+from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import OldClassifierPlan, OldStudyPlan
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
@@ -34,24 +34,10 @@ class _Plan(BaseModel):
 
 
 class DatasetPlan(_Plan):
-    """The events to study.
-
-    Attributes
-    ----------
-    preset : str
-        Ranges of their parameters.
-    classes : tuple of str or None
-        Event classes, some of those of the preset; None takes all of them.
-    events_per_class : int
-        Events of each class.
-    snr : tuple of float
-        Noise levels [dB] of the second stage; infinity, the level of the first, is always among them.
-    seed : int
-        Seed of the events.
-    """
+    """The events to study; `snr` are the noise levels [dB] of stage II, infinity, that of stage I, among them."""
 
     preset: str = "paper"
-    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None
+    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # of the preset; None: all of them
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
@@ -82,30 +68,14 @@ class DatasetPlan(_Plan):
 
 
 class HeldOutPlan(_Plan):
-    """Events that no search ever sees, on which the selected subsets are tested in the end.
-
-    Attributes
-    ----------
-    events_per_class : int
-        Events of each class.
-    seed : int
-        Their seed, another than that of the study's events.
-    """
+    """Events that no search ever sees, on which the selected subsets are tested in the end."""
 
     events_per_class: Count = 250
     seed: Seed = 1
 
 
 class FoldsPlan(_Plan):
-    """The partitions of the cross-validation.
-
-    Attributes
-    ----------
-    number : int
-        Folds.
-    seed, stage_two_seed : int
-        Seeds of the partition of the first and of the second stage.
-    """
+    """How many folds the cross-validation has, and the seeds of the partitions of stage I and stage II."""
 
     number: Annotated[int, Field(ge=2, le=100, strict=True)] = 10
     seed: Seed = 0
@@ -213,6 +183,7 @@ class AlgorithmPlan(_Plan):
         size = ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters).size
         if size is not None and size > len(feature_names()):
             raise ValueError(f"size is {size}, but an event has only {len(feature_names())} features")
+        filter_of(self.search, self.parameters)
         return self
 
     @property

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any
 
 from pqswarm.errors import PqswarmError
+from pqswarm.search import filter_of
 from pqswarm.study.executors import WorkerPool
 from pqswarm.study.plan import AlgorithmPlan, StudyPlan
 from pqswarm.study.problem import Problem
@@ -119,6 +120,8 @@ class Scheduler:
         parameters: dict[str, Any] = dict(algorithm.parameters)
         if algorithm.needs_size:
             parameters["size"] = best_of(self.runs(keys[0].classifier, self._plan.reference)).size
+        if (ranking := filter_of(algorithm.search, parameters)) is not None:
+            parameters["order"] = ranking.rank(problem.X, problem.y)
         known = [checkpoints.get(key) for key in keys]
         return Group(
             problem=problem,

@@ -266,13 +266,7 @@ class Store:
             raise self.damaged(error) from None
 
     def finish(self, record: RunRecord) -> None:
-        """Keep a finished run, for good, and drop its checkpoint.
-
-        Parameters
-        ----------
-        record : RunRecord
-            The run.
-        """
+        """Keep a finished run, for good, and drop its checkpoint."""
         key, result = record.key, record.result
         place = (key.classifier, key.algorithm, key.run)
         row = (
@@ -291,13 +285,7 @@ class Store:
             self._db.execute("DELETE FROM checkpoints WHERE classifier = ? AND algorithm = ? AND run = ?", place)
 
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
-        """Keep where runs are now, all in one transaction.
-
-        Parameters
-        ----------
-        checkpoints : iterable of Checkpoint
-            Runs on their way.
-        """
+        """Keep where runs are now, all in one transaction."""
         rows = [
             (
                 c.key.classifier,

@@ -115,19 +115,9 @@ def _import(path: str) -> Any:
 
 
 def seed_estimator(estimator: Any, seed: int) -> Any:
-    """Return an estimator whose own random numbers are fixed too: else a subset had not one error but many.
+    """Return the estimator if all its random states are given, else a copy in which they follow from `seed`.
 
-    Parameters
-    ----------
-    estimator : object
-        A scikit-learn estimator, or anything else, which is returned as it is.
-    seed : int
-        From which the seeds follow.
-
-    Returns
-    -------
-    object
-        The estimator if all its random states are given, else a copy in which they are.
+    Without that a subset had not one error but many. What is not of scikit-learn is returned as it is.
 
     Examples
     --------

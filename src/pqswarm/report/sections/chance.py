@@ -233,19 +233,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
 
 
 def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """Find the largest groups of neighbours that do not differ.
-
-    Parameters
-    ----------
-    ranks : sequence of float
-        In ascending order.
-    critical_difference : float
-        Ranks that are this far apart, or more, differ.
-
-    Returns
-    -------
-    list of (int, int)
-        The first and the last of each group of two or more; none lies within another.
+    """Return first and last of the largest groups of ascending ranks that do not differ; none lies within another.
 
     Examples
     --------

@@ -1,0 +1,76 @@
+"""The best subset along a ranking of the features."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pqswarm._options import option, parameters
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.filters import FILTERS, Filter
+from pqswarm.search.base import Search, SearchParameters
+
+__all__ = ["Ranking", "RankingParameters", "filter_of"]
+
+
+@parameters
+class RankingParameters(SearchParameters):
+    """Parameters of the search along a ranking."""
+
+    filter: str = option(
+        default="mutual-information", meaning="in a study and in SwarmSelector, the filter that ranks the features"
+    )
+    order: tuple[int, ...] = option(
+        default=(), low=0, meaning="indices of the features, best first; empty: as they are numbered"
+    )
+
+
+class Ranking(Search):
+    """The first feature of a ranking, the first two, and so on: as many evaluations as there are features."""
+
+    name = "ranking"
+    title = "Ranking"
+    Parameters: ClassVar[type[SearchParameters]] = RankingParameters
+    parameters: RankingParameters
+    may_ask_empty = False
+    deterministic = runs_once = needs_order = True
+    state_fields: ClassVar[tuple[str, ...]] = ("asked",)
+
+    def _start(self) -> None:
+        self.asked = np.array(False)
+        if sorted(self.parameters.order or range(self.n_features)) != list(range(self.n_features)):
+            raise PqswarmError(f"order of RankingParameters must hold each of the {self.n_features} features once.")
+
+    @property
+    def done(self) -> bool:
+        """Whether all sizes, or the wanted one, were asked for."""
+        return bool(self.asked)
+
+    def _next(self) -> BoolArray:
+        place = np.argsort(self.parameters.order or range(self.n_features))
+        sizes = np.arange(1, self.n_features + 1) if self.size is None else np.array([self.size])
+        return place < sizes[:, np.newaxis]
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:  # noqa: ARG002 (there is nothing to learn)
+        self.asked = np.array(True)
+
+
+def filter_of(search: type[Search], given: Mapping[str, Any]) -> Filter | None:
+    """Return the filter that an algorithm with such parameters must be told the `order` of, or None.
+
+    Parameters
+    ----------
+    search : type
+        A search class.
+    given : mapping
+        Its parameters.
+
+    Returns
+    -------
+    Filter or None
+        None if it needs no order, or is given one.
+    """
+    if not search.needs_order or "order" in given:
+        return None
+    return FILTERS.find(getattr(search.Parameters.of(given), "filter", None))
