@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.paper import paper_overlay
 from pqswarm.report.section import ClassifierSection, Content, Drawing
 from pqswarm.report.sentences import enumerate_words
 from pqswarm.report.style import INK, STYLE, Palette
@@ -47,7 +46,7 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
     both = {"error": errors, "size": sizes}
     return Content(
         drawings=[_ranks(study, key, comparison) for key, comparison in both.items()],
-        tables=[_friedman(study, found, both), *(_posthoc(study, found, key, both[key]) for key in both)],
+        tables=[_friedman(found, both), *(_posthoc(found, key, both[key]) for key in both)],
         answer=[say_significance(errors, found.n_runs)],
     )
 
@@ -89,8 +88,8 @@ def _ranks(study: StudySummary, key: str, comparison: Comparison) -> Drawing:
     return Drawing(f"ranks-{key}", caption, note, lambda: plot_ranks(ranks, difference, study.palette))
 
 
-def _friedman(study: StudySummary, found: ClassifierSummary, both: Mapping[str, Comparison]) -> Table:
-    paper = paper_overlay(study.plan, found.name)
+def _friedman(found: ClassifierSummary, both: Mapping[str, Comparison]) -> Table:
+    paper = found.paper
     rows: list[dict[str, Any]] = []
     for symbol, (key, comparison) in zip(("J", "ξ"), both.items(), strict=True):
         test = comparison.friedman
@@ -123,20 +122,17 @@ def _friedman(study: StudySummary, found: ClassifierSummary, both: Mapping[str, 
     )
 
 
-def _posthoc(study: StudySummary, found: ClassifierSummary, key: str, comparison: Comparison) -> Table:
-    paper = paper_overlay(study.plan, found.name)
-    printed, result, rows = paper.posthoc.get(key, {}), comparison.posthoc, []
-    keys = ("control", "z", "p", "adjusted", "limit", "differs")
+def _posthoc(found: ClassifierSummary, key: str, comparison: Comparison) -> Table:
+    result, printed, rows = comparison.posthoc, found.paper.posthoc.get(key, {}), []
+    ours = {row["algorithm"]: row for row in result.rows()}
     for name in comparison.friedman.names:
-        if name in result.names:
-            i = result.names.index(name)
-            z, p, adjusted, limit = (
-                float(column[i]) for column in (result.z, result.p_values, result.p_hommel, result.alpha_over_i)
-            )
-            values = (result.control, z, p, adjusted, limit, bool(result.p_hommel[i] <= result.alpha))
-            rows.append({"algorithm": name, SOURCE: STUDY, **dict(zip(keys, values, strict=True))})
+        if name in ours:
+            row = ours[name]
+            values = {"control": result.control, "z": row["z"], "p": row["p_value"], "adjusted": row["p_hommel"]}
+            values |= {"limit": row["alpha_over_i"], "differs": row["significant"]}
+            rows.append({"algorithm": name, SOURCE: STUDY, **values})
         if name in printed:
-            rows.append({"algorithm": name, SOURCE: PAPER} | {column: printed[name][column] for column in keys})
+            rows.append({"algorithm": name, SOURCE: PAPER, **printed[name]})
     what = {"error": "error rate J", "size": "subset size ξ"}[key]
     return Table(
         f"posthoc-{key}",
@@ -147,7 +143,7 @@ def _posthoc(study: StudySummary, found: ClassifierSummary, key: str, comparison
             "z": ("z", ".2f"),
             "p": ("p", "#.3g"),
             "adjusted": ("p, Hommel adjusted", "#.3g"),
-            "limit": ("0.05/i (the paper's “APV”)" if paper else "0.05/i", ".4f"),
+            "limit": ("0.05/i (the paper's “APV”)" if found.paper else "0.05/i", ".4f"),
             "differs": ("differs at 5 %", ""),
         },
         note="z: difference of the average ranks in standard errors. An adjusted p-value of 0.05 or less means a "

@@ -3,7 +3,6 @@
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from pqswarm.report.paper import paper_overlay
 from pqswarm.report.section import ClassifierSection, Content, Drawing
 from pqswarm.report.style import STYLE, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
@@ -11,8 +10,8 @@ from pqswarm.report.summary import ClassifierSummary, StudySummary
 __all__ = ["SECTION"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
-    grid, theirs = found.grid, paper_overlay(study.plan, found.name).hyperparameters
+def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+    grid, theirs = found.grid, found.paper.hyperparameters
     if grid is None:
         return Content()
 

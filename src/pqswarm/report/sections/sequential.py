@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from pqswarm.report.paper import paper_overlay
 from pqswarm.report.section import ClassifierSection, Content
 from pqswarm.report.sentences import percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
@@ -11,7 +10,7 @@ from pqswarm.report.tables import SOURCE, STUDY, Table
 __all__ = ["SECTION"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
     if not found.sequential:
         return Content()
     best = found.best(found.reference)
@@ -20,7 +19,7 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         {"search": title, SOURCE: STUDY, "size": record.size, "J": record.error, **reference}
         for title, record in found.sequential.items()
     ]
-    rows += [dict(row) for row in paper_overlay(study.plan, found.name).sequential]
+    rows += [dict(row) for row in found.paper.sequential]
     table = Table(
         "sequential",
         f"Sequential search against the best subset of {found.reference} with {found.name}",
