@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqswarm.cli.options import check_writable
+from pqswarm.cli.options import Overwrite, check_writable
 from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ _HEADINGS = {
     "p_hommel": "p (Hommel)",
     "alpha_over_i": "alpha/i",
 }
+# Names in a title are as the user wrote them: LaTeX sees them in a comment, Markdown in a heading.
+_TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}
+_NOTES = {"text": "{}", "md": "\n{}", "latex": "% {}"}
 
 
 def complete_format(incomplete: str) -> list[str]:
@@ -48,7 +51,7 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write.", show_default="standard output")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Rank algorithms by their results and test whether they differ: Friedman, Hommel, contrast estimation.
 
@@ -110,18 +113,12 @@ def _tables(
     from pqswarm.statistics import table
 
     better = "higher" if higher_is_better else "lower"
+    title = f"Mean ranks of {len(ranks.names)} algorithms over {ranks.n_blocks} rows; {better} results are better"
+    against, note = f"Post hoc: each algorithm against {comparison.control}", _explanation(ranks, comparison)
     sections = [
-        (
-            f"Mean ranks of {len(ranks.names)} algorithms over {ranks.n_blocks} rows; {better} results are better",
-            _best_first(ranks, ranks.rows()),
-            "",
-        ),
+        (title, _best_first(ranks, ranks.rows()), ""),
         ("Friedman test: do the algorithms differ?", ranks.tests(), ""),
-        (
-            f"Post hoc: each algorithm against {comparison.control}",
-            _best_first(ranks, comparison.rows()),
-            _explanation(ranks, comparison),
-        ),
+        (against, _best_first(ranks, comparison.rows()), note),
     ]
     if estimate is not None:
         side = "better" if higher_is_better else "worse"
@@ -129,10 +126,8 @@ def _tables(
         sections.append((title, estimate.rows(), ""))
     parts = []
     for title, rows, note in sections:
-        parts += [_title(style, title), table(rows, style, headings=_HEADINGS)]
-        if note and style != "csv":
-            parts.append(_note(style, note))
-        parts.append("")
+        parts += [_TITLES[style].format(title), table(rows, style, headings=_HEADINGS)]
+        parts += [_NOTES[style].format(note), ""] if note and style in _NOTES else [""]
     return "\n".join(parts[:-1])
 
 
@@ -147,12 +142,3 @@ def _explanation(ranks: "FriedmanResult", comparison: "PosthocResult") -> str:
     if p > alpha:
         note += f" The Friedman test is not significant (p = {p:.3g}): these comparisons should not be interpreted."
     return note
-
-
-def _title(style: str, title: str) -> str:
-    # Names in a title are as the user wrote them: LaTeX sees them in a comment, Markdown in a heading.
-    return {"text": title, "csv": f"# {title}", "md": f"### {title}\n", "latex": f"% {title}"}[style]
-
-
-def _note(style: str, note: str) -> str:
-    return f"% {note}" if style == "latex" else f"\n{note}" if style == "md" else note

@@ -31,7 +31,7 @@ def plot(
     from pqswarm.events import generate, get_preset
     from pqswarm.report import plot_event, plot_gallery, save_figure
 
-    given = read_assignments(parameters or [])
+    given = read_assignments(parameters)
     name = event.strip().lower().replace("-", "_").replace(" ", "_")
     if name == "all":
         classes = get_preset(preset).classes

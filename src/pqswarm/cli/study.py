@@ -1,14 +1,13 @@
 """``pqswarm study``: run a study, or resume one."""
 
 import shlex
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import Stopped
+from pqswarm.cli.options import Jobs, Stopped
 from pqswarm.cli.plan import open_plan
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def study(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the study; by default study-NAME.", show_default=False)
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")] = -1,
+    jobs: Jobs = -1,
     device: Annotated[str, typer.Option(help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False)
@@ -99,7 +98,7 @@ class _display:  # noqa: N801 (used like a function)
             return
         now = time.monotonic()
         if now - self._last[0] >= _PLAIN_EVERY or progress.stage.partition(":")[0] != self._last[1].partition(":")[0]:
-            print(f"{progress.stage}: {text}", file=sys.stderr, flush=True)  # noqa: T201
+            typer.echo(f"{progress.stage}: {text}", err=True)
             self._last = (now, progress.stage)
 
 
@@ -112,13 +111,7 @@ def _in_words(progress: "StudyProgress") -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Return a time in words.
-
-    Examples
-    --------
-    >>> _clock(75), _clock(7300)
-    ('1 min 15 s', '2 h 2 min')
-    """
+    """Return a time in words."""
     if seconds == float("inf"):
         return "unknown time"
     minutes, rest = divmod(round(seconds), 60)

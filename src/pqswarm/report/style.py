@@ -193,11 +193,6 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
     """Move places apart as little as possible (least squares) until neighbours are a gap apart.
 
     The order stays; where there is too little room between `low` and `high`, the gap wins.
-
-    Examples
-    --------
-    >>> spread([0.5, 0.5, 0.0], gap=0.25).tolist()
-    [0.375, 0.625, 0.0]
     """
     from scipy.optimize import isotonic_regression
 

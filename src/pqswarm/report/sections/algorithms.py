@@ -9,19 +9,20 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import count, percent, runs
 from pqswarm.report.style import FAINT, GREY, STYLE, EndLabel, Palette, label_ends
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 
-__all__ = ["SECTION", "plot_convergence", "plot_error_against_size"]
+__all__ = ["content", "plot_convergence", "plot_error_against_size"]
 
 _STEPS = 150
 _HUGE = 1e300
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Compare what the algorithms found: error rates and sizes of their subsets, and how they got there."""
     fared = {title: _performance(found, title) for title in found.runs}
     best = found.best(found.reference)
     return Content(
@@ -34,9 +35,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
             "error rate of all features": percent(found.all_features),
         },
     )
-
-
-SECTION = ClassifierSection("algorithms", "Which algorithm finds the better subsets?", _content)
 
 
 def _sentences(found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:

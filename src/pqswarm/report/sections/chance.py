@@ -10,14 +10,14 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import enumerate_words
 from pqswarm.report.style import INK, STYLE, Palette
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import FriedmanResult, PosthocResult, critical_difference, friedman, posthoc
 
-__all__ = ["SECTION", "Comparison", "plot_ranks", "rank_groups"]
+__all__ = ["Comparison", "content", "plot_ranks", "rank_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,8 @@ class Comparison:
         return cls(test, posthoc(test))
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Test whether the algorithms differ by more than chance, by error rate and by size."""
     titles = list(found.runs)
     # Equal numbers of errors, in other folds, may differ in the last bit of their mean: they are ties all the same.
     errors = Comparison.of(np.round([found.errors(title) for title in titles], 12).T, titles)
@@ -49,9 +50,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         tables=[_friedman(found, both), *(_posthoc(found, key, both[key]) for key in both)],
         answer=[say_significance(errors, found.n_runs)],
     )
-
-
-SECTION = ClassifierSection("chance", "Is the difference more than chance?", _content)
 
 
 def say_significance(errors: Comparison, n_runs: int) -> str:
@@ -229,13 +227,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
 
 
 def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """Return first and last of the largest groups of ascending ranks that do not differ; none lies within another.
-
-    Examples
-    --------
-    >>> rank_groups([1.2, 2.0, 2.9, 3.9], 1.0)
-    [(0, 1), (1, 2)]
-    """
+    """Return first and last of the largest groups of ascending ranks that do not differ; none lies within another."""
     groups: list[tuple[int, int]] = []
     for start, rank in enumerate(ranks):
         stop = max(i for i in range(start, len(ranks)) if i == start or ranks[i] - rank < critical_difference)

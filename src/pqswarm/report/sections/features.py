@@ -11,27 +11,25 @@ from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.features import FUNCTIONS, band_edges, band_names
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.style import STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import stability
 
-__all__ = ["SECTION", "plot_feature_map"]
+__all__ = ["content", "plot_feature_map"]
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white figures show on it
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Show how often the reference selected each feature, its best subsets, and how stable all selections are."""
     share = found.masks(found.reference).mean(axis=0)
     return Content(
         words=[_describe(found)],
         drawings=_drawings(study, found, share),
         tables=[_features(study, found, share), *_stability(found)],
     )
-
-
-SECTION = ClassifierSection("features", "Which features matter?", _content)
 
 
 def _describe(found: ClassifierSummary) -> str:

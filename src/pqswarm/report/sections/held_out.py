@@ -3,16 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pqswarm.report.section import ClassifierSection, Content
+from pqswarm.report.section import Content
 from pqswarm.report.sentences import percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
-__all__ = ["SECTION"]
+__all__ = ["content"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+def content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+    """Lay error rates on held-out events beside those of the search."""
     if not found.held_out:
         return Content()
     rows = {}
@@ -36,9 +37,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa:
         f"{found.reference}.",
     )
     return Content(tables=[table], answer=_sentences(found.reference, rows))
-
-
-SECTION = ClassifierSection("held-out", "What can be expected of new events?", _content)
 
 
 def _searched(found: ClassifierSummary, subset: str) -> tuple[int, float]:

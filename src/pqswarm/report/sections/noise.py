@@ -10,17 +10,18 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import decibel, enumerate_words
 from pqswarm.report.style import FAINT, GREY, LOSS, STYLE, EndLabel, Palette, label_ends
 from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import contrast_estimation
 
-__all__ = ["SECTION", "plot_robustness"]
+__all__ = ["content", "plot_robustness"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Lay the accuracy of the best subsets at each noise level beside that of all features."""
     noise = found.noise
     tested = noise is not None and any(level != inf for level in noise.levels)
     verdict = ("yes" if noise.robust(found.reference) else "no") if noise is not None and tested else "not tested"
@@ -40,9 +41,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         answer=_sentences(found.reference, noise) if tested else (),
         numbers=numbers,
     )
-
-
-SECTION = ClassifierSection("noise", "Do the subsets stand noise?", _content)
 
 
 def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
