@@ -12,8 +12,7 @@ __all__ = ["plot"]
 
 def plot(
     event: Annotated[
-        str,
-        typer.Argument(help="An event class, or all for a gallery of the preset's.", autocompletion=complete_event),
+        str, typer.Argument(help="An event class, or all for a gallery of the preset's.", autocompletion=complete_event)
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.", show_default="EVENT.png")

@@ -34,8 +34,7 @@ def train(
         ),
     ] = "kernel-nb",
     subset: Annotated[
-        Path | None,
-        typer.Option(help="File with the names of the features to use, one a line.", show_default="all"),
+        Path | None, typer.Option(help="File with the names of the features to use, one a line.", show_default="all")
     ] = None,
     search: Annotated[bool, typer.Option("--search", help="Search for the best subset of features.")] = False,
     algorithm: Annotated[str, typer.Option(help="Of the search.")] = "2d-upso",

@@ -86,8 +86,8 @@ def _accuracies(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     ours = []
     for i, level in enumerate(noise.levels):
         accuracies = {title: float(values[i]) for title, values in noise.accuracy.items()}
-        gains_here = {title: float(noise.gain(title)[i]) for title in noise.accuracy}
-        ours.append((level, float(noise.all_features[i]), accuracies, gains_here))
+        theta = {title: float(noise.gain(title)[i]) for title in noise.accuracy}
+        ours.append((level, float(noise.all_features[i]), accuracies, theta))
     caption = f"Accuracy Θ [%] of the best subsets at each noise level with {found.name}"
     note = (
         "SNR: signal-to-noise ratio, ∞ without noise. Θ(U): accuracy of all features. θ: gain over it, in percentage "
