@@ -103,7 +103,7 @@ def test_gallery_and_default_name(tmp_path):
         (["plot", "sag", "--set", "depth"], "--set must be a parameter and a number, such as depth=0.4, not 'depth'"),
         (["plot", "sag", "--set", "depth=deep"], "--set must be a parameter and a number"),
         (["plot", "sag", "--set", "deepth=0.4"], "did you mean 'depth'?"),
-        (["plot", "sag", "--out", "sag.bmp"], "its name must end in .png, .svg, .pdf"),
+        (["plot", "sag", "--out", "sag.bmp"], "its name must end in .svg, .pdf, .png"),
         (["plot", "sag", "--snr", "nan"], "snr must be a number of decibels"),
         (["plot", "sag", "--seed", "-1"], "seed must be a non-negative integer"),
         (["plot", "sag", "--preset", "lab"], "unknown preset 'lab'"),

@@ -13,7 +13,6 @@ from tests.report.studies import tables
 
 from pqswarm.datasets import load_dataset
 from pqswarm.evaluation import Folds
-from pqswarm.report.sections.features import Selection
 from pqswarm.study import Store
 from pqswarm.study.findings import AllFeatures, HeldOut, OneStandardError, StageTwo
 
@@ -188,9 +187,9 @@ def test_stability(rows_of, kept):
         assert tuple(rows[title][key] for key in ("stability", "low", "high")) == pytest.approx(expected)
 
 
-def test_selection_frequencies_by_band_and_function(study, found, rows_of, kept):
+def test_selection_frequencies_by_band_and_function(found, rows_of, kept):
     masks = kept["2d-upso"][1]
-    share = Selection.of(study, found).share.reshape(9, 11)
+    share = found.masks("2D-UPSO").mean(axis=0).reshape(9, 11)
     for b, band in enumerate(BANDS):
         for f, function in enumerate(FUNCTIONS):
             assert share[b, f] == pytest.approx(sum(mask[11 * b + f] for mask in masks) / 3), (band, function)

@@ -8,7 +8,8 @@ from tests.report.studies import chapter, tables, told
 
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.report.document import describe_study
-from pqswarm.report.sections.chance import Comparison, say_significance
+from pqswarm.report.sections.chance import say_significance
+from pqswarm.statistics import friedman
 
 
 def with_errors(records, errors):
@@ -36,14 +37,19 @@ def test_words_when_all_are_equal(study, knn):
 
 def test_words_on_chance():
     def say(errors, names):
-        return say_significance(Comparison.of(np.array(errors, dtype=float), names), len(errors))
+        return say_significance(friedman(np.array(errors, dtype=float), names=names))
 
     assert "significantly lower than that of B." in say([[0, 1]] * 40, ["A", "B"])
     assert "significantly lower than that of each of the others." in say([[0, 1, 2]] * 40, ["A", "B", "C"])
     assert "not significantly lower than that of B." in say([[0, 0.5, 2], [0.5, 0, 2]] * 20 + [[0, 1, 2]], list("ABC"))
     assert "do not differ more than chance allows" in say([[0, 1], [1, 0]], ["A", "B"])
-    assert Comparison.of(np.ones((1, 2)), ["A", "B"]) is None
-    assert Comparison.of(np.ones((2, 1)), ["A"]) is None
+
+
+def test_no_words_on_chance_from_one_run_or_one_algorithm(study, knn):
+    one_run = {title: records[:1] for title, records in knn.runs.items()}
+    one_algorithm = {"2D-UPSO": knn.runs["2D-UPSO"]}
+    for runs in (one_run, one_algorithm):
+        assert "runs, the error rate" not in told(study, knn, runs=runs)
 
 
 @pytest.mark.parametrize(("error", "word"), [(0.1, "lower than"), (0.2, "equal to"), (0.3, "higher than")])

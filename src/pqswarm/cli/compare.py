@@ -1,15 +1,13 @@
 """``pqswarm compare``: test which of several algorithms is better."""
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from pqswarm.cli.options import check_writable
+from pqswarm.cli.options import Overwrite, check_writable
 from pqswarm.errors import PqswarmError, unknown_name
-
-if TYPE_CHECKING:
-    from pqswarm.statistics import ContrastResult, FriedmanResult, PosthocResult
 
 __all__ = ["compare"]
 
@@ -24,6 +22,9 @@ _HEADINGS = {
     "p_hommel": "p (Hommel)",
     "alpha_over_i": "alpha/i",
 }
+# Names in a title are as the user wrote them: LaTeX sees them in a comment, Markdown in a heading.
+_TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}
+_NOTES = {"text": "{}", "md": "\n{}", "latex": "% {}"}
 
 
 def complete_format(incomplete: str) -> list[str]:
@@ -48,7 +49,7 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File to write.", show_default="standard output")
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Rank algorithms by their results and test whether they differ: Friedman, Hommel, contrast estimation.
 
@@ -61,11 +62,26 @@ def compare(
     given = read_results(results)
     ranks = friedman(given.values, names=given.names, lower_is_better=not higher_is_better)
     comparison = posthoc(ranks, control)
-    estimate = contrast_estimation(given.values, given.names) if contrast else None
+    mean_ranks = dict(zip(ranks.names, ranks.mean_ranks.tolist(), strict=True))
+
+    def best_first(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return sorted(rows, key=lambda row: mean_ranks[row["algorithm"]])
+
+    found: dict[str, Any] = {
+        "n_blocks": ranks.n_blocks,
+        "lower_is_better": not higher_is_better,
+        "ranks": best_first(ranks.rows()),
+        "friedman": ranks.tests(),
+        "control": comparison.control,
+        "alpha": comparison.alpha,
+        "posthoc": best_first(comparison.rows()),
+    }
+    if contrast:
+        found["contrast"] = contrast_estimation(given.values, given.names).rows()
     if style == "json":
-        text = _json(higher_is_better, ranks, comparison, estimate)
+        text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
     else:
-        text = _tables(style, higher_is_better, ranks, comparison, estimate)
+        text = _tables(style, found)
     if out is None:
         typer.echo(text)
         return
@@ -76,83 +92,34 @@ def compare(
     typer.echo(f"wrote {out}")
 
 
-def _best_first(ranks: "FriedmanResult", rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    mean = dict(zip(ranks.names, ranks.mean_ranks.tolist(), strict=True))
-    return sorted(rows, key=lambda row: mean[row["algorithm"]])
-
-
-def _json(
-    higher_is_better: bool, ranks: "FriedmanResult", comparison: "PosthocResult", estimate: "ContrastResult | None"
-) -> str:
-    import json
-
-    content: dict[str, Any] = {
-        "n_blocks": ranks.n_blocks,
-        "lower_is_better": not higher_is_better,
-        "ranks": _best_first(ranks, ranks.rows()),
-        "friedman": ranks.tests(),
-        "control": comparison.control,
-        "alpha": comparison.alpha,
-        "posthoc": _best_first(ranks, comparison.rows()),
-    }
-    if estimate is not None:
-        content["contrast"] = estimate.rows()
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _tables(
-    style: str,
-    higher_is_better: bool,
-    ranks: "FriedmanResult",
-    comparison: "PosthocResult",
-    estimate: "ContrastResult | None",
-) -> str:
+def _tables(style: str, found: dict[str, Any]) -> str:
     from pqswarm.statistics import table
 
-    better = "higher" if higher_is_better else "lower"
+    better, side = ("lower", "worse") if found["lower_is_better"] else ("higher", "better")
+    title = f"Mean ranks of {len(found['ranks'])} algorithms over {found['n_blocks']} rows; {better} results are better"
     sections = [
-        (
-            f"Mean ranks of {len(ranks.names)} algorithms over {ranks.n_blocks} rows; {better} results are better",
-            _best_first(ranks, ranks.rows()),
-            "",
-        ),
-        ("Friedman test: do the algorithms differ?", ranks.tests(), ""),
-        (
-            f"Post hoc: each algorithm against {comparison.control}",
-            _best_first(ranks, comparison.rows()),
-            _explanation(ranks, comparison),
-        ),
+        (title, found["ranks"], ""),
+        ("Friedman test: do the algorithms differ?", found["friedman"], ""),
+        (f"Post hoc: each algorithm against {found['control']}", found["posthoc"], _explanation(found)),
     ]
-    if estimate is not None:
-        side = "better" if higher_is_better else "worse"
+    if "contrast" in found:
         title = f"Contrast estimation: results of the row minus those of the column; positive: the row is {side}"
-        sections.append((title, estimate.rows(), ""))
+        sections.append((title, found["contrast"], ""))
     parts = []
     for title, rows, note in sections:
-        parts += [_title(style, title), table(rows, style, headings=_HEADINGS)]
-        if note and style != "csv":
-            parts.append(_note(style, note))
-        parts.append("")
+        parts += [_TITLES[style].format(title), table(rows, style, headings=_HEADINGS)]
+        parts += [_NOTES[style].format(note), ""] if note and style in _NOTES else [""]
     return "\n".join(parts[:-1])
 
 
-def _explanation(ranks: "FriedmanResult", comparison: "PosthocResult") -> str:
-    alpha = comparison.alpha
+def _explanation(found: dict[str, Any]) -> str:
+    alpha = found["alpha"]
     note = (
         f"p (Hommel) is the adjusted p-value: significant if at most {alpha:g}. alpha/i is not a p-value but the "
         f"threshold for the unadjusted p that some papers print in the column APV (alpha = {alpha:g}, i = 1 for the "
         f"largest p)."
     )
-    p = ranks.p_value if ranks.p_value_corrected is None else ranks.p_value_corrected
+    p = found["friedman"][-1]["p_value"]  # corrected for ties, where there are any
     if p > alpha:
         note += f" The Friedman test is not significant (p = {p:.3g}): these comparisons should not be interpreted."
     return note
-
-
-def _title(style: str, title: str) -> str:
-    # Names in a title are as the user wrote them: LaTeX sees them in a comment, Markdown in a heading.
-    return {"text": title, "csv": f"# {title}", "md": f"### {title}\n", "latex": f"% {title}"}[style]
-
-
-def _note(style: str, note: str) -> str:
-    return f"% {note}" if style == "latex" else f"\n{note}" if style == "md" else note

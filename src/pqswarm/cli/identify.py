@@ -1,7 +1,6 @@
 """``pqswarm identify``: say what happened in recordings."""
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -63,7 +62,7 @@ def identify(
     try:
         for number, path in enumerate(paths, 1):
             if len(paths) > 1:
-                _say_progress(number, len(paths), path)
+                typer.echo(f"[{number}/{len(paths)}] {path}", err=True)
             for found in _judge(path, {"sampling_rate": rate, "nominal_frequency": frequency}, judging):
                 if isinstance(found, str):
                     failures.append(found)
@@ -83,7 +82,10 @@ def identify(
         content = {"recordings": [verdict.as_dict() for verdict in verdicts], "failures": failures}
         typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
     if summary is not None:
-        _write_summary(verdicts, failures, summary)
+        from pqswarm.identify.summary import csv_text, html_text
+
+        as_page = summary.suffix.lower() == ".html"
+        write_atomically(summary, html_text(verdicts, failures) if as_page else csv_text(verdicts))
         typer.echo(f"wrote {summary}", err=as_json)
     if failures:
         raise typer.Exit(1)
@@ -133,10 +135,6 @@ def _find(files: Sequence[Path]) -> tuple[list[Path], list[str]]:
     return list(dict.fromkeys(paths)), failures
 
 
-def _say_progress(number: int, total: int, path: Path) -> None:
-    print(f"[{number}/{total}] {path}", file=sys.stderr, flush=True)  # noqa: T201
-
-
 def _draw(recording: "Recording", verdict: "Verdict", folder: Path, number: int, quiet: bool) -> None:
     from pqswarm.report.style import save_figure
 
@@ -144,9 +142,3 @@ def _draw(recording: "Recording", verdict: "Verdict", folder: Path, number: int,
     name = re.sub(r"[^\w.-]+", "_", (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]).strip("._")
     written = save_figure(verdict.plot(recording), folder / f"{number:03d}-{name[:80] or 'recording'}.png")
     typer.echo(f"drew {written}", err=quiet)
-
-
-def _write_summary(verdicts: "Sequence[Verdict]", failures: Sequence[str], path: Path) -> None:
-    from pqswarm.identify.summary import csv_text, html_text
-
-    write_atomically(path, html_text(verdicts, failures) if path.suffix.lower() == ".html" else csv_text(verdicts))

@@ -1,7 +1,6 @@
 """Options that several commands share, and how their values are read."""
 
 from collections.abc import Iterable
-from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,9 @@ import typer
 from pqswarm.errors import PqswarmError
 
 __all__ = [
+    "EventsPerClass",
+    "Jobs",
+    "Overwrite",
     "Parameters",
     "Preset",
     "Seed",
@@ -42,12 +44,14 @@ def complete_event(incomplete: str) -> list[str]:
 
 
 Preset = Annotated[
-    str,
-    typer.Option(help="Ranges to draw from: paper, paper-printed or field.", autocompletion=complete_preset),
+    str, typer.Option(help="Ranges to draw from: paper, paper-printed or field.", autocompletion=complete_preset)
 ]
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")
 ]
+EventsPerClass = Annotated[int, typer.Option(help="Events of each class of the preset.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.")]
 Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB; inf is without noise.")]
 
@@ -68,13 +72,7 @@ def check_writable(path: Path, overwrite: bool) -> None:
 
 
 def read_levels(text: str) -> list[float]:
-    """Read noise levels such as ``inf,50,20`` [dB].
-
-    Examples
-    --------
-    >>> read_levels("inf, 50")
-    [inf, 50.0]
-    """
+    """Read noise levels such as ``inf,50,20`` [dB]."""
     from pqswarm.events import check_snr
 
     try:
@@ -85,19 +83,13 @@ def read_levels(text: str) -> list[float]:
         ) from None
 
 
-def read_assignments(assignments: Iterable[str]) -> dict[str, float]:
-    """Read parameters such as ``depth=0.4``.
-
-    Examples
-    --------
-    >>> read_assignments(["depth=0.4", "snr=inf"])
-    {'depth': 0.4, 'snr': inf}
-    """
+def read_assignments(assignments: Iterable[str] | None) -> dict[str, float]:
+    """Read parameters such as ``depth=0.4``."""
     values = {}
-    for text in assignments:
+    for text in assignments or ():
         name, separator, value = text.partition("=")
         try:
-            values[name.strip()] = inf if value.strip() == "inf" else float(value)
+            values[name.strip()] = float(value)
         except ValueError:
             separator = ""
         if not separator:

@@ -12,8 +12,7 @@ __all__ = ["plot"]
 
 def plot(
     event: Annotated[
-        str,
-        typer.Argument(help="An event class, or all for a gallery of the preset's.", autocompletion=complete_event),
+        str, typer.Argument(help="An event class, or all for a gallery of the preset's.", autocompletion=complete_event)
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.", show_default="EVENT.png")
@@ -31,7 +30,7 @@ def plot(
     from pqswarm.events import generate, get_preset
     from pqswarm.report import plot_event, plot_gallery, save_figure
 
-    given = read_assignments(parameters or [])
+    given = read_assignments(parameters)
     name = event.strip().lower().replace("-", "_").replace(" ", "_")
     if name == "all":
         classes = get_preset(preset).classes

@@ -15,10 +15,7 @@ def report(
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
-            "--format",
-            "-f",
-            help="html, md, latex or csv; with --figures svg, pdf or png.",
-            show_default="html; svg",
+            "--format", "-f", help="html, md, latex or csv; with --figures svg, pdf or png.", show_default="html; svg"
         ),
     ] = None,
     out: Annotated[
@@ -26,8 +23,7 @@ def report(
         typer.Option("--out", "-o", help="Where to write it; by default into the folder.", show_default=False),
     ] = None,
     figures: Annotated[
-        Path | None,
-        typer.Option(help="Write the figures alone into this folder, a file each.", show_default=False),
+        Path | None, typer.Option(help="Write the figures alone into this folder, a file each.", show_default=False)
     ] = None,
 ) -> None:
     """Write the report of a study, also of one that is still running, or its figures alone.

@@ -1,18 +1,18 @@
 """``pqswarm study``: run a study, or resume one."""
 
 import shlex
-import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import Stopped
+from pqswarm.cli.options import Jobs, Stopped
 from pqswarm.cli.plan import open_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from pqswarm.study import StudyProgress
 
@@ -26,7 +26,7 @@ def study(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the study; by default study-NAME.", show_default=False)
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")] = -1,
+    jobs: Jobs = -1,
     device: Annotated[str, typer.Option(help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False)
@@ -44,10 +44,15 @@ def study(
     chosen = open_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     start = time.monotonic()
+    spent: dict[str, float] = {}
     try:
-        display = _display()
-        with display as show:
-            run_study(chosen, folder, jobs=jobs, device=device, cluster=cluster, progress=show)
+        with _display() as show:
+
+            def follow(progress: "StudyProgress") -> None:
+                spent.update(progress.spent)
+                show(progress)
+
+            run_study(chosen, folder, jobs=jobs, device=device, cluster=cluster, progress=follow)
         written = write_report(folder, "html")
     except KeyboardInterrupt:
         given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
@@ -55,52 +60,40 @@ def study(
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
         raise Stopped(f"stopped; what was found is kept. Resume with: {again}") from None
-    if any(display.spent.values()):
-        parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in display.spent.items())
+    if any(spent.values()):
+        parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in spent.items())
         typer.echo(f"time of all workers together: {parts}", err=True)
     typer.echo(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
 
 
-class _display:  # noqa: N801 (used like a function)
-    """Shows progress: a bar on a terminal, a line now and then elsewhere."""
+@contextmanager
+def _display() -> "Iterator[Callable[[StudyProgress], None]]":
+    """Show progress: a bar on a terminal, a line now and then elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    def __init__(self) -> None:
-        self.spent: dict[str, float] = {}
+    console = Console(stderr=True)
+    if console.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
+        with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
+            task = bar.add_task("", total=None, text="")
 
-    def __enter__(self) -> "Callable[[StudyProgress], None]":
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+            def update(progress: "StudyProgress") -> None:
+                done, total = progress.evaluations_done, progress.evaluations_total
+                bar.update(task, description=progress.stage, completed=done, total=total, text=_in_words(progress))
 
-        console = Console(stderr=True)
-        self._bar = None
-        self._last = (-_PLAIN_EVERY, "")
-        if console.is_terminal:
-            columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
-            self._bar = Progress(*columns, TimeElapsedColumn(), console=console)
-            self._task = self._bar.add_task("", total=None, text="")
-            self._bar.start()
-        return self._show
+            yield update
+        return
+    last, stage = -_PLAIN_EVERY, ""
 
-    def __exit__(self, *exception: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def _show(self, progress: "StudyProgress") -> None:
-        self.spent = progress.spent
-        text = _in_words(progress)
-        if self._bar is not None:
-            self._bar.update(
-                self._task,
-                description=progress.stage,
-                completed=progress.evaluations_done,
-                total=progress.evaluations_total,
-                text=text,
-            )
-            return
+    def write(progress: "StudyProgress") -> None:
+        nonlocal last, stage
         now = time.monotonic()
-        if now - self._last[0] >= _PLAIN_EVERY or progress.stage.partition(":")[0] != self._last[1].partition(":")[0]:
-            print(f"{progress.stage}: {text}", file=sys.stderr, flush=True)  # noqa: T201
-            self._last = (now, progress.stage)
+        if now - last >= _PLAIN_EVERY or progress.stage.partition(":")[0] != stage.partition(":")[0]:
+            typer.echo(f"{progress.stage}: {_in_words(progress)}", err=True)
+            last, stage = now, progress.stage
+
+    yield write
 
 
 def _in_words(progress: "StudyProgress") -> str:
@@ -112,13 +105,7 @@ def _in_words(progress: "StudyProgress") -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Return a time in words.
-
-    Examples
-    --------
-    >>> _clock(75), _clock(7300)
-    ('1 min 15 s', '2 h 2 min')
-    """
+    """Return a time in words."""
     if seconds == float("inf"):
         return "unknown time"
     minutes, rest = divmod(round(seconds), 60)

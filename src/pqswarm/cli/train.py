@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import Preset, Seed, Stopped, check_writable, read_levels
+from pqswarm.cli.options import EventsPerClass, Jobs, Overwrite, Preset, Seed, Stopped, check_writable, read_levels
+from pqswarm.cli.progress import progress_bars
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -33,13 +34,12 @@ def train(
         ),
     ] = "kernel-nb",
     subset: Annotated[
-        Path | None,
-        typer.Option(help="File with the names of the features to use, one a line.", show_default="all"),
+        Path | None, typer.Option(help="File with the names of the features to use, one a line.", show_default="all")
     ] = None,
     search: Annotated[bool, typer.Option("--search", help="Search for the best subset of features.")] = False,
     algorithm: Annotated[str, typer.Option(help="Of the search.")] = "2d-upso",
     evaluations: Annotated[int, typer.Option(help="Of the search, for each bandwidth.")] = 20_000,
-    events_per_class: Annotated[int, typer.Option(help="Events of each class of the preset.")] = 400,
+    events_per_class: EventsPerClass = 400,
     snr: Annotated[
         str, typer.Option(help="Noise levels in dB, separated by commas, dealt out to the events in turn.")
     ] = "20,25,30,35,40,45,50,60,75",
@@ -47,8 +47,8 @@ def train(
     check: Annotated[
         bool, typer.Option("--check", help="Then judge 100 held-out events of each class at each of five noise levels.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")] = -1,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")] = False,
+    jobs: Jobs = -1,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train a model on generated events, for `pqswarm identify --model FILE`.
 
@@ -63,7 +63,7 @@ def train(
     names = None if subset is None else _read_names(subset)
     levels = read_levels(snr)
     try:
-        with _Progress() as show:
+        with progress_bars() as show:
             model = train_model(
                 preset,
                 events_per_class,
@@ -106,25 +106,3 @@ def _report(model: "Model", written: Path, checks: "Sequence[Check]") -> None:
     for check in checks:
         if check.snr == 40:
             typer.echo(f"\nat 40 dB (rows: true class, columns: verdict)\n{check.table()}")
-
-
-class _Progress:
-    """A bar for each kind of work."""
-
-    def __enter__(self) -> "_Progress":
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True))
-        self._tasks: dict[str, int] = {}
-        self._bar.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._bar.stop()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        if what not in self._tasks:
-            self._tasks[what] = int(self._bar.add_task(what, total=total))
-        self._bar.update(self._tasks[what], completed=done, total=total)  # type: ignore[arg-type]

@@ -22,23 +22,6 @@ if TYPE_CHECKING:
     from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
     from pqswarm.report.tables import Table
 
-_MODULES = {
-    "event_figures": ("plot_event", "plot_features", "plot_gallery"),
-    "search_figures": ("plot_searches",),
-    "section": ("ClassifierSection", "Content", "Drawing", "StudySection"),
-    "sections.algorithms": ("plot_convergence", "plot_error_against_size"),
-    "sections.chance": ("plot_ranks",),
-    "sections.confusion": ("plot_confusion",),
-    "sections.features": ("plot_feature_map",),
-    "sections.noise": ("plot_robustness",),
-    "sections.registry": ("SECTIONS",),
-    "study_report": ("FORMATS", "study_figures", "write_figures", "write_report"),
-    "style": ("Palette", "save_figure"),
-    "summary": ("ClassifierSummary", "StudySummary", "summarize"),
-    "tables": ("Table",),
-}
-_HOMES = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
-
 __all__ = [
     "FORMATS",
     "SECTIONS",
@@ -68,9 +51,17 @@ __all__ = [
 ]
 
 
+# Where they are, in the order in which they import each other: a name is found without loading what comes after it.
+_MODULES = ("style", "tables", "event_figures", "search_figures", "section", "summary", "study_report")
+_SECTIONS = ("algorithms", "chance", "confusion", "features", "noise", "registry")
+
+
 def __getattr__(name: str) -> _Any:
-    if name in _HOMES:
-        return getattr(_import_module(_HOMES[name]), name)
+    if name in __all__:
+        for module in (*_MODULES, *(f"sections.{section}" for section in _SECTIONS)):
+            found = _import_module(f"{__name__}.{module}")
+            if name in found.__all__:
+                return getattr(found, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

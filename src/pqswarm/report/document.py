@@ -7,7 +7,6 @@ from math import inf
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
-from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection
 from pqswarm.report.sections.registry import REGISTRY
 from pqswarm.report.sentences import enumerate_words, runs
@@ -121,7 +120,7 @@ def describe_study(study: StudySummary) -> str:
     searched, sequential = [a.title for a in plan.searched], [a.title for a in plan.sequential]
     once = f" ({enumerate_words(sequential)}: once)" if sequential else ""
     standard = "IEEE 1159 " if set(study.class_names) <= set(get_preset("paper").classes) else ""
-    wavelet = "wavelet " if study.feature_names == feature_names(len(study.feature_names) // len(FUNCTIONS) - 1) else ""
+    wavelet = "" if study.wavelet_level is None else "wavelet "
     text = (
         f"{study.n_events} events of {n_classes} {standard}classes (preset {plan.dataset.preset}, seed "
         f"{plan.dataset.seed}), with {len(study.feature_names)} {wavelet}features each. "

@@ -7,7 +7,6 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm._typing import FloatArray
 from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, noise_stream
 from pqswarm.features import (
     FUNCTIONS,
@@ -21,8 +20,6 @@ from pqswarm.features import (
 from pqswarm.report.style import BAND, FAINT, STYLE, WAVE, settle
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from pqswarm.datasets import Dataset
 
 __all__ = ["plot_event", "plot_features", "plot_gallery"]
@@ -87,8 +84,9 @@ def _hertz(frequency: float) -> str:
 def _caption(event: Event, snr: float) -> str:
     """The parameters of the disturbance and the record, wrapped to two or three lines."""
     hidden = ("background", "phase", "frequency_deviation", "snr")
+    catalogue = EVENT_CLASSES.find(event.label).catalogue
     parts = [
-        f"{name.replace('_', ' ')} {value:.4g}{_unit(event.label, name)}"
+        f"{name.replace('_', ' ')} {value:.4g} {catalogue[name].unit}".removesuffix(" 1")
         for name, value in event.parameters.items()
         if not name.startswith(hidden)
     ]
@@ -96,11 +94,6 @@ def _caption(event: Event, snr: float) -> str:
     noise = "no noise added" if snr == float("inf") else f"noise at {snr:g} dB"
     lines = ["; ".join(parts[i : i + 5]) for i in range(0, len(parts), 5)]
     return "\n".join([*lines, f"{record}, seed {event.seed}, {noise}"])
-
-
-def _unit(event_class: str, name: str) -> str:
-    unit = EVENT_CLASSES.find(event_class).catalogue[name].unit
-    return "" if unit == "1" else f" {unit}"
 
 
 def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
@@ -128,27 +121,23 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
     rows = -(-len(events) // columns)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(11.0, 1.9 * rows), layout="constrained")
-        grid = figure.add_gridspec(rows, columns)
         for i, event in enumerate(events):
-            axis = figure.add_subplot(grid[i // columns, i % columns])
-            _draw_panel(axis, event, add_noise(event.signal, snr, noise_stream(event.seed, snr)))
+            axis = figure.add_subplot(rows, columns, i + 1)
+            signal = add_noise(event.signal, snr, noise_stream(event.seed, snr))
+            first, last = _view(event)
+            inside = (event.time >= first) & (event.time <= last)
+            axis.axhline(0.0, color=FAINT, lw=0.5)
+            axis.plot(1000 * event.time[inside], signal[inside], color=WAVE, lw=0.9)
+            axis.set_xlim(1000 * first, 1000 * last)
+            height = max(1.25, 1.1 * float(np.abs(signal[inside]).max()))
+            axis.set_ylim(-height, height)
+            axis.tick_params(labelsize=7.5)
             axis.set_title(class_title(event.label), fontsize=10, fontweight="bold")
             if i % columns == 0:
                 axis.set_ylabel("voltage [pu]")
             if i + columns >= len(events):
                 axis.set_xlabel("time [ms]")
         return settle(figure)
-
-
-def _draw_panel(axis: "Axes", event: Event, signal: FloatArray) -> None:
-    first, last = _view(event)
-    inside = (event.time >= first) & (event.time <= last)
-    axis.axhline(0.0, color=FAINT, lw=0.5)
-    axis.plot(1000 * event.time[inside], signal[inside], color=WAVE, lw=0.9)
-    axis.set_xlim(1000 * first, 1000 * last)
-    largest = float(np.abs(signal[inside]).max())
-    axis.set_ylim(-max(1.25, 1.1 * largest), max(1.25, 1.1 * largest))
-    axis.tick_params(labelsize=7.5)
 
 
 def _view(event: Event) -> tuple[float, float]:
@@ -200,22 +189,15 @@ def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
         axis = figure.subplots()
         image = axis.imshow(medians, aspect="auto", cmap="PuOr_r", vmin=0.0, vmax=1.0, interpolation="nearest")
         axis.set_yticks(range(n_classes), [class_title(name) for name in dataset.class_names])
-        axis.set_xticks(
-            range(n_features),
-            [name.split(".")[1].replace("_", " ") for name in dataset.feature_names],
-            rotation=90,
-            fontsize=6.5,
-        )
+        functions = [name.split(".")[1].replace("_", " ") for name in dataset.feature_names]
+        axis.set_xticks(range(n_features), functions, rotation=90, fontsize=6.5)
         axis.tick_params(length=0)
         width = len(FUNCTIONS)
         for i, band in enumerate(bands):
             if i:
                 axis.axvline(i * width - 0.5, color="black", lw=1.2)
             axis.text((i + 0.5) * width - 0.5, -0.75, band, ha="center", va="bottom", fontweight="bold")
-        axis.set_title(
-            f"{n_features} features of {len(dataset)} events, SNR {snr:g} dB: median rank of each class\n",
-            fontsize=12,
-            fontweight="bold",
-        )
+        title = f"{n_features} features of {len(dataset)} events, SNR {snr:g} dB: median rank of each class\n"
+        axis.set_title(title, fontsize=12, fontweight="bold")
         figure.colorbar(image, ax=axis, label="rank among all events", pad=0.01, aspect=30)
         return settle(figure)

@@ -51,11 +51,13 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
 
     ranks, posthoc = {}, {}
     for key in ("error", "size"):
-        chi2, p = printed[f"rank-{key}"][-2:]
-        ranks[key] = by_title(f"rank-{key}") | {"chi2": chi2, "p": p}
-        columns = {column: by_title(f"{column}-{key}") for column in ("z", "p", "limit")}
-        fixed = {"control": ALGORITHMS[-1], "adjusted": None, "differs": True}
-        posthoc[key] = {title: fixed | {c: columns[c][title] for c in columns} for title in columns["z"]}
+        ranks[key] = by_title(f"rank-{key}") | dict(zip(("chi2", "p"), printed[f"rank-{key}"][-2:], strict=True))
+        z, p, limit = (by_title(f"{column}-{key}") for column in ("z", "p", "limit"))
+        posthoc[key] = {
+            title: {"control": ALGORITHMS[-1], "z": z[title], "p": p[title], "adjusted": None}
+            | {"limit": limit[title], "differs": True}
+            for title in z
+        }
     size, theirs, ours = printed["sffs"]
     sffs = {"search": "SFFS", SOURCE: PAPER, "size": int(size), "J": theirs}
     sffs |= {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}

@@ -47,10 +47,8 @@ def plot_searches(results: Sequence[SearchResult]) -> Figure:
             upper.plot(after, steps[:, 1], color=WAVE, **style)
             lower.plot(after, steps[:, 2], color=BAND, **style)
         runs = "one run" if len(results) == 1 else f"the best of {len(results)} runs in full colour"
-        upper.set_title(
-            f"{best.algorithm}: error {best.error:.4g} with {best.size} of {best.mask.size} features ({runs})",
-            fontsize=10,
-        )
+        found = f"{best.algorithm}: error {best.error:.4g} with {best.size} of {best.mask.size} features"
+        upper.set_title(f"{found} ({runs})", fontsize=10)
         upper.set_ylabel("lowest error")
         lower.set_ylabel("features in its subset")
         lower.set_xlabel("evaluations")

@@ -40,11 +40,5 @@ def duration(seconds: float) -> str:
 
 
 def enumerate_words(words: Sequence[str]) -> str:
-    """Return words as an enumeration.
-
-    Examples
-    --------
-    >>> enumerate_words(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Return words as an enumeration."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

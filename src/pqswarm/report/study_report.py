@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from pqswarm._files import write_atomically
 from pqswarm.errors import unknown_name
 from pqswarm.report.document import compose
+from pqswarm.report.html import html_report
 from pqswarm.report.style import FIGURE_FORMATS, save_figure
 from pqswarm.report.summary import StudySummary, summarize
 from pqswarm.report.tables import Table
@@ -17,10 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "study_figures", "write_figures", "write_report"]
 
-FORMATS: tuple[str, ...] = ("html", "md", "latex", "csv")
-"""Formats of a report."""
-
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
+FORMATS: tuple[str, ...] = tuple(_NAMES)
+"""Formats of a report."""
 
 
 def write_report(folder: str | Path, format: str = "html", out: str | Path | None = None) -> Path:  # noqa: A002
@@ -50,11 +50,8 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
         for table in (*document.tables, _runs(study)):
             write_atomically(path / f"{table.name}.csv", table.csv())
         return path
-    if format == "html":
-        from pqswarm.report.html import html_report
-
-        return write_atomically(path, html_report(document))
-    return write_atomically(path, markdown_report(document) if format == "md" else latex_report(document))
+    writers = {"html": html_report, "md": markdown_report, "latex": latex_report}
+    return write_atomically(path, writers[format](document))
 
 
 def study_figures(folder: str | Path) -> "dict[str, Figure]":

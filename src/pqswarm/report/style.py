@@ -193,11 +193,6 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
     """Move places apart as little as possible (least squares) until neighbours are a gap apart.
 
     The order stays; where there is too little room between `low` and `high`, the gap wins.
-
-    Examples
-    --------
-    >>> spread([0.5, 0.5, 0.0], gap=0.25).tolist()
-    [0.375, 0.625, 0.0]
     """
     from scipy.optimize import isotonic_regression
 
@@ -212,18 +207,10 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
 def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
     """Settle a figure and write names beside its axes, each near the end of its line, none over another."""
     start = 1.05 if any(label.marker for label in labels) else 1.035
-    texts = [
-        label.axis.text(
-            start,
-            0.5,
-            label.text,
-            transform=label.axis.transAxes,
-            va="center_baseline",
-            fontweight="bold" if label.strong else "normal",
-            parse_math=False,
-        )
-        for label in labels
-    ]
+    texts = []
+    for label in labels:
+        look: dict[str, Any] = {"va": "center_baseline", "fontweight": "bold" if label.strong else "normal"}
+        texts.append(label.axis.text(start, 0.5, label.text, transform=label.axis.transAxes, parse_math=False, **look))
     settle(figure)
     for axis in dict.fromkeys(label.axis for label in labels):
         mine = [(label, text) for label, text in zip(labels, texts, strict=True) if label.axis is axis]

@@ -13,6 +13,7 @@ from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.features import FUNCTIONS, feature_names
+from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
 from pqswarm.study.planfile import restore_plan
@@ -27,18 +28,10 @@ __all__ = ["ClassifierSummary", "NoiseSummary", "StudySummary", "summarize"]
 
 @dataclass(frozen=True, eq=False)
 class NoiseSummary:
-    """Stage II: accuracies of the best subsets at each noise level.
+    """Stage II: accuracies [%] of all features and, by title, of the best subsets, at each noise level [dB].
 
-    Attributes
-    ----------
-    levels : tuple of float
-        Noise levels [dB].
-    all_features : ndarray of shape (n_levels,)
-        Theta(U) [%].
-    accuracy : dict of str to ndarray
-        Theta of the best subset of each algorithm, by title [%].
-    before, after : ndarray of int
-        Confusion matrices with all features and with the reference's best subset, without noise.
+    `before` and `after` are the confusion matrices with all features and with the reference's best subset, without
+    noise.
     """
 
     levels: tuple[float, ...]
@@ -84,6 +77,8 @@ class ClassifierSummary:
         Title of the reference algorithm.
     best_known : dict or None
         The best subset that is known for these very events.
+    paper : Overlay
+        What the paper printed for it; false and empty if nothing, or if the plan does not ask for it.
     """
 
     name: str
@@ -98,6 +93,7 @@ class ClassifierSummary:
     smaller: OneStandardError | None
     reference: str
     best_known: dict[str, Any] | None
+    paper: Overlay
 
     @property
     def n_features(self) -> int:
@@ -158,6 +154,12 @@ class StudySummary:
     def reference(self) -> str:
         """Title of the reference algorithm."""
         return self.plan.algorithm(self.plan.reference).title
+
+    @property
+    def wavelet_level(self) -> int | None:
+        """Level of the wavelet transform whose bands and functions the features are; None if they are others."""
+        level = len(self.feature_names) // len(FUNCTIONS) - 1
+        return level if level > 0 and self.feature_names == feature_names(level) else None
 
     @property
     def palette(self) -> "Palette":
@@ -241,6 +243,7 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
         smaller=store.find(OneStandardError, name),
         reference=titles[plan.reference],
         best_known=_best_known(_found(store.find(findings.ProblemDigest, name)).digest),
+        paper=paper_overlay(plan, name),
     )
 
 

@@ -31,12 +31,6 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     drawn in :data:`pqswarm.report.style.INK` takes the colour of the text around it (``currentColor``), and
     the background is the page's. The title says what it shows to who cannot see it; the prefix, put before all
     ids, is different for each figure of a page.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> inline_svg(Figure(figsize=(2, 1)), "nothing", "first-")[:65]
-    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w'
     """
     if not _PREFIX.fullmatch(prefix):
         raise PqswarmError(f"prefix {prefix!r} cannot begin an id: a letter, then letters, digits, '_' or '-'.")
@@ -48,16 +42,12 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     if view_box is None:  # pragma: no cover
         raise AssertionError("matplotlib wrote an SVG file without a viewBox")
     body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
-    return _opening(title, view_box[1]) + _tidy(body, prefix) + "</svg>\n"
-
-
-def _opening(title: str, view_box: str) -> str:
     # matplotlib's rule for line ends, *{...}, would hold for the whole page: here it is inherited from the root.
     words = escape(" ".join(title.split()))
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
-        f'viewBox="{view_box}" role="img" aria-label="{words}" font-family="sans-serif" '
-        f'stroke-linejoin="round" stroke-linecap="butt">\n<title>{words}</title>\n'
+        f'viewBox="{view_box[1]}" role="img" aria-label="{words}" font-family="sans-serif" '
+        f'stroke-linejoin="round" stroke-linecap="butt">\n<title>{words}</title>\n{_tidy(body, prefix)}</svg>\n'
     )
 
 

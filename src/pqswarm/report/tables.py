@@ -96,8 +96,8 @@ class Table:
             return bool(row[column] == max(row[other] for other in self.across if _is_number(row[other])))
         if column not in (*self.lowest, *self.highest) or not _is_number(row[column]):
             return False
-        peers = [other for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
-        values = [other[column] for other in peers if _is_number(other[column])]
+        peers = [other[column] for other in self.rows if other.get(SOURCE) == row.get(SOURCE)]
+        values = [value for value in peers if _is_number(value)]
         return bool(row[column] == (min(values) if column in self.lowest else max(values)))
 
     def is_bad(self, row: Mapping[str, Any], column: str) -> bool:
@@ -111,17 +111,15 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown, with its caption and note; the best in bold, what is marked in italics."""
-        shown = plain_table(self._shown("**", "*", None), "md", headings=self._headings)
-        head, _, *body = shown.splitlines()
+        head, _, *body = self._plain("md", ("**", "**"), ("*", "*")).splitlines()
         rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
         parts = [f"**{self.caption}**", "", head, rule, *body]
         return "\n".join([*parts, "", self.note] if self.note else parts)
 
     def latex(self) -> str:
         """Return the table as LaTeX, which needs the packages booktabs and graphicx; what is marked is underlined."""
-        shown = plain_table(self._shown(_BEST, _BAD, _END), "latex", headings=self._headings)
         columns = "".join("r" if self.is_numeric(column) else "l" for column in self.keys)
-        head, _, body = shown.partition("\n")
+        head, _, body = self._plain("latex", (_BEST, _END), (_BAD, _END)).partition("\n")
         tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset(body)])
         wide = len(columns) > _WIDE
         lines = [
@@ -135,25 +133,20 @@ class Table:
         ]
         return "\n".join(lines)
 
-    @property
-    def _headings(self) -> dict[str, str]:
-        return {key: self.heading(key) for key in self.keys}
-
     def csv(self) -> str:
         """Return the table as CSV, with all digits."""
         return plain_table(self.rows, "csv") + "\n"
 
-    def _shown(self, best: str, bad: str, end: str | None) -> list[dict[str, Any]]:
-        """The rows as text, with marks before and after what is bad or else best."""
-        shown = []
+    def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
+        """The table without caption and note, with marks before and after what is bad or else best."""
+        keys, shown = self.keys, []
         for row in self.rows:
             cells = {}
-            for column in self.keys:
-                mark = bad if self.is_bad(row, column) else best if self.is_best(row, column) else ""
-                after = "" if not mark else mark if end is None else end
-                cells[column] = f"{mark}{self.text(row, column)}{after}"
+            for key in keys:
+                before, after = bad if self.is_bad(row, key) else best if self.is_best(row, key) else ("", "")
+                cells[key] = f"{before}{self.text(row, key)}{after}"
             shown.append(cells)
-        return shown
+        return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
 
 
 def plain_latex(text: str) -> str:

@@ -1,7 +1,6 @@
 """The question "Which algorithm finds the better subsets?": performance, convergence, error rate against size."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
@@ -10,53 +9,25 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.paper import paper_overlay
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import count, percent, runs
 from pqswarm.report.style import FAINT, GREY, STYLE, EndLabel, Palette, label_ends
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 
-__all__ = ["SECTION", "Performance", "plot_convergence", "plot_error_against_size"]
+__all__ = ["content", "plot_convergence", "plot_error_against_size"]
 
 _STEPS = 150
 _HUGE = 1e300
 
 
-@dataclass(frozen=True)
-class Performance:
-    """What the runs of one algorithm come to: error rate and size, and how far they are below those of all [%]."""
-
-    mean_error: float
-    sd_error: float | None
-    improvement: float | None
-    mean_size: float
-    sd_size: float | None
-    reduction: float
-    score: float
-
-    @classmethod
-    def of(cls, found: ClassifierSummary, title: str) -> "Performance":
-        """Compute it from the runs of an algorithm."""
-        errors, sizes, n, whole = found.errors(title), found.sizes(title), found.n_features, found.all_features
-        several = errors.size > 1
-        return cls(
-            mean_error=float(errors.mean()),
-            sd_error=float(errors.std(ddof=1)) if several else None,
-            improvement=float(100 * (whole - errors.mean()) / whole) if whole else None,
-            mean_size=float(sizes.mean()),
-            sd_size=float(sizes.std(ddof=1)) if several else None,
-            reduction=float(100 * (n - sizes.mean()) / n),
-            score=float((sizes / n * errors).sum()),
-        )
-
-
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
-    fared = {title: Performance.of(found, title) for title in found.runs}
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Compare what the algorithms found: error rates and sizes of their subsets, and how they got there."""
+    fared = {title: _performance(found, title) for title in found.runs}
     best = found.best(found.reference)
     return Content(
         drawings=[_convergence(study, found), _scatter(study, found)],
-        tables=[_performance(study, found, fared), *_gap(found)],
+        tables=[_performances(found, fared), *_gap(found)],
         answer=_sentences(found, fared),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
@@ -66,14 +37,12 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
     )
 
 
-SECTION = ClassifierSection("algorithms", "Which algorithm finds the better subsets?", _content)
-
-
-def _sentences(found: ClassifierSummary, fared: Mapping[str, Performance]) -> list[str]:
+def _sentences(found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:
     n, whole = found.n_features, found.all_features
-    leader = min(fared, key=lambda title: (fared[title].mean_error, fared[title].mean_size))
-    smallest = min(fared, key=lambda title: (fared[title].mean_size, fared[title].mean_error))
-    error, size = fared[leader].mean_error, fared[leader].mean_size
+    means = {title: (p["mean_J"], p["mean_size"]) for title, p in fared.items()}
+    leader = min(means, key=lambda title: means[title])
+    smallest = min(means, key=lambda title: means[title][::-1])
+    error, size = means[leader]
     average = " on average" if found.n_runs > 1 else ""
     subset = f"{count(size)} of the {n} features{average}"
     if error >= whole:
@@ -87,21 +56,35 @@ def _sentences(found: ClassifierSummary, fared: Mapping[str, Performance]) -> li
             f"{leader} {verb}: {percent(error)}{average}, against {percent(whole)} with all features "
             f"({100 * (whole - error) / whole:.0f} % lower). It selects {subset} ({100 * (n - size) / n:.0f} % fewer)."
         )
-    if fared[smallest].mean_size >= size:
+    least_error, least_size = means[smallest]
+    if least_size >= size:
         return [first]
     return [
         first,
-        f"The smallest subsets come from {smallest}: {count(fared[smallest].mean_size)} features, with an error rate "
-        f"of {percent(fared[smallest].mean_error)}{average}.",
+        f"The smallest subsets come from {smallest}: {count(least_size)} features, with an error rate of "
+        f"{percent(least_error)}{average}.",
     ]
 
 
-def _performance(study: StudySummary, found: ClassifierSummary, fared: Mapping[str, Performance]) -> Table:
-    n, paper = found.n_features, paper_overlay(study.plan, found.name)
+def _performance(found: ClassifierSummary, title: str) -> dict[str, Any]:
+    """What the runs of one algorithm come to: error rate and size, and how far they are below those of all [%]."""
+    errors, sizes, n, whole = found.errors(title), found.sizes(title), found.n_features, found.all_features
+    several = errors.size > 1
+    return {
+        "mean_J": float(errors.mean()),
+        "sd_J": float(errors.std(ddof=1)) if several else None,
+        "PI": float(100 * (whole - errors.mean()) / whole) if whole else None,
+        "mean_size": float(sizes.mean()),
+        "sd_size": float(sizes.std(ddof=1)) if several else None,
+        "Xi": float(100 * (n - sizes.mean()) / n),
+        "score": float((sizes / n * errors).sum()),
+    }
+
+
+def _performances(found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> Table:
+    n, paper = found.n_features, found.paper
     rows = []
-    for title, p in fared.items():
-        values = {"mean_J": p.mean_error, "sd_J": p.sd_error, "PI": p.improvement}
-        values |= {"mean_size": p.mean_size, "sd_size": p.sd_size, "Xi": p.reduction, "score": p.score}
+    for title, values in fared.items():
         rows.append({"algorithm": title, SOURCE: STUDY, **values})
         if title in paper.performance:
             rows.append({"algorithm": title, SOURCE: PAPER, **paper.performance[title]})
@@ -145,11 +128,7 @@ def _gap(found: ClassifierSummary) -> list[Table]:
             "gap",
             f"How far from the best known subset, with {found.name}",
             rows,
-            {
-                "mean": ("mean gap [percentage points]", ".2f"),
-                "least": ("least", ".2f"),
-                "most": ("greatest", ".2f"),
-            },
+            {"mean": ("mean gap [percentage points]", ".2f"), "least": ("least", ".2f"), "most": ("greatest", ".2f")},
             lowest=("mean", "least", "most"),
             note=f"The best subset that is known for these events has {len(known['features'])} features and an error "
             f"rate of {percent(known['error'])}. It took {known['evaluations'] / 1e6:.1f} million evaluations, and no "

@@ -1,63 +1,42 @@
 """The question "Is the difference more than chance?": average ranks, Friedman's test, comparison with the best."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.paper import paper_overlay
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import enumerate_words
 from pqswarm.report.style import INK, STYLE, Palette
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
-from pqswarm.statistics import FriedmanResult, PosthocResult, critical_difference, friedman, posthoc
+from pqswarm.statistics import FriedmanResult, critical_difference, friedman, posthoc
 
-__all__ = ["SECTION", "Comparison", "plot_ranks", "rank_groups"]
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """Friedman's test of the algorithms, on error rate or size, and the comparison of each with the best."""
-
-    friedman: FriedmanResult
-    posthoc: PosthocResult
-
-    @classmethod
-    def of(cls, values: FloatArray, titles: Sequence[str]) -> "Comparison | None":
-        """Compare columns of results; None if there are not enough runs or algorithms."""
-        if min(values.shape) < 2:
-            return None
-        test = friedman(values, names=titles)
-        return cls(test, posthoc(test))
+__all__ = ["content", "plot_ranks", "rank_groups"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Test whether the algorithms differ by more than chance, by error rate and by size."""
     titles = list(found.runs)
     # Equal numbers of errors, in other folds, may differ in the last bit of their mean: they are ties all the same.
-    errors = Comparison.of(np.round([found.errors(title) for title in titles], 12).T, titles)
-    sizes = Comparison.of(np.array([found.sizes(title) for title in titles]).T, titles)
-    if errors is None or sizes is None:
+    errors = np.round([found.errors(title) for title in titles], 12).T
+    sizes = np.array([found.sizes(title) for title in titles]).T
+    if min(errors.shape) < 2:
         return Content()
-    both = {"error": errors, "size": sizes}
+    both = {"error": friedman(errors, names=titles), "size": friedman(sizes, names=titles)}
     return Content(
-        drawings=[_ranks(study, key, comparison) for key, comparison in both.items()],
-        tables=[_friedman(study, found, both), *(_posthoc(study, found, key, both[key]) for key in both)],
-        answer=[say_significance(errors, found.n_runs)],
+        drawings=[_ranks(study, key, test) for key, test in both.items()],
+        tables=[_friedman(found, both), *(_posthoc(found, key, both[key]) for key in both)],
+        answer=[say_significance(both["error"])],
     )
 
 
-SECTION = ClassifierSection("chance", "Is the difference more than chance?", _content)
-
-
-def say_significance(errors: Comparison, n_runs: int) -> str:
+def say_significance(test: FriedmanResult) -> str:
     """Return in a sentence whether the error rates differ, and from which the best one does not."""
-    test, result = errors.friedman, errors.posthoc
+    result, n_runs = posthoc(test), test.n_blocks
     if test.p_value > result.alpha:
         return (
             f"Over {n_runs} runs, the error rates of the algorithms do not differ more than chance allows (Friedman "
@@ -73,8 +52,7 @@ def say_significance(errors: Comparison, n_runs: int) -> str:
     )
 
 
-def _ranks(study: StudySummary, key: str, comparison: Comparison) -> Drawing:
-    test = comparison.friedman
+def _ranks(study: StudySummary, key: str, test: FriedmanResult) -> Drawing:
     ranks = dict(zip(test.names, test.mean_ranks.tolist(), strict=True))
     difference = critical_difference(len(test.names), test.n_blocks)
     caption, note = {
@@ -89,11 +67,10 @@ def _ranks(study: StudySummary, key: str, comparison: Comparison) -> Drawing:
     return Drawing(f"ranks-{key}", caption, note, lambda: plot_ranks(ranks, difference, study.palette))
 
 
-def _friedman(study: StudySummary, found: ClassifierSummary, both: Mapping[str, Comparison]) -> Table:
-    paper = paper_overlay(study.plan, found.name)
+def _friedman(found: ClassifierSummary, both: Mapping[str, FriedmanResult]) -> Table:
+    paper = found.paper
     rows: list[dict[str, Any]] = []
-    for symbol, (key, comparison) in zip(("J", "ξ"), both.items(), strict=True):
-        test = comparison.friedman
+    for symbol, (key, test) in zip(("J", "ξ"), both.items(), strict=True):
         row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {"chi2": test.chi2, "p": test.p_value}
         row |= {"chi2_ties": test.chi2_corrected, "p_ties": test.p_value_corrected}
         rows.append({"result": symbol, SOURCE: STUDY, **row})
@@ -123,20 +100,17 @@ def _friedman(study: StudySummary, found: ClassifierSummary, both: Mapping[str, 
     )
 
 
-def _posthoc(study: StudySummary, found: ClassifierSummary, key: str, comparison: Comparison) -> Table:
-    paper = paper_overlay(study.plan, found.name)
-    printed, result, rows = paper.posthoc.get(key, {}), comparison.posthoc, []
-    keys = ("control", "z", "p", "adjusted", "limit", "differs")
-    for name in comparison.friedman.names:
-        if name in result.names:
-            i = result.names.index(name)
-            z, p, adjusted, limit = (
-                float(column[i]) for column in (result.z, result.p_values, result.p_hommel, result.alpha_over_i)
-            )
-            values = (result.control, z, p, adjusted, limit, bool(result.p_hommel[i] <= result.alpha))
-            rows.append({"algorithm": name, SOURCE: STUDY, **dict(zip(keys, values, strict=True))})
+def _posthoc(found: ClassifierSummary, key: str, test: FriedmanResult) -> Table:
+    result, printed, rows = posthoc(test), found.paper.posthoc.get(key, {}), []
+    ours = {row["algorithm"]: row for row in result.rows()}
+    for name in test.names:
+        if name in ours:
+            row = ours[name]
+            values = {"control": result.control, "z": row["z"], "p": row["p_value"], "adjusted": row["p_hommel"]}
+            values |= {"limit": row["alpha_over_i"], "differs": row["significant"]}
+            rows.append({"algorithm": name, SOURCE: STUDY, **values})
         if name in printed:
-            rows.append({"algorithm": name, SOURCE: PAPER} | {column: printed[name][column] for column in keys})
+            rows.append({"algorithm": name, SOURCE: PAPER, **printed[name]})
     what = {"error": "error rate J", "size": "subset size ξ"}[key]
     return Table(
         f"posthoc-{key}",
@@ -147,7 +121,7 @@ def _posthoc(study: StudySummary, found: ClassifierSummary, key: str, comparison
             "z": ("z", ".2f"),
             "p": ("p", "#.3g"),
             "adjusted": ("p, Hommel adjusted", "#.3g"),
-            "limit": ("0.05/i (the paper's “APV”)" if paper else "0.05/i", ".4f"),
+            "limit": ("0.05/i (the paper's “APV”)" if found.paper else "0.05/i", ".4f"),
             "differs": ("differs at 5 %", ""),
         },
         note="z: difference of the average ranks in standard errors. An adjusted p-value of 0.05 or less means a "
@@ -233,13 +207,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
 
 
 def rank_groups(ranks: Sequence[float], critical_difference: float) -> list[tuple[int, int]]:
-    """Return first and last of the largest groups of ascending ranks that do not differ; none lies within another.
-
-    Examples
-    --------
-    >>> rank_groups([1.2, 2.0, 2.9, 3.9], 1.0)
-    [(0, 1), (1, 2)]
-    """
+    """Return first and last of the largest groups of ascending ranks that do not differ; none lies within another."""
     groups: list[tuple[int, int]] = []
     for start, rank in enumerate(ranks):
         stop = max(i for i in range(start, len(ranks)) if i == start or ranks[i] - rank < critical_difference)

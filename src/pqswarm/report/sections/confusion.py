@@ -10,14 +10,15 @@ from matplotlib.figure import Figure
 from pqswarm._typing import IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import class_title
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.style import FAINT, LOSS, STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["SECTION", "plot_confusion"]
+__all__ = ["content", "plot_confusion"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Show the confusion matrices of stage II."""
     noise = found.noise
     if noise is None:
         return Content()
@@ -29,9 +30,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         lambda: plot_confusion(noise.before, noise.after, study.class_names),
     )
     return Content(drawings=[drawing])
-
-
-SECTION = ClassifierSection("confusion", "Which events are misclassified?", _content)
 
 
 def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]) -> Figure:

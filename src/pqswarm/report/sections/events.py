@@ -4,13 +4,14 @@ from matplotlib.figure import Figure
 
 from pqswarm.events import generate
 from pqswarm.report.event_figures import plot_gallery
-from pqswarm.report.section import Content, Drawing, StudySection
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.summary import StudySummary
 
-__all__ = ["SECTION"]
+__all__ = ["content"]
 
 
-def _content(study: StudySummary) -> Content:
+def content(study: StudySummary) -> Content:
+    """Show one event of each class."""
     made = study.plan.dataset
     if not set(study.class_names) <= set(made.class_names):
         return Content()
@@ -31,6 +32,3 @@ def _content(study: StudySummary) -> Content:
         "events were tested."
     )
     return Content(words=[words], drawings=[drawing])
-
-
-SECTION = StudySection("events", "The events", _content)

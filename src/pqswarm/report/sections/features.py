@@ -1,64 +1,35 @@
 """The question "Which features matter?": how often each was selected, the best subset, stability of the selection."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import isnan
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
-from pqswarm.features import FUNCTIONS, band_edges, band_names, feature_names
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.features import FUNCTIONS, band_edges, band_names
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.style import STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import stability
 
-__all__ = ["SECTION", "Selection", "plot_feature_map"]
+__all__ = ["content", "plot_feature_map"]
 
 _FULL = "#0a58b0"  # of a feature that every run selected; white figures show on it
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """What the reference selected: the share of its runs for each feature, the best and a smaller subset.
-
-    `level` is that of the wavelet transform whose bands and functions the features are; None if they are others.
-    """
-
-    names: tuple[str, ...]
-    share: FloatArray
-    best: BoolArray
-    smaller: BoolArray | None
-    level: int | None
-
-    @classmethod
-    def of(cls, study: StudySummary, found: ClassifierSummary) -> "Selection":
-        """Count the selections of the reference."""
-        names, level = study.feature_names, len(study.feature_names) // len(FUNCTIONS) - 1
-        return cls(
-            names=names,
-            share=np.asarray(found.masks(found.reference).mean(axis=0)),
-            best=found.best(found.reference).mask,
-            smaller=None if found.smaller is None else found.smaller.mask,
-            level=level if level > 0 and names == feature_names(level) else None,
-        )
-
-
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
-    selection = Selection.of(study, found)
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Show how often the reference selected each feature, its best subsets, and how stable all selections are."""
+    share = found.masks(found.reference).mean(axis=0)
     return Content(
         words=[_describe(found)],
-        drawings=[_drawing(study, found, selection, selection.level)] if selection.level else (),
-        tables=[_features(found, selection), *_stability(found)],
+        drawings=_drawings(study, found, share),
+        tables=[_features(study, found, share), *_stability(found)],
     )
-
-
-SECTION = ClassifierSection("features", "Which features matter?", _content)
 
 
 def _describe(found: ClassifierSummary) -> str:
@@ -75,24 +46,28 @@ def _describe(found: ClassifierSummary) -> str:
     )
 
 
-def _drawing(study: StudySummary, found: ClassifierSummary, selection: Selection, level: int) -> Drawing:
+def _drawings(study: StudySummary, found: ClassifierSummary, share: FloatArray) -> list[Drawing]:
+    level = study.wavelet_level
+    if level is None:
+        return []
     bands = band_names(level)
     rate = getattr(get_preset(study.plan.dataset.preset).common.get("sampling_rate"), "value", None)
     ranges = ""
     if rate is not None:
         (low, high), *_, (_, least) = band_edges(rate, level)
         ranges = f" D1 holds {low / 1000:g} to {high / 1000:g} kHz, {bands[-1]} what is below {least:.0f} Hz."
-    return Drawing(
-        "",
-        f"In how many of its runs {found.reference} selected each feature [%]",
+    caption = f"In how many of its runs {found.reference} selected each feature [%]"
+    note = (
         f"Rows are the bands of the wavelet transform, from the highest frequencies (D1) to the lowest ({bands[-1]}); "
-        f"columns are what is computed from the coefficients of a band. Empty: never selected.{ranges}",
-        lambda: plot_feature_map(selection.share.reshape(len(bands), len(FUNCTIONS)), bands, FUNCTIONS),
+        f"columns are what is computed from the coefficients of a band. Empty: never selected.{ranges}"
     )
+    shares = share.reshape(len(bands), len(FUNCTIONS))
+    return [Drawing("", caption, note, lambda: plot_feature_map(shares, bands, FUNCTIONS))]
 
 
-def _features(found: ClassifierSummary, selection: Selection) -> Table:
-    share, best, smaller, names = selection.share, selection.best, selection.smaller, selection.names
+def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) -> Table:
+    names, best = study.feature_names, found.best(found.reference).mask
+    smaller = None if found.smaller is None else found.smaller.mask
     listed = np.flatnonzero(best | (share >= 0.5) | (best if smaller is None else smaller))
     rows = [
         {
@@ -103,7 +78,7 @@ def _features(found: ClassifierSummary, selection: Selection) -> Table:
         }
         for i in sorted(listed.tolist(), key=lambda i: (-share[i], i))
     ]
-    named = "" if selection.level is None else f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. "
+    named = "" if study.wavelet_level is None else f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. "
     return Table(
         "features",
         f"The features that matter: selected by {found.reference} with {found.name}",
@@ -131,11 +106,7 @@ def _stability(found: ClassifierSummary) -> list[Table]:
             "stability",
             f"Stability of the selection over the runs with {found.name}",
             rows,
-            {
-                "stability": ("stability", ".3f"),
-                "low": ("95 % interval from", ".3f"),
-                "high": ("to", ".3f"),
-            },
+            {"stability": ("stability", ".3f"), "low": ("95 % interval from", ".3f"), "high": ("to", ".3f")},
             highest=("stability",),
             note="Nogueira's measure. 1: every run selects the same features; 0: as alike as by chance.",
         )

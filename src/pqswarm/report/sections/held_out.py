@@ -1,48 +1,29 @@
 """The question "What can be expected of new events?": error rates on events that no search saw."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
-from pqswarm.report.section import ClassifierSection, Content
+from pqswarm.report.section import Content
 from pqswarm.report.sentences import percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
-__all__ = ["SECTION", "HeldOutError"]
+__all__ = ["content"]
 
 
-@dataclass(frozen=True)
-class HeldOutError:
-    """The size of a subset, its error rate in the search, and that on held-out events."""
-
-    size: int
-    searched: float
-    held_out: float
-
-    @classmethod
-    def of(cls, found: ClassifierSummary, subset: str) -> "HeldOutError":
-        """Look it up, by the title of the algorithm or the name of the subset."""
-        if subset == ALL_FEATURES:
-            size, searched = found.n_features, found.all_features
-        elif subset == ONE_STANDARD_ERROR and found.smaller is not None:
-            size, searched = int(found.smaller.mask.sum()), found.smaller.error
-        else:
-            size, searched = found.best(subset).size, found.best(subset).error
-        return cls(size, searched, found.held_out[subset])
-
-
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+def content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+    """Lay error rates on held-out events beside those of the search."""
     if not found.held_out:
         return Content()
-    errors = {subset: HeldOutError.of(found, subset) for subset in found.held_out}
-    rows = [
-        {"subset": subset, "size": e.size, "J": e.searched, "held_out": e.held_out, "gap": e.held_out - e.searched}
-        for subset, e in errors.items()
-    ]
+    rows = {}
+    for subset, error in found.held_out.items():
+        size, searched = _searched(found, subset)
+        rows[subset] = {"subset": subset, "size": size, "J": searched, "held_out": error, "gap": error - searched}
     table = Table(
         "held-out",
         f"Best subsets on held-out events, which no search saw, with {found.name}",
-        rows,
+        list(rows.values()),
         {
             "size": ("ξ", ""),
             "J": ("J in the search", ".4f"),
@@ -55,18 +36,24 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa:
         f"standard error: the smallest subset found that is within one standard error of the best of "
         f"{found.reference}.",
     )
-    return Content(tables=[table], answer=_sentences(found.reference, errors))
+    return Content(tables=[table], answer=_sentences(found.reference, rows))
 
 
-SECTION = ClassifierSection("held-out", "What can be expected of new events?", _content)
+def _searched(found: ClassifierSummary, subset: str) -> tuple[int, float]:
+    """Size of a subset and its error rate in the search, by the title of the algorithm or the name of the subset."""
+    if subset == ALL_FEATURES:
+        return found.n_features, found.all_features
+    if subset == ONE_STANDARD_ERROR and found.smaller is not None:
+        return int(found.smaller.mask.sum()), found.smaller.error
+    return found.best(subset).size, found.best(subset).error
 
 
-def _sentences(reference: str, errors: dict[str, HeldOutError]) -> list[str]:
-    if reference not in errors or ALL_FEATURES not in errors:
+def _sentences(reference: str, rows: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    if reference not in rows or ALL_FEATURES not in rows:
         return []
-    best = errors[reference]
+    best = rows[reference]
     return [
-        f"On held-out events, which no search saw, the best subset of {reference} ({best.size} features) has an error "
-        f"rate of {percent(best.held_out)}, where the search promised {percent(best.searched)}; all features have one "
-        f"of {percent(errors[ALL_FEATURES].held_out)}."
+        f"On held-out events, which no search saw, the best subset of {reference} ({best['size']} features) has an "
+        f"error rate of {percent(best['held_out'])}, where the search promised {percent(best['J'])}; all features have "
+        f"one of {percent(rows[ALL_FEATURES]['held_out'])}."
     ]

@@ -1,14 +1,15 @@
 """How the study was run: version, machine, time, seeds, and the plan, to run it again."""
 
-from pqswarm.report.section import Content, StudySection
+from pqswarm.report.section import Content
 from pqswarm.report.sentences import duration
 from pqswarm.report.summary import StudySummary
 from pqswarm.study import format_plan
 
-__all__ = ["SECTION"]
+__all__ = ["content"]
 
 
-def _content(study: StudySummary) -> Content:
+def content(study: StudySummary) -> Content:
+    """Tell version, machine, time and seeds, and give the plan."""
     about, machine, plan = study.about, study.about.machine, study.plan
     words = (
         f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
@@ -18,6 +19,3 @@ def _content(study: StudySummary) -> Content:
         f"number of workers and interruptions."
     )
     return Content(words=[words], listings={"The plan, to run it again": format_plan(plan)})
-
-
-SECTION = StudySection("run", "How it was run", _content)

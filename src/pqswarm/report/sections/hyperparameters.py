@@ -3,16 +3,16 @@
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from pqswarm.report.paper import paper_overlay
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.style import STYLE, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 
-__all__ = ["SECTION"]
+__all__ = ["content"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
-    grid, theirs = found.grid, paper_overlay(study.plan, found.name).hyperparameters
+def content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+    """Show the grid search, if there was one."""
+    grid, theirs = found.grid, found.paper.hyperparameters
     if grid is None:
         return Content()
 
@@ -29,6 +29,3 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
     caption = "Accuracy of all features for other hyperparameters"
     note = "Mean accuracy over the folds with all features, without noise. Ringed is the best that the study could use."
     return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw)])
-
-
-SECTION = ClassifierSection("hyperparameters", "How were the hyperparameters chosen?", _content)

@@ -1,13 +1,14 @@
 """What does not fit together in the paper, for studies that are laid beside it."""
 
 from pqswarm.report.paper_values import INCONSISTENCIES
-from pqswarm.report.section import Content, StudySection
+from pqswarm.report.section import Content
 from pqswarm.report.summary import StudySummary
 
-__all__ = ["SECTION"]
+__all__ = ["content"]
 
 
-def _content(study: StudySummary) -> Content:
+def content(study: StudySummary) -> Content:
+    """List what to know about the paper, if the plan asks for it."""
     if not study.plan.paper:
         return Content()
     words = (
@@ -16,6 +17,3 @@ def _content(study: StudySummary) -> Content:
         "in the tables. Know this about them:"
     )
     return Content(words=[words], points=INCONSISTENCIES)
-
-
-SECTION = StudySection("paper", "Where the paper is inconsistent or silent", _content)

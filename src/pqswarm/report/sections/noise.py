@@ -10,41 +10,37 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.paper import Overlay, paper_overlay
-from pqswarm.report.section import ClassifierSection, Content, Drawing
+from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import decibel, enumerate_words
 from pqswarm.report.style import FAINT, GREY, LOSS, STYLE, EndLabel, Palette, label_ends
 from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import contrast_estimation
 
-__all__ = ["SECTION", "plot_robustness"]
+__all__ = ["content", "plot_robustness"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
-    noise, paper = found.noise, paper_overlay(study.plan, found.name)
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Lay the accuracy of the best subsets at each noise level beside that of all features."""
+    noise = found.noise
     tested = noise is not None and any(level != inf for level in noise.levels)
     verdict = ("yes" if noise.robust(found.reference) else "no") if noise is not None and tested else "not tested"
     numbers = {"robust to noise": verdict}
     if noise is None:
         return Content(numbers=numbers)
+    drawing = Drawing(
+        "",
+        "Accuracy of the best subsets against noise",
+        "Above: accuracy, the share of events that are classified correctly. Below: gain over all features; what falls "
+        "below zero does worse than all features.",
+        lambda: plot_robustness(noise.levels, noise.accuracy, noise.all_features, study.palette),
+    )
     return Content(
-        drawings=[
-            Drawing(
-                "",
-                "Accuracy of the best subsets against noise",
-                "Above: accuracy, the share of events that are classified correctly. Below: gain over all features; "
-                "what falls below zero does worse than all features.",
-                lambda: plot_robustness(noise.levels, noise.accuracy, noise.all_features, study.palette),
-            )
-        ],
-        tables=[_robust(found, noise, paper), *_accuracies(found, noise, paper), *_contrasts(found, noise, paper)],
+        drawings=[drawing],
+        tables=[_robust(found, noise), *_accuracies(found, noise), *_contrasts(found, noise)],
         answer=_sentences(found.reference, noise) if tested else (),
         numbers=numbers,
     )
-
-
-SECTION = ClassifierSection("noise", "Do the subsets stand noise?", _content)
 
 
 def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
@@ -66,38 +62,32 @@ def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
     ]
 
 
-def _robust(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -> Table:
-    rows = [
-        {
-            "algorithm": title,
-            "least": float(noise.gain(title).min()),
-            "where": decibel(noise.levels[int(noise.gain(title).argmin())]),
-            "robust": noise.robust(title),
-        }
-        | ({"paper": paper.robust(title)} if paper else {})
-        for title in noise.accuracy
-    ]
+def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
     columns = {"least": ("least θ", ".2f"), "where": ("at", "")}
+    rows: list[dict[str, Any]] = []
+    for title in noise.accuracy:
+        gain = noise.gain(title)
+        where = decibel(noise.levels[int(gain.argmin())])
+        rows.append({"algorithm": title, "least": float(gain.min()), "where": where, "robust": noise.robust(title)})
+    if found.paper:
+        columns["paper"] = ("robust in the paper", "")
+        rows = [row | {"paper": found.paper.robust(row["algorithm"])} for row in rows]
     return Table(
         "robust",
         f"Robust subsets with {found.name}: at least as good as all features at every noise level",
         rows,
-        columns | ({"paper": ("robust in the paper", "")} if paper else {}),
+        columns,
         signed=("least",),
         note="θ: gain in accuracy over all features, in percentage points.",
     )
 
 
-def _accuracies(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -> list[Table]:
-    ours = [
-        (
-            level,
-            float(noise.all_features[i]),
-            {title: float(values[i]) for title, values in noise.accuracy.items()},
-            {title: float(noise.gain(title)[i]) for title in noise.accuracy},
-        )
-        for i, level in enumerate(noise.levels)
-    ]
+def _accuracies(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+    ours = []
+    for i, level in enumerate(noise.levels):
+        accuracies = {title: float(values[i]) for title, values in noise.accuracy.items()}
+        theta = {title: float(noise.gain(title)[i]) for title in noise.accuracy}
+        ours.append((level, float(noise.all_features[i]), accuracies, theta))
     caption = f"Accuracy Θ [%] of the best subsets at each noise level with {found.name}"
     note = (
         "SNR: signal-to-noise ratio, ∞ without noise. Θ(U): accuracy of all features. θ: gain over it, in percentage "
@@ -107,12 +97,13 @@ def _accuracies(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -
     tables = []
     for name, words, levels, more in (
         ("noise", caption, ours, note),
-        ("noise-paper", f"The same in the paper, {found.name}", paper.noise, ""),
+        ("noise-paper", f"The same in the paper, {found.name}", found.paper.noise, ""),
     ):
         rows: list[dict[str, Any]] = []
         for level, whole, accuracy, gain in levels:
-            pairs = [{title: accuracy[title], f"θ {title}": gain[title]} for title in accuracy]
-            rows.append({"level": decibel(level), "all": whole} | {k: v for pair in pairs for k, v in pair.items()})
+            rows.append({"level": decibel(level), "all": whole})
+            for title in accuracy:
+                rows[-1] |= {title: accuracy[title], f"θ {title}": gain[title]}
         if rows:
             gains = tuple(key for key in rows[0] if key.startswith("θ "))
             columns = {key: ("θ" if key in gains else key, ".2f") for key in rows[0]}
@@ -121,7 +112,7 @@ def _accuracies(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -
     return tables
 
 
-def _contrasts(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) -> list[Table]:
+def _contrasts(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
     titles = list(found.runs)
     values = np.array([noise.accuracy[title] for title in titles]).T
     if min(values.shape) < 2:
@@ -135,7 +126,7 @@ def _contrasts(found: ClassifierSummary, noise: NoiseSummary, paper: Overlay) ->
     tables = []
     for name, words, rows, more in (
         ("contrast", f"Contrast estimation over the noise levels with {found.name}", ours, note),
-        ("contrast-paper", f"The same in the paper, {found.name}", paper.contrast, ""),
+        ("contrast-paper", f"The same in the paper, {found.name}", found.paper.contrast, ""),
     ):
         if rows:
             shown = [{"algorithm": title, **row} for title, row in rows.items()]

@@ -1,7 +1,7 @@
 """The sections of a report, in their order; those of other packages, found by their entry points, come after ours."""
 
 from pqswarm._registry import Registry
-from pqswarm.report.section import Section
+from pqswarm.report.section import ClassifierSection, Section, StudySection
 from pqswarm.report.sections import (
     algorithms,
     chance,
@@ -19,17 +19,17 @@ from pqswarm.report.sections import (
 __all__ = ["REGISTRY", "SECTIONS"]
 
 SECTIONS: tuple[Section, ...] = (
-    algorithms.SECTION,
-    chance.SECTION,
-    sequential.SECTION,
-    features.SECTION,
-    noise.SECTION,
-    confusion.SECTION,
-    held_out.SECTION,
-    hyperparameters.SECTION,
-    events.SECTION,
-    inconsistencies.SECTION,
-    how.SECTION,
+    ClassifierSection("algorithms", "Which algorithm finds the better subsets?", algorithms.content),
+    ClassifierSection("chance", "Is the difference more than chance?", chance.content),
+    ClassifierSection("sequential", "Does a plain sequential search do as well?", sequential.content),
+    ClassifierSection("features", "Which features matter?", features.content),
+    ClassifierSection("noise", "Do the subsets stand noise?", noise.content),
+    ClassifierSection("confusion", "Which events are misclassified?", confusion.content),
+    ClassifierSection("held-out", "What can be expected of new events?", held_out.content),
+    ClassifierSection("hyperparameters", "How were the hyperparameters chosen?", hyperparameters.content),
+    StudySection("events", "The events", events.content),
+    StudySection("paper", "Where the paper is inconsistent or silent", inconsistencies.content),
+    StudySection("run", "How it was run", how.content),
 )
 """The sections that come with pqswarm."""
 

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from pqswarm.report.paper import paper_overlay
-from pqswarm.report.section import ClassifierSection, Content
+from pqswarm.report.section import Content
 from pqswarm.report.sentences import percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import SOURCE, STUDY, Table
 
-__all__ = ["SECTION"]
+__all__ = ["content"]
 
 
-def _content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+    """Lay each sequential search beside the best subset of the reference."""
     if not found.sequential:
         return Content()
     best = found.best(found.reference)
@@ -20,7 +20,7 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         {"search": title, SOURCE: STUDY, "size": record.size, "J": record.error, **reference}
         for title, record in found.sequential.items()
     ]
-    rows += [dict(row) for row in paper_overlay(study.plan, found.name).sequential]
+    rows += [dict(row) for row in found.paper.sequential]
     table = Table(
         "sequential",
         f"Sequential search against the best subset of {found.reference} with {found.name}",
@@ -36,9 +36,6 @@ def _content(study: StudySummary, found: ClassifierSummary) -> Content:
         f"the size of the best subset of {found.reference}. It runs once: nothing in it is left to chance.",
     )
     return Content(tables=[table], answer=_sentences(found))
-
-
-SECTION = ClassifierSection("sequential", "Does a plain sequential search do as well?", _content)
 
 
 def _sentences(found: ClassifierSummary) -> list[str]:
