@@ -27,7 +27,7 @@ def own_time(runs=40, iterations=50):
     for name, search in ALGORITHMS.items():
         group = [Run(search(99, seed)) for seed in range(runs)]
         spent, steps = 0.0, 0
-        for _ in range(iterations):
+        while steps < runs * iterations and not group[0].done:
             start = time.perf_counter()
             batches = [run.ask() for run in group]
             spent += time.perf_counter() - start
