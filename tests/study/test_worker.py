@@ -32,9 +32,8 @@ def nb(bandwidth):
 
 
 def group(problem, runs, max_evaluations=200, algorithm="2d-upso"):
-    keys = tuple(RunKey("any", algorithm, run) for run in runs)
-    nothing = (None,) * len(keys)
-    return Group(problem, ALGORITHMS[algorithm], {}, max_evaluations, keys, tuple(runs), nothing, (0.0,) * len(keys))
+    seeds = {RunKey("any", algorithm, run): run for run in runs}
+    return Group(problem, ALGORITHMS[algorithm], {}, max_evaluations, seeds, {})
 
 
 def finished(problem, runs, limit, **changes):
@@ -95,11 +94,11 @@ def test_few_evaluators_are_kept(problems, monkeypatch):
     monkeypatch.setattr(worker, "_evaluators", OrderedDict())
     base = problems["NB"]
     others = [replace(base, classifier=nb(width)) for width in (0.1, 0.2, 0.3)]
-    memories = [worker._evaluator(problem, 1, "cpu") for problem in others]
+    memories = [worker._evaluator(problem, "cpu") for problem in others]
     assert all(isinstance(memory, Memo) for memory in memories)
     assert list(worker._evaluators) == [f"cpu {problem.key}" for problem in others[1:]]
-    assert worker._evaluator(others[2], 1, "cpu") is memories[2]
-    assert worker._evaluator(others[0], 1, "cpu") is not memories[0]
+    assert worker._evaluator(others[2], "cpu") is memories[2]
+    assert worker._evaluator(others[0], "cpu") is not memories[0]
 
 
 def test_problems_are_told_apart_by_all_that_decides_errors(problems):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -43,11 +44,7 @@ def _write_grid(grid: GridSearchResult) -> dict[str, Any]:
     return vars(grid) | {"accuracies": grid.accuracies.tolist()}
 
 
-def _read_counts(given: list[list[int]]) -> IntArray:
-    return np.array(given, dtype=np.int64)
-
-
-_Counts = Annotated[IntArray, PlainValidator(_read_counts), PlainSerializer(np.ndarray.tolist)]
+_Counts = Annotated[IntArray, PlainValidator(partial(np.array, dtype=np.int64)), PlainSerializer(np.ndarray.tolist)]
 _Grid = Annotated[GridSearchResult, PlainValidator(_read_grid), PlainSerializer(_write_grid)]
 _Mask = Annotated[BoolArray, PlainValidator(text_mask), PlainSerializer(mask_text)]
 
@@ -162,18 +159,9 @@ class HeldOut(Finding):
 
 @dataclass(frozen=True, eq=False)
 class StageTwo(Finding):
-    """The subsets at one noise level, with another partition.
+    """Accuracies [%] at one noise level [dB], with another partition, by the same names as in :class:`HeldOut`.
 
-    Attributes
-    ----------
-    classifier : str
-        Name in the plan.
-    level : float
-        Noise level [dB].
-    accuracy : dict of str to float
-        Accuracies [%], by the same names as in :class:`HeldOut`.
-    before, after : ndarray of int or None
-        Confusion matrices with all features and with the reference's best subset; without noise only.
+    Without noise, also the confusion matrices with all features, and with the reference's best subset.
     """
 
     classifier: str

@@ -15,24 +15,12 @@ from pqswarm.study.records import RunKey, RunRecord, text_mask
 
 __all__ = ["translate"]
 
-
 _RENAMED = {"width": "bandwidth"}
 _RUNS = "SELECT classifier, algorithm, run, seed, error, size, mask, n_evaluations, improvements, seconds FROM runs"
 
 
 def translate(db: sqlite3.Connection) -> tuple[list[Finding], list[RunRecord]]:
-    """Return the findings and the finished runs of a database of schema 1.
-
-    Parameters
-    ----------
-    db : sqlite3.Connection
-        The database, which is only read.
-
-    Returns
-    -------
-    tuple of list of Finding, list of RunRecord
-        What it holds.
-    """
+    """Return the findings and the finished runs of a database of schema 1, which is only read."""
     facts = {name: json.loads(value) for name, value in db.execute("SELECT name, value FROM facts")}
     found = [_finding(name, value, facts) for name, value in facts.items()]
     searches = {plan["name"]: plan["algorithm"] for plan in json.loads(facts.get("plan", "{}")).get("algorithms", [])}

@@ -16,7 +16,7 @@ from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
 from pqswarm.features import feature_names
 from pqswarm.search import ALGORITHMS, Search, filter_of
-from pqswarm.study._deprecated import OldClassifierPlan, OldStudyPlan
+from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 __all__ = ["AlgorithmPlan", "ClassifierPlan", "DatasetPlan", "FoldsPlan", "HeldOutPlan", "StudyPlan"]
@@ -82,7 +82,7 @@ class FoldsPlan(_Plan):
     stage_two_seed: Seed = 1
 
 
-class ClassifierPlan(_Plan, OldClassifierPlan):
+class ClassifierPlan(_Plan):
     """A classifier, with hyperparameters that are given, or found by grid search if none is.
 
     Attributes
@@ -139,19 +139,10 @@ class ClassifierPlan(_Plan, OldClassifierPlan):
         return own | {"parameters": settings if parameters else {}}
 
     def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
-        """Return the classifier with the planned hyperparameters, or with others.
-
-        Parameters
-        ----------
-        settings : mapping, optional
-            Hyperparameters that a grid search has found.
-
-        Returns
-        -------
-        Classifier
-            The classifier.
-        """
+        """Return the classifier with the planned hyperparameters, or with others, such as a grid search has found."""
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
+
+    hyperparameters = renamed("ClassifierPlan.hyperparameters", "parameters")
 
 
 class AlgorithmPlan(_Plan):
@@ -207,7 +198,7 @@ class AlgorithmPlan(_Plan):
         return self.search.needs_size and "size" not in self.parameters
 
 
-class StudyPlan(_Plan, OldStudyPlan):
+class StudyPlan(_Plan):
     """A whole study.
 
     Attributes
@@ -293,20 +284,7 @@ class StudyPlan(_Plan, OldStudyPlan):
         return next(classifier for classifier in self.classifiers if classifier.name == name)
 
     def run_seed(self, classifier: str, algorithm: str, run: int) -> int:
-        """Return the seed of one run; it depends on the names and the number alone, not on what else is planned.
-
-        Parameters
-        ----------
-        classifier, algorithm : str
-            Names in the plan.
-        run : int
-            Number of the run.
-
-        Returns
-        -------
-        int
-            A seed for :func:`pqswarm.search.minimize`.
-        """
+        """Return the seed of one run, by names and number alone, whatever else is planned."""
         words = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) for name in (algorithm, classifier)]
         return derived_seed(self.seed, (*words, run))
 
@@ -315,24 +293,15 @@ class StudyPlan(_Plan, OldStudyPlan):
         return json.dumps(self.model_dump(mode="python", exclude={"title", "paper"}), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[str]:
-        """Return in words how the plan differs from another.
-
-        Parameters
-        ----------
-        other : StudyPlan
-            Another plan.
-
-        Returns
-        -------
-        list of str
-            One line for each key that decides the results.
-        """
+        """Return in words how the plan differs from another: one line for each key that decides the results."""
         there, here = (_flat(json.loads(plan.canonical())) for plan in (other, self))
         return [
             f"{key}: {there.get(key, 'absent')} there, {here.get(key, 'absent')} now"
             for key in dict.fromkeys([*there, *here])
             if there.get(key, "absent") != here.get(key, "absent")
         ]
+
+    fresh = renamed("StudyPlan.fresh", "held_out")
 
 
 def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:

@@ -172,11 +172,8 @@ def format_plan(plan: StudyPlan) -> str:
     >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
     ['title = "A smoke test"', 'runs = 3']
     """
-    lines = []
     parts = plan.model_dump(exclude_none=True)
-    for key, value in parts.items():
-        if not isinstance(value, dict | tuple):
-            lines.append(f"{key} = {_toml(value)}")
+    lines = [f"{key} = {_toml(value)}" for key, value in parts.items() if not isinstance(value, dict | tuple)]
     for key, value in parts.items():
         members = [value] if isinstance(value, dict) else value if isinstance(value, tuple) else []
         for member in members:

@@ -15,25 +15,11 @@ __all__ = ["Problem"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The cross-validated error of a classifier on some events, ready to be sent to another process.
+    """The cross-validated error of a classifier on some events, ready to be sent to another process."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n_events, n_features)
-        Features.
-    y : ndarray of int, shape (n_events,)
-        Labels.
-    test_fold : ndarray of int, shape (n_events,)
-        The fold in which each event is tested.
-    classifier : Classifier
-        The classifier, with its hyperparameters.
-    scaling : {"once", "fold"}
-        How features are scaled.
-    """
-
-    X: FloatArray
-    y: IntArray
-    test_fold: IntArray
+    X: FloatArray  # (n_events, n_features)
+    y: IntArray  # (n_events,)
+    test_fold: IntArray  # (n_events,): the fold in which each event is tested
     classifier: Classifier
     scaling: Literal["once", "fold"] = "once"
 

@@ -11,7 +11,7 @@ import numpy as np
 from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
-from pqswarm.study._deprecated import OldRunRecord
+from pqswarm.study._deprecated import renamed
 
 __all__ = ["Checkpoint", "RunKey", "RunRecord", "best_of", "packed_state", "unpacked_state"]
 
@@ -28,7 +28,7 @@ class RunKey:
 
 
 @dataclass(frozen=True, eq=False)
-class RunRecord(OldRunRecord):
+class RunRecord:
     """A finished run; it is never modified.
 
     Attributes
@@ -62,6 +62,11 @@ class RunRecord(OldRunRecord):
     def size(self) -> int:
         """Features of the subset."""
         return self.result.size
+
+    n_evaluations = renamed("RunRecord.n_evaluations", "result.n_evaluations")
+    improvements = renamed("RunRecord.improvements", "result.improvements")
+    selected = renamed("RunRecord.selected", "result.selected")
+    error_after = renamed("RunRecord.error_after", "result.error_after")
 
 
 def best_of(records: Sequence[RunRecord]) -> RunRecord:

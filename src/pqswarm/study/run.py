@@ -1,10 +1,11 @@
 """Run a study: make what the searches need, run them, and look at what they have found."""
 
+import hashlib
 import os
 import platform
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -18,23 +19,9 @@ from pqswarm.datasets import Dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Folds
 from pqswarm.evaluation.cuda import check_device
-from pqswarm.study import stages
+from pqswarm.study import findings, stages
 from pqswarm.study.executors import worker_pool
-from pqswarm.study.findings import (
-    ALL_FEATURES,
-    ONE_STANDARD_ERROR,
-    About,
-    AllFeatures,
-    Events,
-    Finding,
-    Finished,
-    Grid,
-    HeldOut,
-    Hyperparameters,
-    OneStandardError,
-    ProblemDigest,
-    StageTwo,
-)
+from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
 from pqswarm.study.lock import lock_folder
 from pqswarm.study.plan import ClassifierPlan, StudyPlan
 from pqswarm.study.planfile import restore_plan
@@ -84,14 +71,14 @@ def run_study(
         _check_same_plan(store, plan)
         study = _Study(plan, store, workers, progress or (lambda _: None))
         study.run(device, cluster)
-        if store.find(Finished) is None:
-            store.put(Finished(time.time()))
+        if store.find(findings.Finished) is None:
+            store.put(findings.Finished(time.time()))
 
 
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
-    kept = store.find(About)
+    kept = store.find(findings.About)
     if kept is None:
-        store.put(About(plan.model_dump(), __version__, time.time(), _machine()))
+        store.put(findings.About(plan.model_dump(), __version__, time.time(), _machine()))
         return
     differences = plan.differences(restore_plan(kept.plan))
     if differences:
@@ -118,12 +105,10 @@ def _machine() -> dict[str, Any]:
 
 
 def _processor() -> str:
-    try:
+    with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:
-        pass
     return platform.processor() or platform.machine()
 
 
@@ -166,8 +151,9 @@ class _Study:
         """Return the events, which must be those that the study began with."""
         path = self.store.folder / "dataset.npz"
         events = stages.open_events(self.plan.dataset, path, self.jobs)
-        found = stages.identify_events(events)
-        if self.once(lambda: found, Events).digest != found.digest:
+        digest = hashlib.sha256(np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()).hexdigest()
+        found = findings.Events(len(events), digest, events.class_names, events.feature_names)
+        if self.once(lambda: found, findings.Events).digest != digest:
             raise PqswarmError(
                 f"{path} does not hold the events this study began with: restore it, or remove it to make them again."
             )
@@ -175,18 +161,20 @@ class _Study:
 
     def prepare(self, plan: ClassifierPlan, events: Dataset) -> Problem:
         """Make what the searches with one classifier need, and find out how well all features do."""
-        name, jobs = plan.name, self.jobs
+        name = plan.name
         self.meter.tell(f"{name}: hyperparameters")
         folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
-        grid = self.store.find(Grid, name)
+        grid = self.store.find(findings.Grid, name)
         if plan.grid_search and grid is None:
-            grid = stages.search_grid(plan, events, folds, jobs)
+            grid = stages.search_grid(plan, events, folds, self.jobs)
             if grid is not None:
                 self.store.put(grid)
-        chosen = self.once(lambda: stages.choose_hyperparameters(plan, grid), Hyperparameters, name)
+        chosen = self.once(lambda: stages.choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
         problem = Problem(events.X(inf), events.y, folds.test_fold, plan.make(chosen.settings), plan.scaling)
-        self.once(lambda: ProblemDigest(name, problem.key), ProblemDigest, name)
-        self.once(lambda: stages.evaluate_all_features(name, problem, jobs), AllFeatures, name)
+        self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
+        if self.store.find(findings.AllFeatures, name) is None:
+            everything = np.ones((1, problem.X.shape[1]), dtype=np.bool_)
+            self.store.put(findings.AllFeatures(name, float(problem.evaluator(self.jobs).errors(everything)[0])))
         return problem
 
     def examine(self, name: str, problem: Problem, events: Dataset) -> None:
@@ -198,10 +186,10 @@ class _Study:
         self.meter.tell(f"{name}: a smaller subset")
         others = [record.mask for record in runs[plan.reference]]
         find = partial(stages.find_smaller, name, problem, masks[plan.reference], others, jobs)
-        masks[ONE_STANDARD_ERROR] = self.once(find, OneStandardError, name).mask
+        masks[ONE_STANDARD_ERROR] = self.once(find, findings.OneStandardError, name).mask
         self.meter.tell(f"{name}: held-out events")
-        self.once(lambda: stages.evaluate_held_out(name, problem, masks, plan, jobs), HeldOut, name)
+        self.once(lambda: stages.evaluate_held_out(name, problem, masks, plan, jobs), findings.HeldOut, name)
         for level in plan.dataset.snr:
             self.meter.tell(f"{name}: stage II at {level:g} dB")
             evaluate = partial(stages.evaluate_stage_two, name, problem, masks, events, level, plan, jobs)
-            self.once(evaluate, StageTwo, name, level)
+            self.once(evaluate, findings.StageTwo, name, level)

@@ -57,8 +57,6 @@ class Scheduler:
                 group = at_work.pop(future)
                 try:
                     outcome = future.result()
-                except PqswarmError:
-                    raise
                 except Exception as error:
                     if not _is_death(error):
                         raise
@@ -122,28 +120,23 @@ class Scheduler:
             parameters["size"] = best_of(self.runs(keys[0].classifier, self._plan.reference)).size
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
             parameters["order"] = ranking.rank(problem.X, problem.y)
-        known = [checkpoints.get(key) for key in keys]
         return Group(
             problem=problem,
             search=algorithm.search,
             parameters=parameters,
             max_evaluations=_UNLIMITED if algorithm.sequential else self._plan.max_evaluations,
-            keys=tuple(keys),
-            seeds=tuple(self._plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys),
-            states=tuple(None if checkpoint is None else checkpoint.state for checkpoint in known),
-            seconds=tuple(0.0 if checkpoint is None else checkpoint.seconds for checkpoint in known),
+            seeds={key: self._plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys},
+            checkpoints={key: checkpoints[key] for key in keys if key in checkpoints},
             device=device,
         )
 
 
 def _begin(pool: WorkerPool, group: Group) -> "Future[Outcome]":
-    """Begin the next slice of a group; if a worker died before it, that is its result."""
+    """Begin the next slice of a group; what goes wrong then, such as the death of an idle worker, is its result."""
     limit = min(pool.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20))
     try:
         return pool.submit(advance, group, limit)
-    except Exception as error:
-        if not _is_death(error):
-            raise
+    except Exception as error:  # noqa: BLE001 (it is raised again where the result is taken)
         failed: Future[Outcome] = Future()
         failed.set_exception(error)
         return failed
@@ -151,15 +144,9 @@ def _begin(pool: WorkerPool, group: Group) -> "Future[Outcome]":
 
 def _rest(group: Group, outcome: Outcome) -> Group:
     """The runs of a group that are not done, from where they are."""
-    seeds = dict(zip(group.keys, group.seeds, strict=True))
-    return replace(
-        group,
-        keys=tuple(checkpoint.key for checkpoint in outcome.running),
-        seeds=tuple(seeds[checkpoint.key] for checkpoint in outcome.running),
-        states=tuple(checkpoint.state for checkpoint in outcome.running),
-        seconds=tuple(checkpoint.seconds for checkpoint in outcome.running),
-        slices=group.slices + 1,
-    )
+    running = {checkpoint.key: checkpoint for checkpoint in outcome.running}
+    seeds = {key: group.seeds[key] for key in running}
+    return replace(group, seeds=seeds, checkpoints=running, slices=group.slices + 1)
 
 
 def _is_death(error: Exception) -> bool:

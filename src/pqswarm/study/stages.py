@@ -1,6 +1,5 @@
 """The stages of a study around its searches: each is a function that returns what it has found."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
@@ -13,26 +12,15 @@ from pqswarm._typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
-from pqswarm.study.findings import (
-    ALL_FEATURES,
-    AllFeatures,
-    Events,
-    Grid,
-    HeldOut,
-    Hyperparameters,
-    OneStandardError,
-    StageTwo,
-)
+from pqswarm.study.findings import ALL_FEATURES, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
 from pqswarm.study.problem import Problem
 
 __all__ = [
     "choose_hyperparameters",
-    "evaluate_all_features",
     "evaluate_held_out",
     "evaluate_stage_two",
     "find_smaller",
-    "identify_events",
     "open_events",
     "search_grid",
 ]
@@ -57,12 +45,6 @@ def open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
     return kept
 
 
-def identify_events(events: Dataset) -> Events:
-    """Return how many events there are, and the digest by which they are known again."""
-    content = np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()
-    return Events(len(events), hashlib.sha256(content).hexdigest(), events.class_names, events.feature_names)
-
-
 def search_grid(plan: ClassifierPlan, events: Dataset, folds: Folds, jobs: int) -> Grid | None:
     """Search the grid of a classifier's hyperparameters; None if it has none."""
     search = CLASSIFIERS[plan.kind].search_grid
@@ -74,12 +56,6 @@ def choose_hyperparameters(plan: ClassifierPlan, grid: Grid | None) -> Hyperpara
     """Return the planned hyperparameters, or the best of a grid if none is planned, or else the defaults."""
     found = None if grid is None or plan.parameters else grid.result.best
     return Hyperparameters(plan.name, plan.make(found).settings)
-
-
-def evaluate_all_features(name: str, problem: Problem, jobs: int) -> AllFeatures:
-    """Return the error of all features."""
-    everything = np.ones((1, problem.X.shape[1]), dtype=np.bool_)
-    return AllFeatures(name, float(problem.evaluator(jobs).errors(everything)[0]))
 
 
 def find_smaller(

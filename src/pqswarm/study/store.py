@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,19 +17,10 @@ import numpy as np
 
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import SearchResult
+from pqswarm.study import records
 from pqswarm.study.findings import Finding
 from pqswarm.study.legacy import translate
-from pqswarm.study.records import (
-    Checkpoint,
-    RunKey,
-    RunRecord,
-    front_text,
-    mask_text,
-    packed_state,
-    text_front,
-    text_mask,
-    unpacked_state,
-)
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
 __all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store"]
 
@@ -39,36 +31,19 @@ _Kind = TypeVar("_Kind", bound=Finding)
 
 _SCHEMA = """
 CREATE TABLE findings (
-    kind TEXT NOT NULL,
-    classifier TEXT NOT NULL,
-    level TEXT NOT NULL,
-    value TEXT NOT NULL,
-    digest TEXT NOT NULL,
+    kind TEXT NOT NULL, classifier TEXT NOT NULL, level TEXT NOT NULL,
+    value TEXT NOT NULL, digest TEXT NOT NULL,
     PRIMARY KEY (kind, classifier, level)
 ) WITHOUT ROWID;
 CREATE TABLE runs (
-    classifier TEXT NOT NULL,
-    algorithm TEXT NOT NULL,
-    run INTEGER NOT NULL,
-    seed TEXT NOT NULL,
-    search TEXT NOT NULL,
-    error REAL NOT NULL,
-    mask TEXT NOT NULL,
-    n_evaluations INTEGER NOT NULL,
-    improvements TEXT NOT NULL,
-    front TEXT,
-    seconds REAL NOT NULL,
-    digest TEXT NOT NULL,
+    classifier TEXT NOT NULL, algorithm TEXT NOT NULL, run INTEGER NOT NULL,
+    seed TEXT NOT NULL, search TEXT NOT NULL, error REAL NOT NULL, mask TEXT NOT NULL, n_evaluations INTEGER NOT NULL,
+    improvements TEXT NOT NULL, front TEXT, seconds REAL NOT NULL, digest TEXT NOT NULL,
     PRIMARY KEY (classifier, algorithm, run)
 ) WITHOUT ROWID;
 CREATE TABLE checkpoints (
-    classifier TEXT NOT NULL,
-    algorithm TEXT NOT NULL,
-    run INTEGER NOT NULL,
-    n_evaluations INTEGER NOT NULL,
-    best_error REAL NOT NULL,
-    seconds REAL NOT NULL,
-    state BLOB NOT NULL,
+    classifier TEXT NOT NULL, algorithm TEXT NOT NULL, run INTEGER NOT NULL,
+    n_evaluations INTEGER NOT NULL, best_error REAL NOT NULL, seconds REAL NOT NULL, state BLOB NOT NULL,
     PRIMARY KEY (classifier, algorithm, run)
 );
 """
@@ -105,7 +80,7 @@ class Store:
             elif not self.path.exists():
                 raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is missing.")
             try:
-                self._connect(str(self.path), uri=False)
+                self._connect(str(self.path))
             except sqlite3.OperationalError:
                 # A finished study in a folder that cannot be written, such as an archive, can still be read.
                 rest = self.path.with_name(f"{FILE_NAME}-wal")
@@ -113,7 +88,7 @@ class Store:
                     raise
                 self._connect(f"{self.path.resolve().as_uri()}?immutable=1", uri=True)
 
-    def _connect(self, address: str, uri: bool) -> None:
+    def _connect(self, address: str, uri: bool = False) -> None:
         self._db = sqlite3.connect(address, isolation_level=None, timeout=30.0, uri=uri)
         try:
             self._open()
@@ -181,21 +156,18 @@ class Store:
         try:
             yield
         except sqlite3.OperationalError as error:
-            text = str(error)
+            text, safe, again = str(error), "Finished runs are safe;", "run the same command again."
             if "full" in text:
-                raise PqswarmError(
-                    f"the disk is full: {self.path} could not be written. Finished runs are safe; make room and run "
-                    f"the same command again."
-                ) from None
-            if "readonly" in text or "unable to open" in text:
-                raise PqswarmError(
-                    f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
-                ) from None
-            if "decode" in text:
+                text = f"the disk is full: {self.path} could not be written. {safe} make room and {again}"
+            elif "readonly" in text or "unable to open" in text:
+                text = f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
+            elif "decode" in text:
                 raise self.damaged(text) from None
-            if "locked" in text:
-                raise PqswarmError(f"{self.path} is locked by another program: close it and try again.") from None
-            raise PqswarmError(f"{self.path}: {text}. Finished runs are safe; run the same command again.") from None
+            elif "locked" in text:
+                text = f"{self.path} is locked by another program: close it and try again."
+            else:
+                text = f"{self.path}: {text}. {safe} {again}"
+            raise PqswarmError(text) from None
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the database may tell of garbage in garbage
             raise self.damaged(error) from None
         except OSError as error:
@@ -223,41 +195,20 @@ class Store:
         self._db.close()
 
     def put(self, *findings: Finding) -> None:
-        """Keep findings, all in one transaction; one that is kept already is not replaced but refused.
-
-        Parameters
-        ----------
-        *findings : Finding
-            Records of :mod:`pqswarm.study.findings`.
-        """
+        """Keep findings, all in one transaction; one that is kept already is not replaced but refused."""
         rows = [(type(found).__name__, *found.place, found.to_json()) for found in findings]
         with self._explained(), self._transaction():
             self._db.executemany("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", [(*row, _digest(row)) for row in rows])
 
     def find(self, kind: type[_Kind], classifier: str = "", level: float | None = None) -> _Kind | None:
-        """Return a finding, or None if it is not there yet.
+        """Return a finding of a kind, a class of :mod:`pqswarm.study.findings`, or None if it is not there yet.
 
-        Parameters
-        ----------
-        kind : type
-            A class of :mod:`pqswarm.study.findings`.
-        classifier : str
-            Name in the plan; empty for findings about the study.
-        level : float or None
-            Noise level [dB], for :class:`~pqswarm.study.findings.StageTwo`.
-
-        Returns
-        -------
-        Finding or None
-            An instance of `kind`.
+        It is about the classifier of that name, or the study, at a noise level [dB] if it is of stage II.
         """
         place = (kind.__name__, classifier, "" if level is None else f"{level:g}")
+        statement = "SELECT * FROM findings WHERE kind = ? AND classifier = ? AND level = ?"
         with self._explained():
-            row = self._db.execute(
-                "SELECT kind, classifier, level, value, digest FROM findings "
-                "WHERE kind = ? AND classifier = ? AND level = ?",
-                place,
-            ).fetchone()
+            row = self._db.execute(statement, place).fetchone()
         if row is None:
             return None
         try:
@@ -267,17 +218,16 @@ class Store:
 
     def finish(self, record: RunRecord) -> None:
         """Keep a finished run, for good, and drop its checkpoint."""
-        key, result = record.key, record.result
-        place = (key.classifier, key.algorithm, key.run)
+        place, result = astuple(record.key), record.result
         row = (
             *place,
             str(record.seed),
             result.algorithm,
             result.error + 0.0,  # SQLite does not keep the sign of zero
-            mask_text(result.mask),
+            records.mask_text(result.mask),
             result.n_evaluations,
             json.dumps(result.improvements.tolist()),
-            front_text(result),
+            records.front_text(result),
             record.seconds,
         )
         with self._explained(), self._transaction():
@@ -287,15 +237,7 @@ class Store:
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
         """Keep where runs are now, all in one transaction."""
         rows = [
-            (
-                c.key.classifier,
-                c.key.algorithm,
-                c.key.run,
-                c.n_evaluations,
-                c.best_error,
-                c.seconds,
-                packed_state(c.state),
-            )
+            (*astuple(c.key), c.n_evaluations, c.best_error, c.seconds, records.packed_state(c.state))
             for c in checkpoints
         ]
         with self._explained(), self._transaction():
@@ -304,10 +246,7 @@ class Store:
     def finished(self) -> list[RunRecord]:
         """Return all finished runs, by classifier, algorithm and number."""
         with self._explained():
-            rows = self._db.execute(
-                "SELECT classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, "
-                "seconds, digest FROM runs ORDER BY classifier, algorithm, run"
-            ).fetchall()
+            rows = self._db.execute("SELECT * FROM runs ORDER BY classifier, algorithm, run").fetchall()
         try:
             return [_record(_checked(row)) for row in rows]
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
@@ -316,14 +255,12 @@ class Store:
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return where the runs on their way are; a damaged one is left out, and so begins anew."""
         with self._explained():
-            rows = self._db.execute(
-                "SELECT classifier, algorithm, run, n_evaluations, best_error, seconds, state FROM checkpoints"
-            ).fetchall()
+            rows = self._db.execute("SELECT * FROM checkpoints").fetchall()
         found = {}
-        for classifier, algorithm, run, n_evaluations, best_error, seconds, state in rows:
-            key = RunKey(classifier, algorithm, run)
+        for *place, n_evaluations, best_error, seconds, state in rows:
             with suppress(FileFormatError, TypeError):
-                found[key] = Checkpoint(key, n_evaluations, best_error, unpacked_state(state), seconds)
+                key = RunKey(*place)
+                found[key] = Checkpoint(key, n_evaluations, best_error, records.unpacked_state(state), seconds)
         return found
 
 
@@ -342,7 +279,8 @@ def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _record(row: tuple[Any, ...]) -> RunRecord:
     """The run that a row of the table holds."""
-    classifier, algorithm, run, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
+    *place, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
     steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
-    result = SearchResult(search, text_mask(mask), error, n_evaluations, steps, **text_front(front))
-    return RunRecord(RunKey(classifier, algorithm, run), int(seed), result, seconds)
+    front = records.text_front(front)
+    result = SearchResult(search, records.text_mask(mask), error, n_evaluations, steps, **front)
+    return RunRecord(RunKey(*place), int(seed), result, seconds)

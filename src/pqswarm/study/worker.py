@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.evaluation import Memo
 from pqswarm.search import Run, Search, step
 from pqswarm.study.problem import Problem
@@ -32,10 +32,8 @@ class Group:
     search: type[Search]  # the class, not its name: another process finds one of the user's own module by itself
     parameters: Mapping[str, Any]
     max_evaluations: int  # of each run
-    keys: tuple[RunKey, ...]
-    seeds: tuple[int, ...]
-    states: tuple[Mapping[str, AnyArray] | None, ...]  # where each run is; None has not begun
-    seconds: tuple[float, ...]  # that each has taken so far
+    seeds: Mapping[RunKey, int]
+    checkpoints: Mapping[RunKey, Checkpoint]  # where the runs are that have begun
     slices: int = 0  # of time that the group has had
     device: str = "cpu"  # where subsets are evaluated
 
@@ -52,13 +50,7 @@ class Outcome:
 
 
 def begin_worker(parent: int) -> None:
-    """Leave Ctrl-C to the process that hands out the work, and end when it has ended.
-
-    Parameters
-    ----------
-    parent : int
-        Its number; it may have ended before the worker is ready.
-    """
+    """Leave Ctrl-C to the parent, which hands out the work, and end when it has ended, maybe before this one began."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
@@ -72,30 +64,15 @@ def begin_worker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
-    """Take the runs of a group further until they are done or the time is over.
-
-    Parameters
-    ----------
-    group : Group
-        The runs, and where they are.
-    limit : float
-        Time to spend [s]; the batch in work is finished.
-    n_jobs : int
-        Threads.
-
-    Returns
-    -------
-    Outcome
-        Where they are now.
-    """
+def advance(group: Group, limit: float) -> Outcome:
+    """Take the runs of a group further until they are done or so many seconds over; the batch in work is finished."""
     start = time.monotonic()
-    evaluator = _Timed(_evaluator(group.problem, n_jobs, group.device))
+    evaluator = _Timed(_evaluator(group.problem, group.device))
     runs = []
-    for seed, state in zip(group.seeds, group.states, strict=True):
+    for key, seed in group.seeds.items():
         run = Run(group.search(evaluator.n_features, seed, dict(group.parameters)), group.max_evaluations)
-        if state is not None:
-            run.restore(state)
+        if key in group.checkpoints:
+            run.restore(group.checkpoints[key].state)
         runs.append(run)
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
@@ -103,13 +80,13 @@ def advance(group: Group, limit: float, n_jobs: int = 1) -> Outcome:
         if time.monotonic() - start >= limit:
             break
     seconds = time.monotonic() - start
-    spent = seconds / len(runs)
     finished, running = [], []
-    for key, seed, earlier, run in zip(group.keys, group.seeds, group.seconds, runs, strict=True):
+    for (key, seed), run in zip(group.seeds.items(), runs, strict=True):
+        spent = seconds / len(runs) + (group.checkpoints[key].seconds if key in group.checkpoints else 0.0)
         if run.done:
-            finished.append(RunRecord(key, seed, run.result(), earlier + spent))
+            finished.append(RunRecord(key, seed, run.result(), spent))
         else:
-            running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), earlier + spent))
+            running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
     return Outcome(tuple(finished), tuple(running), evaluations, seconds, evaluator.seconds)
 
@@ -129,12 +106,12 @@ class _Timed:
         return errors
 
 
-def _evaluator(problem: Problem, n_jobs: int, device: str) -> Memo:
-    """The evaluator of a problem, kept from one slice to the next."""
+def _evaluator(problem: Problem, device: str) -> Memo:
+    """The evaluator of a problem, kept from one slice to the next; it uses one thread."""
     key = f"{device} {problem.key}"
     with _evaluators_lock:
         if key not in _evaluators:
-            _evaluators[key] = Memo(problem.evaluator(n_jobs, device), _MEMORY)
+            _evaluators[key] = Memo(problem.evaluator(1, device), _MEMORY)
             while len(_evaluators) > _KEPT:
                 _evaluators.popitem(last=False)
         _evaluators.move_to_end(key)
