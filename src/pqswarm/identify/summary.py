@@ -36,18 +36,7 @@ _HEADINGS = (
 
 
 def csv_text(verdicts: "Sequence[Verdict]") -> str:
-    """Return a row per channel as CSV.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        The verdicts.
-
-    Returns
-    -------
-    str
-        With a heading. A text that a spreadsheet would take for a formula gets an apostrophe before it.
-    """
+    """Return a heading and a row per channel as CSV; what a spreadsheet would read as a formula gets an apostrophe."""
     rows = [row for verdict in verdicts for row in verdict.rows()]
     stream = io.StringIO()
     if rows:
@@ -62,20 +51,7 @@ def _harmless(value: object) -> object:
 
 
 def html_text(verdicts: "Sequence[Verdict]", failures: Sequence[str] = ()) -> str:
-    """Return one page with a row per channel, that opens offline.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        The verdicts.
-    failures : sequence of str
-        Why some recordings have none.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return one page that opens offline: a row per channel, and why some recordings have none."""
     body = []
     for row in (row for verdict in verdicts for row in verdict.rows()):
         share = f"{100 * row['probability']:.0f} %" if row["class"] else ""

@@ -69,17 +69,7 @@ _LEAST = {
 
 
 def measure_capture(capture: "FloatArray") -> "FloatArray":
-    """Measure a capture.
-
-    Parameters
-    ----------
-    capture : ndarray of shape (n_samples,)
-        Voltage [pu of the peak], 500 samples per cycle, at least 2.1 cycles.
-
-    Returns
-    -------
-    ndarray of shape (n_measures,)
-        In the order of :data:`MEASURES`.
+    """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles; in the order of MEASURES.
 
     Examples
     --------

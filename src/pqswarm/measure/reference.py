@@ -146,8 +146,8 @@ def _auto(urms: FloatArray, levels: list[Level], first: float, together: float, 
         steady[level.first : level.last + 1] = True
     like_others = urms[steady & (np.abs(urms - together) < 0.05 * together)]
     dead = first < 0.2 * max(top, together)
-    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, is taken for a sag; a high
-    # first level never for a swell.
+    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, counts as a sag; a high
+    # first level never as a swell.
     known = urms[np.isfinite(urms)]
     ends = known[[0, -1]] if known.size else np.zeros(2)
     back = known.size <= _SHORT_RECORD and abs(ends[0] - ends[1]) <= 0.05 * ends.max()

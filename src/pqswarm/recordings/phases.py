@@ -29,21 +29,10 @@ _SINGLE = re.compile(
 
 
 def find_phase(field: str, name: str) -> str:
-    """Return the phase of a channel.
+    """Return the phase of a channel, from the file's own field and its name: A, B, C, N, AB, BC, CA or empty.
 
-    Parameters
-    ----------
-    field : str
-        What the file's own field says, may be empty. A bare number in it counts for less than the name: some makers
-        write a running number there.
-    name : str
-        The channel's name.
-
-    Returns
-    -------
-    str
-        ``"A"``, ``"B"``, ``"C"``, ``"N"``, ``"AB"``, ``"BC"``, ``"CA"`` or empty. The sign of a reversed pair
-        (``U21``) is not kept.
+    A bare number in the field counts for less than the name: some makers write a running number there. The sign of a
+    reversed pair (``U21``) is not kept.
 
     Examples
     --------

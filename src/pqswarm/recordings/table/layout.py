@@ -27,28 +27,11 @@ _MAX_COLUMNS = 4096
 
 @dataclass
 class Layout:
-    """Where things are.
+    """Where things are, counted from 0.
 
-    Attributes
-    ----------
-    delimiter, decimal : str
-        Between the fields (a space for any white space), and in the numbers.
-    first_row : int
-        First line of data, from 0.
-    columns, names, units : list
-        Numbers of the channels' columns, from 0, with names and units.
-    time_column : int or None
-        Number of the column with the time.
-    time_kind : str
-        ``"number"``, ``"stamp"``, ``"index"`` or empty.
-    time_unit : float
-        Of that column [s].
-    rate, frequency : float
-        Sampling rate and nominal frequency from the header [Hz], 0 if it has none.
-    trigger : str
-        Date and time in the header, to which the time column refers.
-    notes : list of str
-        What was found.
+    A space as `delimiter` stands for any white space. `time_kind` is ``"number"``, ``"stamp"``, ``"index"`` or empty,
+    and `time_unit` that of the time column [s]. `rate` and `frequency` [Hz] are those in the header, 0 if it has none,
+    and `trigger` is the date and time in it to which the time column refers.
     """
 
     delimiter: str
