@@ -32,7 +32,13 @@ _TITLES = {"pure_sinusoid": "no disturbance", "dc_offset": "DC offset", "oscilla
 
 
 def group_of(event_class: str) -> str:
-    """Return the group of a class; one that the rules do not know is a group of its own."""
+    """Return the group of a class; one that the rules do not know is a group of its own.
+
+    Examples
+    --------
+    >>> group_of("sag_with_harmonics"), group_of("my_class")
+    ('sag', 'my class')
+    """
     return GROUPS.get(event_class, event_class.replace("_", " "))
 
 

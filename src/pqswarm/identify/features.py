@@ -120,8 +120,5 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
     cycles = capture.size / sampling_rate * frequency
     if cycles < LEAST_CYCLES:
         raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short for a verdict: {LEAST_CYCLES} are needed.")
-    even = resample(capture, SAMPLES_PER_CYCLE * frequency / sampling_rate)
-    window = round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)
-    even = even[:window]
-    longer = extend(even, 25_000.0, 50.0)
-    return np.concatenate([extract(longer, 25_000.0)[0], measure_capture(even)])
+    even = resample(capture, SAMPLES_PER_CYCLE * frequency / sampling_rate)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
+    return np.concatenate([extract(extend(even, 25_000.0, 50.0), 25_000.0)[0], measure_capture(even)])

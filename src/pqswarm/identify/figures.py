@@ -75,14 +75,10 @@ def _draw_title(figure: Figure, recording: "Recording", verdict: "Verdict", main
     lines = [_wrap(sentence, 125) for sentence in verdict.sentences[:3]]
     if len(verdict.sentences) > 3:
         lines[-1] += f" (and {len(verdict.sentences) - 3} more)"
-    title = figure.suptitle(
-        "\n".join([_wrap(_caption(recording), 125), *lines, _wrap(main.text(), 125)]),
-        x=0.01,
-        ha="left",
-        fontsize=9.5,
-        linespacing=1.35,
-    )
-    title.set_parse_math(False)
+    name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
+    caption = f"{name}: {recording.sampling_rate:.6g} Hz, {recording.cycles:.4g} cycles"
+    text = "\n".join([_wrap(caption, 125), *lines, _wrap(main.text(), 125)])
+    figure.suptitle(text, x=0.01, ha="left", fontsize=9.5, linespacing=1.35).set_parse_math(False)
 
 
 def _draw_waves(
@@ -106,11 +102,6 @@ def _draw_waves(
     legend = axis.legend(loc="lower right", frameon=False, ncols=6, fontsize=7.5, bbox_to_anchor=(1.0, 0.99))
     for text in legend.get_texts():
         text.set_parse_math(False)
-
-
-def _caption(recording: "Recording") -> str:
-    name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
-    return f"{name}: {recording.sampling_rate:.6g} Hz, {recording.cycles:.4g} cycles"
 
 
 def _label(channel: "ChannelVerdict") -> str:
@@ -181,10 +172,9 @@ def _draw_bands(
     axis.tick_params(axis="y", labelsize=7, length=0)
     for row, (low, high) in enumerate(edges):
         if min(high, WIDEST * frequency) > 1.02 * rate / 2:
-            words = (
-                "above half the sampling rate" if low >= rate / 2 else "partly above half the sampling rate: not used"
-            )
-            ink = "#555555" if low >= rate / 2 else "white"
+            words, ink = "partly above half the sampling rate: not used", "white"
+            if low >= rate / 2:
+                words, ink = "above half the sampling rate", "#555555"
             axis.text(span[0] + 0.01 * (span[1] - span[0]), row, words, fontsize=7, va="center", color=ink)
     axis.set_xlim(1000 * channel.window[0], 1000 * channel.window[1])
     axis.set_xlabel("time [ms]")

@@ -14,11 +14,6 @@ def category(kind: str, duration: float, nominal_frequency: float) -> str:
     """Name a sag, swell or interruption by its duration [s] (IEEE 1159-2019, Table 2).
 
     It is instantaneous to 30 cycles, momentary to 3 s (an interruption is at least that) and temporary to 1 min.
-
-    Examples
-    --------
-    >>> category("sag", 0.15, 50), category("interruption", 0.15, 50), category("swell", 61, 50)
-    ('instantaneous sag', 'momentary interruption', 'overvoltage')
     """
     if duration > _LONG_SECONDS:
         return _LONG_WORDS[kind]

@@ -22,15 +22,6 @@ def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
 
     UTF-8 and UTF-16 are certain. Else the bytes tell: Russian (cp1251) has words of high bytes, almost all of them
     letters, Western text has high bytes among others, Chinese (GBK) comes in pairs that decode without error.
-
-    Examples
-    --------
-    >>> decode("Ua".encode())
-    ('Ua', 'utf-8')
-    >>> decode("Ua, вольт".encode("cp1251"))
-    ('Ua, вольт', 'cp1251')
-    >>> decode("220kV母线".encode("gbk"))
-    ('220kV母线', 'gbk')
     """
     if encoding is not None:
         try:
