@@ -146,7 +146,7 @@ def test_missing_and_absurd_values(save):
     flood = "t,U,W\n" + "\n".join(f"{i / RATE:.6f},nan,{i}" for i in range(50))
     recording = read(save(flood), units={"W": "V"})
     assert [channel.name for channel in recording.channels] == ["W"]
-    assert any("left out" in note for note in recording.notes)
+    assert any("ignored" in note for note in recording.notes)
     with pytest.raises(RecordingError, match="samples that are numbers"):
         read(save("t,U\n" + "\n".join(f"{i / RATE:.6f},nan" for i in range(50))))
 

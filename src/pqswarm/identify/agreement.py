@@ -43,29 +43,12 @@ def group_of(event_class: str) -> str:
 
 
 def in_words(event_class: str) -> str:
-    """Return a class in words.
-
-    Examples
-    --------
-    >>> in_words("sag_with_harmonics"), in_words("pure_sinusoid")
-    ('sag with harmonics', 'no disturbance')
-    """
+    """Return a class in words, such as "sag with harmonics"."""
     return _TITLES.get(event_class, event_class.replace("_", " "))
 
 
 def main_disturbance(result: "ChannelResult") -> tuple[float, float] | None:
-    """Return begin and end [s] of the largest disturbance of a channel, or None.
-
-    Parameters
-    ----------
-    result : ChannelResult
-        What was found on the channel.
-
-    Returns
-    -------
-    tuple of float or None
-        Of the event farthest from 1 pu, or of the transient with the highest peak if that deviates more.
-    """
+    """Return begin and end [s] of the event farthest from 1 pu, or of a transient that deviates more, or None."""
     found = [(abs(1 - event.magnitude), event.start, event.end) for event in result.events]
     found += [(transient.peak, transient.onset, transient.onset) for transient in result.transients]
     if not found:
@@ -75,20 +58,7 @@ def main_disturbance(result: "ChannelResult") -> tuple[float, float] | None:
 
 
 def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
-    """Return the class that the findings of the rules amount to.
-
-    Parameters
-    ----------
-    result : ChannelResult
-        What was found on the channel.
-    window : tuple of float
-        Begin and end of what the model looks at [s]; what lies outside does not count.
-
-    Returns
-    -------
-    str
-        One of :data:`GROUPS`.
-    """
+    """Return the class of GROUPS that the findings of the rules inside a window [s] amount to."""
     first, last = window
     flags = {flag.kind for flag in result.flags}
     events = [event for event in result.events if event.start < last and event.end > first]
@@ -112,22 +82,10 @@ def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
 
 
 def describe_agreement(rule: str, label: str, class_names: Collection[str], result: "ChannelResult") -> str:
-    """Say whether rules and model agree.
+    """Say whether the classes by rules and model agree, and what the rules measured where that explains why not.
 
-    Parameters
-    ----------
-    rule, label : str
-        Class by the rules, and by the model.
-    class_names : collection of str
-        The classes that the model knows.
-    result : ChannelResult
-        What the rules found, which may explain a difference.
-
-    Returns
-    -------
-    str
-        Begins with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, where one does not know the class of the
-        other, with ``"cannot be compared"``.
+    The text begins with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, where one does not know the class of the
+    other, with ``"cannot be compared"``.
     """
     if rule == label:
         return "agree"

@@ -46,19 +46,7 @@ def cross_validated_scores(
 
 
 def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
-    """Turn log-scores into probabilities.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n, n_classes)
-        Log-scores.
-    temperature : float
-        The higher, the less sure.
-
-    Returns
-    -------
-    ndarray of shape (n, n_classes)
-        Rows sum to 1.
+    """Turn log-scores (n, n_classes) into probabilities; the higher the temperature, the less sure.
 
     Examples
     --------

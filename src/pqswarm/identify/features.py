@@ -69,27 +69,10 @@ def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
 
 
 def resample(signal: "FloatArray", ratio: float) -> "FloatArray":
-    """Sample a signal again, band-limited, with `ratio` samples for each one.
+    """Sample an even signal without NaN again, band-limited, with `ratio` samples for each one.
 
-    Parameters
-    ----------
-    signal : ndarray of shape (n,)
-        Evenly sampled, without NaN.
-    ratio : float
-        New rate over old rate.
-
-    Returns
-    -------
-    ndarray of shape (about ratio * n,)
-        By sinc interpolation under a Kaiser window; what a lower rate cannot hold is filtered out. Beyond the ends
-        the signal goes on point-symmetrically.
-
-    Examples
-    --------
-    >>> t = np.arange(640) / 64
-    >>> finer = resample(np.sin(2 * np.pi * t), 500 / 64)
-    >>> bool(np.abs(finer - np.sin(2 * np.pi * np.arange(finer.size) / 500))[300:-300].max() < 1e-4)
-    True
+    By sinc interpolation under a Kaiser window; what a lower rate cannot hold is filtered out. Beyond the ends the
+    signal goes on point-symmetrically.
     """
     from scipy.ndimage import map_coordinates
     from scipy.signal import firwin, upfirdn
@@ -137,8 +120,5 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
     cycles = capture.size / sampling_rate * frequency
     if cycles < LEAST_CYCLES:
         raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short for a verdict: {LEAST_CYCLES} are needed.")
-    even = resample(capture, SAMPLES_PER_CYCLE * frequency / sampling_rate)
-    window = round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)
-    even = even[:window]
-    longer = extend(even, 25_000.0, 50.0)
-    return np.concatenate([extract(longer, 25_000.0)[0], measure_capture(even)])
+    even = resample(capture, SAMPLES_PER_CYCLE * frequency / sampling_rate)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
+    return np.concatenate([extract(extend(even, 25_000.0, 50.0), 25_000.0)[0], measure_capture(even)])

@@ -28,41 +28,15 @@ _PHASES = {"A": "#b5541c", "B": "#1f4e79", "C": "#4d7c3a", "AB": "#b5541c", "BC"
 _OTHERS = ("#1f4e79", "#b5541c", "#4d7c3a", "#7a5fd0", "#c05a80", "#87962b")
 _MARKS = {"sag": "#d9a441", "swell": "#c05a80", "interruption": "#d1344b"}
 _MOST_CHANNELS = 6
-_WIDTH = 92
 _KNOWN_SIGNS = 0x500
 """Latin, Greek and Cyrillic: what matplotlib's own font has."""
 
 
 def plot_verdict(recording: "Recording", verdict: "Verdict") -> Figure:
-    """Draw a verdict.
-
-    Parameters
-    ----------
-    recording : Recording
-        The one that was judged.
-    verdict : Verdict
-        What was found.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Waveforms in the capture that the model looked at, transients marked; Urms(1/2) of the whole record, events
-        shaded and the capture marked at the bottom; the energy of each
-        wavelet band of the channel that is disturbed most.
-
-    Examples
-    --------
-    >>> from pqswarm.events import generate
-    >>> from pqswarm.identify import identify
-    >>> from pqswarm.recordings import Channel, Recording
-    >>> event = generate("sag", seed=3, depth=0.38)
-    >>> recording = Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50)
-    >>> len(plot_verdict(recording, identify(recording)).axes)
-    4
-    """
+    """Draw a verdict: see :meth:`pqswarm.identify.Verdict.plot`."""
     shown = verdict.channels[:_MOST_CHANNELS]
     main = max(range(len(shown)), key=lambda i: _severity(shown[i]))
-    colours = [_colour(channel, i) for i, channel in enumerate(shown)]
+    colours = [_PHASES.get(one.result.phase, other) for one, other in zip(shown, _OTHERS, strict=False)]
     waves = [_wave(verdict, channel) for channel in shown]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10.0, 8.0), layout=ConstrainedLayoutEngine(w_pad=0.15))
@@ -83,10 +57,6 @@ def _severity(channel: "ChannelVerdict") -> float:
     )
 
 
-def _colour(channel: "ChannelVerdict", number: int) -> str:
-    return _PHASES.get(channel.result.phase, _OTHERS[number % len(_OTHERS)])
-
-
 def _wave(verdict: "Verdict", channel: "ChannelVerdict") -> "FloatArray":
     """The samples of a channel [pu of the peak]."""
     result, found = channel.result, verdict.characterisation
@@ -95,7 +65,7 @@ def _wave(verdict: "Verdict", channel: "ChannelVerdict") -> "FloatArray":
     return np.asarray(filled / (np.sqrt(2) * result.reference if result.reference > 0 else max(largest, 1e-300)))
 
 
-def _wrap(text: str, most: int = _WIDTH) -> str:
+def _wrap(text: str, most: int) -> str:
     """A line that the font can draw, not longer than `most`."""
     text = "".join(sign if sign.isprintable() and ord(sign) < _KNOWN_SIGNS else "\u25a1" for sign in text)
     return text if len(text) <= most else text[: most - 3].rstrip() + "..."
@@ -105,14 +75,10 @@ def _draw_title(figure: Figure, recording: "Recording", verdict: "Verdict", main
     lines = [_wrap(sentence, 125) for sentence in verdict.sentences[:3]]
     if len(verdict.sentences) > 3:
         lines[-1] += f" (and {len(verdict.sentences) - 3} more)"
-    title = figure.suptitle(
-        "\n".join([_wrap(_caption(recording), 125), *lines, _wrap(main.text(), 125)]),
-        x=0.01,
-        ha="left",
-        fontsize=9.5,
-        linespacing=1.35,
-    )
-    title.set_parse_math(False)
+    name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
+    caption = f"{name}: {recording.sampling_rate:.6g} Hz, {recording.cycles:.4g} cycles"
+    text = "\n".join([_wrap(caption, 125), *lines, _wrap(main.text(), 125)])
+    figure.suptitle(text, x=0.01, ha="left", fontsize=9.5, linespacing=1.35).set_parse_math(False)
 
 
 def _draw_waves(
@@ -138,11 +104,6 @@ def _draw_waves(
         text.set_parse_math(False)
 
 
-def _caption(recording: "Recording") -> str:
-    name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
-    return f"{name}: {recording.sampling_rate:.6g} Hz, {recording.cycles:.4g} cycles"
-
-
 def _label(channel: "ChannelVerdict") -> str:
     return _wrap(channel.result.name, 18) or "channel"
 
@@ -156,8 +117,7 @@ def _draw_urms(
     window: tuple[float, float],
 ) -> None:
     found = verdict.characterisation
-    limits = found.thresholds
-    for level in (limits.interruption, limits.sag, limits.swell):
+    for level in (found.thresholds.interruption, found.thresholds.sag, found.thresholds.swell):
         axis.axhline(level, color=FAINT, lw=0.8, ls="--")
         axis.annotate(f"{level:g}", (1.004, level), xycoords=("axes fraction", "data"), va="center", fontsize=7.5)
     marked: dict[str, Artist] = {}
@@ -168,15 +128,8 @@ def _draw_urms(
             shade = axis.axvspan(1000 * event.start, 1000 * event.end, color=_MARKS[event.kind], alpha=0.18, lw=0)
             marked.setdefault(event.kind, shade)
     if marked:
-        axis.legend(
-            list(marked.values()),
-            list(marked),
-            loc="lower right",
-            frameon=False,
-            ncols=3,
-            fontsize=7.5,
-            bbox_to_anchor=(1, 0.98),
-        )
+        shades, kinds = list(marked.values()), list(marked)
+        axis.legend(shades, kinds, loc="lower right", frameon=False, ncols=3, fontsize=7.5, bbox_to_anchor=(1, 0.98))
     if window[1] - window[0] < 0.98 * duration:
         axis.axvspan(1000 * window[0], 1000 * window[1], ymax=0.03, color=INK, alpha=0.6, lw=0)
     axis.set_ylabel("Urms(1/2) [pu]")
@@ -219,10 +172,9 @@ def _draw_bands(
     axis.tick_params(axis="y", labelsize=7, length=0)
     for row, (low, high) in enumerate(edges):
         if min(high, WIDEST * frequency) > 1.02 * rate / 2:
-            words = (
-                "above half the sampling rate" if low >= rate / 2 else "partly above half the sampling rate: not used"
-            )
-            ink = "#555555" if low >= rate / 2 else "white"
+            words, ink = "partly above half the sampling rate: not used", "white"
+            if low >= rate / 2:
+                words, ink = "above half the sampling rate", "#555555"
             axis.text(span[0] + 0.01 * (span[1] - span[0]), row, words, fontsize=7, va="center", color=ink)
     axis.set_xlim(1000 * channel.window[0], 1000 * channel.window[1])
     axis.set_xlabel("time [ms]")

@@ -10,6 +10,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import describe_agreement, main_disturbance, rule_class
 from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features
+from pqswarm.identify.files import load_model
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.verdict import ChannelVerdict, Verdict
 from pqswarm.measure import Thresholds, characterise
@@ -70,14 +71,8 @@ def identify(
     >>> verdict.channels[0].label, verdict.sentences
     ('sag', ('instantaneous sag on phase B, 0.62 pu residual, 7.5 cycles',))
     """
-    if model is None:
-        chosen = default_model()
-    elif isinstance(model, Model):
-        chosen = model
-    else:
-        from pqswarm.identify.files import load_model
-
-        chosen = load_model(model)
+    model = default_model() if model is None else model
+    chosen = model if isinstance(model, Model) else load_model(model)
     levels = Thresholds.read(thresholds, old)
     found = characterise(recording, reference, nominal_voltage=nominal_voltage, channels=channels, thresholds=levels)
     usable = usable_features(recording.sampling_rate, found.frequency)

@@ -214,19 +214,7 @@ class Model:
 
 
 def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
-    """Map each column to 0 ... 1 by the quantiles of the training events.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_features)
-        Features.
-    knots : ndarray of shape (n_features, n_knots)
-        Ascending.
-
-    Returns
-    -------
-    ndarray of shape (n, n_features)
-        Where each value lies among the training events; what is beyond them is 0 or 1.
+    """Map each column to 0 ... 1: its place among `knots` (n_features, n_knots), quantiles of the training events.
 
     Examples
     --------

@@ -25,66 +25,36 @@ tr.disagree td:last-child { color: #b3261e; }
 }
 """
 _HEADINGS = (
-    "recording",
-    "channel",
-    "by the rules (IEEE 1159)",
-    "by the model",
-    "probability",
-    "runner-up",
-    "agreement",
+    *("recording", "channel", "by the rules (IEEE 1159)"),
+    *("by the model", "probability", "runner-up", "agreement"),
 )
 
 
 def csv_text(verdicts: "Sequence[Verdict]") -> str:
-    """Return a row per channel as CSV.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        The verdicts.
-
-    Returns
-    -------
-    str
-        With a heading. A text that a spreadsheet would take for a formula gets an apostrophe before it.
-    """
+    """Return a heading and a row per channel as CSV; what a spreadsheet would read as a formula gets an apostrophe."""
     rows = [row for verdict in verdicts for row in verdict.rows()]
     stream = io.StringIO()
     if rows:
         writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: _harmless(value) for key, value in row.items()} for row in rows)
+        writer.writerows({key: _disarm(value) for key, value in row.items()} for row in rows)
     return stream.getvalue()
 
 
-def _harmless(value: object) -> object:
+def _disarm(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 def html_text(verdicts: "Sequence[Verdict]", failures: Sequence[str] = ()) -> str:
-    """Return one page with a row per channel, that opens offline.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        The verdicts.
-    failures : sequence of str
-        Why some recordings have none.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """Return one page that opens offline: a row per channel, and why some recordings have none."""
     body = []
     for row in (row for verdict in verdicts for row in verdict.rows()):
-        share = f"{100 * row['probability']:.0f} %" if row["class"] else ""
         cells = [
             row["source"],
             row["channel"] + (f" ({row['phase']})" if row["phase"] else ""),
             row["sentence"],
             in_words(row["class"]),
-            share,
+            f"{100 * row['probability']:.0f} %" if row["class"] else "",
             in_words(row["runner_up"]),
             row["agreement"],
         ]

@@ -167,35 +167,9 @@ def make_events(
 ) -> "tuple[FloatArray, IntArray, FloatArray]":
     """Generate events and compute their features.
 
-    Parameters
-    ----------
-    preset : Preset
-        Ranges of the events.
-    events_per_class : int
-        Of each class.
-    snr : sequence of float
-        Noise levels [dB], in turn; empty for those of the preset.
-    seed : int
-        Of all events.
-    family : tuple of int
-        Events of different families have different seeds.
-    n_jobs : int or None
-        Threads.
-    progress : callable, optional
-        Called with (what, done, in all).
-    least : int
-        Least `events_per_class`.
-    rate : float, optional
-        Of the recorder, if not that of the preset: events are filtered and sampled at it [Hz].
-
-    Returns
-    -------
-    features : ndarray of shape (n, n_features)
-        In the order of :data:`pqswarm.identify.FEATURES`.
-    labels : ndarray of shape (n,)
-        Positions in the classes of the preset.
-    frequencies : ndarray of shape (n,)
-        As measured [Hz].
+    Families of events have different seeds. Noise levels [dB] are taken in turn; none stands for those of the preset.
+    At `rate` [Hz], that of the recorder if not that of the preset, events are filtered and sampled. Returns the
+    features (n, n_features), the labels as positions in the classes of the preset, and the measured frequencies [Hz].
     """
     from joblib import Parallel, delayed
 

@@ -145,9 +145,7 @@ def check_model(
     checks = []
     for level in (check_snr(value) for value in snr):
         if whole:
-            labels, shares = _through_identify(
-                model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage
-            )
+            labels, shares = _predict_whole(model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage)
         else:
             features, labels, frequencies = make_events(
                 chosen,
@@ -160,7 +158,9 @@ def check_model(
                 rate=rate,
             )
             shares = _predict(model, features, frequencies, rate)
-        checks.append(_summarise(model, places[labels], shares, level))
+        n = len(model.class_names)
+        confusion = np.bincount(places[labels] * n + shares.argmax(axis=1), minlength=n * n).reshape(n, n)
+        checks.append(Check(level, model.class_names, confusion, float(shares.max(axis=1).mean())))
     return tuple(checks)
 
 
@@ -176,7 +176,7 @@ def _predict(model: Model, features: "FloatArray", frequencies: "FloatArray", ra
     return shares
 
 
-def _through_identify(
+def _predict_whole(
     model: Model, preset: Preset, count: int, snr: float, seed: int, nominal: float | None
 ) -> "tuple[IntArray, FloatArray]":
     from pqswarm.identify.judge import identify
@@ -191,9 +191,3 @@ def _through_identify(
         labels.append(preset.classes.index(order.event_class))
         shares.append([found.get(name, 0.0) for name in model.class_names])
     return np.array(labels), np.array(shares)
-
-
-def _summarise(model: Model, labels: "IntArray", shares: "FloatArray", snr: float) -> Check:
-    n = len(model.class_names)
-    confusion = np.bincount(labels * n + shares.argmax(axis=1), minlength=n * n).reshape(n, n)
-    return Check(snr, model.class_names, confusion, float(shares.max(axis=1).mean()))

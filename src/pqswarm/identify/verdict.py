@@ -187,7 +187,9 @@ class Verdict:
         Returns
         -------
         matplotlib.figure.Figure
-            The figure.
+            Waveforms in the capture that the model looked at, transients marked; Urms(1/2) of the whole record, events
+            shaded and the capture marked at the bottom; the energy of each wavelet band of the channel that is
+            disturbed most.
         """
         from pqswarm.identify.figures import plot_verdict
 

@@ -69,17 +69,7 @@ _LEAST = {
 
 
 def measure_capture(capture: "FloatArray") -> "FloatArray":
-    """Measure a capture.
-
-    Parameters
-    ----------
-    capture : ndarray of shape (n_samples,)
-        Voltage [pu of the peak], 500 samples per cycle, at least 2.1 cycles.
-
-    Returns
-    -------
-    ndarray of shape (n_measures,)
-        In the order of :data:`MEASURES`.
+    """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles; in the order of MEASURES.
 
     Examples
     --------
@@ -119,13 +109,13 @@ def _levels(capture: "FloatArray", found: dict[str, float]) -> None:
     found["rms.median"] = float(np.median(rms))
     found["rms.low"], found["rms.high"] = (float(value) for value in np.percentile(rms, [10, 90]))
     found["rms.first"], found["rms.last"] = float(rms[0]), float(rms[-1])
-    found["rms.below"] = float(np.mean(half < 0.9 * _usual(rms)))
-    found["rms.above"] = float(np.mean(half > 1.1 * _usual(rms)))
-    found["rms.dead"] = float(half.min() / _usual(rms))
+    found["rms.below"] = float(np.mean(half < 0.9 * _normal_level(rms)))
+    found["rms.above"] = float(np.mean(half > 1.1 * _normal_level(rms)))
+    found["rms.dead"] = float(half.min() / _normal_level(rms))
     found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9))
 
 
-def _usual(rms: "FloatArray") -> float:
+def _normal_level(rms: "FloatArray") -> float:
     """The level that stands for normal: of first, last and median the one closest to 1 pu."""
     return float(max(min((rms[0], rms[-1], np.median(rms)), key=lambda value: abs(value - 1)), 1e-3))
 

@@ -26,7 +26,7 @@ def list_caveats(
     elif nominal_frequency != recording.nominal_frequency:
         said.append(
             f"The recording gives {recording.nominal_frequency:g} Hz, but {measured:.2f} Hz was measured: "
-            f"{nominal_frequency:g} Hz was taken for nominal."
+            f"{nominal_frequency:g} Hz is used as nominal."
         )
     elif abs(measured / nominal_frequency - 1) > 0.08:
         said.append(f"The frequency, {measured:.1f} Hz, is far from nominal: a machine off the grid, or a wrong rate.")

@@ -47,9 +47,9 @@ def select_channels(
         if not chosen:
             raise PqswarmError("channels must name at least one channel.")
     filled = [fill_gaps(channel.samples, cycle) for channel in chosen]
-    strength = np.array([_alternating(x, cycle) for x, _ in filled])
+    strength = np.array([_largest_rms(x, cycle) for x, _ in filled])
     frequency = measure_frequency(
-        [x for x, _ in filled if _alternating(x, cycle) >= _WEAK * strength.max()],
+        [x for (x, _), size in zip(filled, strength, strict=True) if size >= _WEAK * strength.max()],
         recording.sampling_rate,
         recording.nominal_frequency,
     )
@@ -73,7 +73,7 @@ def select_channels(
     )
 
 
-def _alternating(x: FloatArray, cycle: float) -> float:
+def _largest_rms(x: FloatArray, cycle: float) -> float:
     """Largest RMS of any cycle about its mean, in blocks."""
     step = max(round(cycle), 1)
     blocks = x[: x.size // step * step].reshape(-1, step) if x.size >= step else x.reshape(1, -1)

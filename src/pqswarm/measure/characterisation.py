@@ -249,14 +249,13 @@ class Characterisation:
 
 
 def _event_row(event: Disturbance, scope: str) -> dict[str, Any]:
-    plain = event.as_dict()
     keys = ("magnitude", "start", "end", "duration", "cycles", "urms_start", "urms_end", "urms_duration")
     return {
         "scope": scope,
         "kind": event.kind,
         "category": event.category,
         "where": join_names(event.channels, event.phases, event.system),
-        **{key: plain[key] for key in (*keys, "cut_start", "cut_end")},
+        **{key: getattr(event, key) for key in (*keys, "cut_start", "cut_end")},
         "sentence": event.sentence,
     }
 

@@ -15,22 +15,10 @@ _MOST_VALUES = 800
 
 
 def find_flicker(urms: FloatArray, frequency: float, *, least: float = 0.005) -> tuple[float, float] | None:
-    """Find a slow sinusoidal modulation of the voltage.
+    """Find a slow sinusoidal modulation in Urms(1/2) [pu] without events: its frequency [Hz] and depth, or None.
 
-    Parameters
-    ----------
-    urms : ndarray of shape (n_windows,)
-        Urms(1/2) [pu], without sags, swells and interruptions.
-    frequency : float
-        Measured fundamental [Hz].
-    least : float
-        Least depth.
-
-    Returns
-    -------
-    tuple of float or None
-        Frequency [Hz] and depth (amplitude over mean), or None. At least one and a half periods must be seen, and
-        the sine must explain 80 % of the variance.
+    At least one and a half periods must be seen, and the sine must explain 80 % of the variance. `frequency` is the
+    measured fundamental [Hz].
 
     Examples
     --------

@@ -48,26 +48,12 @@ class Spectrum:
 def measure_spectrum(
     signal: FloatArray, sampling_rate: float, frequency: float, steadiness: FloatArray, places: FloatArray
 ) -> Spectrum | None:
-    """Measure harmonics on whole cycles, where the RMS is steadiest.
+    """Measure harmonics on whole cycles, where the RMS is steadiest; None if there is no live, steady cycle.
 
-    Of three cycles and more the spectrum is taken at the very multiples of the fundamental under a Hann window, of
-    fewer the sines of all orders are fitted by least squares: neither needs an integer number of samples per cycle.
-
-    Parameters
-    ----------
-    signal : ndarray of shape (n_samples,)
-        Voltage [V], without NaN.
-    sampling_rate, frequency : float
-        Samples per second and measured fundamental [Hz].
-    steadiness : ndarray of shape (n_windows,)
-        Urms(1/2) [V]: ten cycles (or as many as there are) in which it varies least, and by no more than 3 %.
-    places : ndarray of shape (n_windows,)
-        Centres of its windows [s].
-
-    Returns
-    -------
-    Spectrum or None
-        None if there is no live, steady cycle.
+    The signal [V] has no NaN. `steadiness` is Urms(1/2) [V] at `places` [s]: ten cycles (or as many as there are) are
+    used in which it varies least, and by no more than 3 %. Of three cycles and more the spectrum is taken at the very
+    multiples of the fundamental under a Hann window, of fewer the sines of all orders are fitted by least squares:
+    neither needs an integer number of samples per cycle.
 
     Examples
     --------

@@ -11,31 +11,9 @@ _MEDIUM_HERTZ = 5e5
 
 
 def category(kind: str, duration: float, nominal_frequency: float) -> str:
-    """Name an RMS variation by its duration.
+    """Name a sag, swell or interruption by its duration [s] (IEEE 1159-2019, Table 2).
 
-    Parameters
-    ----------
-    kind : {"sag", "swell", "interruption"}
-        What it is by its magnitude.
-    duration : float
-        How long it lasts [s].
-    nominal_frequency : float
-        Of the grid [Hz].
-
-    Returns
-    -------
-    str
-        Such as ``"instantaneous sag"`` (to 30 cycles), ``"momentary interruption"`` (to 3 s; an interruption is at
-        least that), ``"temporary swell"`` (to 1 min), ``"undervoltage"`` (longer).
-
-    References
-    ----------
-    IEEE 1159-2019, Table 2.
-
-    Examples
-    --------
-    >>> category("sag", 0.15, 50), category("interruption", 0.15, 50), category("swell", 61, 50)
-    ('instantaneous sag', 'momentary interruption', 'overvoltage')
+    It is instantaneous to 30 cycles, momentary to 3 s (an interruption is at least that) and temporary to 1 min.
     """
     if duration > _LONG_SECONDS:
         return _LONG_WORDS[kind]
@@ -48,27 +26,7 @@ def category(kind: str, duration: float, nominal_frequency: float) -> str:
 
 
 def oscillation_word(frequency: float) -> str:
-    """Name an oscillatory transient by its frequency [Hz]: low (below 5 kHz), medium (to 500 kHz) or high.
-
-    Parameters
-    ----------
-    frequency : float
-        Dominant frequency [Hz].
-
-    Returns
-    -------
-    str
-        ``"low-frequency"``, ``"medium-frequency"`` or ``"high-frequency"``.
-
-    References
-    ----------
-    IEEE 1159-2019, Table 2.
-
-    Examples
-    --------
-    >>> oscillation_word(480), oscillation_word(5200)
-    ('low-frequency', 'medium-frequency')
-    """
+    """Name an oscillatory transient by its frequency [Hz] (IEEE 1159-2019, Table 2)."""
     if not frequency >= _LOW_HERTZ:  # also what is too low to be measured
         return "low-frequency"
     return "medium-frequency" if frequency < _MEDIUM_HERTZ else "high-frequency"
@@ -76,18 +34,6 @@ def oscillation_word(frequency: float) -> str:
 
 def duration_text(duration: float, nominal_frequency: float) -> str:
     """Write a duration [s] in cycles, with the seconds where they are easier to read.
-
-    Parameters
-    ----------
-    duration : float
-        [s].
-    nominal_frequency : float
-        Of the grid [Hz].
-
-    Returns
-    -------
-    str
-        The text.
 
     Examples
     --------
@@ -101,21 +47,7 @@ def duration_text(duration: float, nominal_frequency: float) -> str:
 
 
 def join_names(names: tuple[str, ...], phases: tuple[str, ...], system: str = "") -> str:
-    """Say on which channels something happened.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Of the channels.
-    phases : tuple of str
-        Of the channels; used if all are known.
-    system : str
-        Name of the group of channels, where there are several.
-
-    Returns
-    -------
-    str
-        Such as ``"phases A and B"``.
+    """Say on which channels something happened: by their phases, if all are known, and the system, if one is given.
 
     Examples
     --------

@@ -17,23 +17,9 @@ def count_notches(
 ) -> int | None:
     """Count the notches per cycle: two jumps of opposite sign, close together, at the same place in every cycle.
 
-    Parameters
-    ----------
-    signal : ndarray of shape (n_samples,)
-        Voltage [pu of the reference's peak], without NaN.
-    sampling_rate, frequency : float
-        [Hz].
-    start : float
-        First of the steady cycles [s].
-    cycles : int
-        How many.
-    least : float
-        Least jump [pu].
-
-    Returns
-    -------
-    int or None
-        None if it cannot be detected: below 100 samples per cycle, or from less than three cycles.
+    The signal [pu of the reference's peak] has no NaN; `start` [s] and `cycles` say which part of it is steady, and
+    `least` [pu] is the least jump. None, if notches cannot be detected: below 100 samples per cycle, or from less than
+    three.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 
 import numpy as np
@@ -233,19 +234,18 @@ class _Meter:
     def _transients(
         self, one: SupplyChannel, wave: FloatArray, events: Sequence[Disturbance], system: str
     ) -> tuple[Transient, ...]:
-        edges = np.array([edge for event in events for edge in (event.start, event.end)])
         # Not those of a short swell: a strong transient makes one itself.
         steady = [event for event in events if event.kind != "swell" or event.duration > _CROWDED / self.frequency]
-        marks = np.unique([0.0, wave.size / self.sampling_rate, *(t for e in steady for t in (e.start, e.end))])
-        stretches = np.column_stack([marks[:-1], marks[1:]]) if steady else np.empty((0, 2))
+        marks = {0.0, wave.size / self.sampling_rate, *(t for e in steady for t in (e.start, e.end))}
+        close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / self.frequency]
         found = find_transients(
             wave,
             self.sampling_rate,
             self.frequency,
             threshold=self.thresholds.transient,
             noise_factor=self.thresholds.transient_noise_factor,
-            steps=edges,
-            crowded=stretches[np.diff(stretches, axis=1)[:, 0] < _CROWDED / self.frequency],
+            steps=[edge for event in events for edge in (event.start, event.end)],
+            crowded=close if steady else [],
             unsure=~np.isfinite(one.channel.samples),
         )
         return tuple(

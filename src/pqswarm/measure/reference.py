@@ -96,7 +96,7 @@ def choose_reference(
     levels = [steady_levels(values) for values in urms]
     if choice == "nominal":
         return [
-            _nominal(_usual(values, own), phase, nominal)
+            _nominal(_longest_level(values, own), phase, nominal)
             for values, own, phase in zip(urms, levels, phases, strict=True)
         ]
     first = [_pre_event(values, own) for values, own in zip(urms, levels, strict=True)]
@@ -116,7 +116,7 @@ def _pre_event(urms: FloatArray, levels: list[Level]) -> float:
     return float(np.median(known[:_FEW])) if known.size else 0.0
 
 
-def _usual(urms: FloatArray, levels: list[Level]) -> float:
+def _longest_level(urms: FloatArray, levels: list[Level]) -> float:
     """The level held longest, of those that are live."""
     top = max((level.value for level in levels), default=0.0)
     live = [level for level in levels if level.value > 0.3 * top]
@@ -137,7 +137,7 @@ def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
 
 def _auto(urms: FloatArray, levels: list[Level], first: float, together: float, nominal: float | None) -> Reference:
     """Pre-event, unless the record begins inside an event."""
-    usual = _usual(urms, levels)
+    usual = _longest_level(urms, levels)
     top = max((level.value for level in levels), default=first)
     length = next((level.length for level in levels), 0)
     later = sum(level.length for level in levels if _near(level.value, usual))
@@ -146,8 +146,8 @@ def _auto(urms: FloatArray, levels: list[Level], first: float, together: float, 
         steady[level.first : level.last + 1] = True
     like_others = urms[steady & (np.abs(urms - together) < 0.05 * together)]
     dead = first < 0.2 * max(top, together)
-    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, is taken for a sag; a high
-    # first level never for a swell.
+    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, counts as a sag; a high
+    # first level never as a swell.
     known = urms[np.isfinite(urms)]
     ends = known[[0, -1]] if known.size else np.zeros(2)
     back = known.size <= _SHORT_RECORD and abs(ends[0] - ends[1]) <= 0.05 * ends.max()

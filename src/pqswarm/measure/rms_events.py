@@ -35,21 +35,11 @@ class Span:
 
 
 def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) -> list[Span]:
-    """Find the sags, swells and interruptions of a channel, or of a system of channels.
+    """Find the sags, swells and interruptions of a channel, or of a system of channels, in the order of their begin.
 
-    Parameters
-    ----------
-    lowest, highest : ndarray of shape (n_windows,)
-        Urms(1/2) [pu] of the channel (both the same), or the least and the greatest of the channels: a sag of a
-        system begins when any phase is below the threshold and ends when all are back; an interruption begins when
-        all are below and ends when any is back.
-    thresholds : Thresholds
-        Those of RMS variations are used.
-
-    Returns
-    -------
-    list of Span
-        In the order of their begin.
+    `lowest` and `highest` are Urms(1/2) [pu] of the channel, or the least and the greatest of the channels: a sag of a
+    system begins when any phase is below the threshold and ends when all are back; an interruption begins when all are
+    below and ends when any is back.
     """
     t, back = thresholds, thresholds.hysteresis
     sags = _excursions(lowest < t.sag, lowest >= t.sag + back)

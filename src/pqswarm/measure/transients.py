@@ -7,6 +7,7 @@ past passes a causal high-pass filter and the one with the future an anti-causal
 carry the step across.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -68,27 +69,7 @@ class Transient:
 
 
 def cycle_residuals(signal: FloatArray, sampling_rate: float, frequency: float) -> tuple[FloatArray, FloatArray]:
-    """Difference of a signal to itself one cycle earlier, and one cycle later; NaN where there is none.
-
-    Parameters
-    ----------
-    signal : ndarray of shape (n_samples,)
-        Without NaN.
-    sampling_rate, frequency : float
-        [Hz].
-
-    Returns
-    -------
-    to_past, to_future : ndarray of shape (n_samples,)
-        In the unit of the signal.
-
-    Examples
-    --------
-    >>> t = np.arange(400) / 5000
-    >>> past, future = cycle_residuals(np.sin(2 * np.pi * 50 * t), 5000, 50)
-    >>> bool(np.nanmax(np.abs(past)) < 1e-9), int(np.isnan(past).sum()) >= 100
-    (True, True)
-    """
+    """Difference of a signal to itself one cycle earlier, and one cycle later; NaN where there is none."""
     cycle = sampling_rate / frequency
     return signal - _delay(signal, cycle), signal - _delay(signal[::-1], cycle)[::-1]
 
@@ -100,35 +81,17 @@ def find_transients(
     *,
     threshold: float = 0.08,
     noise_factor: float = 6.0,
-    steps: FloatArray | None = None,
-    crowded: FloatArray | None = None,
+    steps: Sequence[float] = (),
+    crowded: Sequence[tuple[float, float]] = (),
     unsure: BoolArray | None = None,
 ) -> list[dict[str, Any]]:
-    """Find the transients in a signal of about 1 pu.
+    """Find the transients in a signal [pu of the reference's peak] without NaN: kind, onset, ... as in Transient.
 
-    Parameters
-    ----------
-    signal : ndarray of shape (n_samples,)
-        Voltage [pu of the reference's peak], without NaN.
-    sampling_rate, frequency : float
-        Samples per second and measured fundamental [Hz].
-    threshold : float
-        Least deviation from the cycles beside it [pu].
-    noise_factor : float
-        Least deviation over the noise (1.48 times its median size).
-    steps : ndarray, optional
-        Instants of known steps [s], such as the edges of sags: a lone spike there is the step itself.
-    crowded : ndarray of shape (n, 2), optional
-        Stretches between two steps, or a step and an end of the record, of less than two cycles [s]: there the cycles
-        beside do not tell a step from a transient, and nothing is reported.
-    unsure : ndarray of bool of shape (n_samples,), optional
-        Samples that were missing, about which nothing is said.
-
-    Returns
-    -------
-    list of dict
-        ``kind``, ``onset``, ``peak``, ``peak_voltage``, ``frequency`` and ``decay`` of each, as in
-        :class:`Transient`.
+    They deviate from the cycles beside by `threshold` [pu] and by `noise_factor` times the noise (1.48 times its median
+    size). At `steps` [s], such as the edges of sags, a lone spike is the step itself. Stretches that are `crowded`, (n,
+    2) [s], lie between two steps, or a step and an end of the record, less than two cycles apart: there the cycles
+    beside do not tell a step from a transient, and nothing is reported; nor is it where samples were missing
+    (`unsure`).
 
     Examples
     --------
@@ -154,10 +117,11 @@ def find_transients(
         reach = np.ones(2 * round(cycle) + 1)
         least[np.convolve(unsure, reach, "same")[: signal.size] > 0.5] = 0.0
     limit = max(threshold, noise_factor * 1.4826 * float(np.median(least)))
+    near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
     return [
         found
         for first, last in _bursts(_not_alone(least > limit, max(round(cycle / 32), 2)), round(cycle))
-        if not _inside(crowded, first / sampling_rate, 0.1 / frequency)
+        if not any(low < first / sampling_rate < high for low, high in near)
         and (
             found := _describe(signal, raw, (past, future), least, first, last, sampling_rate, frequency, steps, limit)
         )
@@ -233,7 +197,7 @@ def _describe(
     last: int,
     sampling_rate: float,
     frequency: float,
-    steps: FloatArray | None,
+    steps: Sequence[float],
     limit: float,
 ) -> dict[str, Any] | None:
     """Measure one transient; None if it is the step of a sag's edge."""
@@ -258,7 +222,7 @@ def _describe(
     if _is_step(raw[use], onset, end, use, float(np.abs(wave).max()), cycle) and np.isnan(raw[1 - use][onset]):
         return None
     lone = swing < _OPPOSITE or decay * ring_frequency < 0.3
-    if lone and _near_any(steps, onset / sampling_rate, 0.25 / frequency):
+    if lone and any(abs(step - onset / sampling_rate) < 0.25 / frequency for step in steps):
         return None
     return {
         "kind": "impulsive" if lone else "oscillatory",
@@ -268,14 +232,6 @@ def _describe(
         "frequency": float("nan") if lone or ring_frequency < 1.01 * _LOWEST * frequency else ring_frequency,
         "decay": decay if decay < 2 / frequency else float("nan"),
     }
-
-
-def _near_any(instants: FloatArray | None, time: float, reach: float) -> bool:
-    return instants is not None and bool(instants.size) and bool(np.abs(instants - time).min() < reach)
-
-
-def _inside(stretches: FloatArray | None, time: float, reach: float) -> bool:
-    return stretches is not None and any(low - reach < time < high + reach for low, high in stretches.tolist())
 
 
 def _is_step(residual: FloatArray, onset: int, end: int, use: int, peak: float, cycle: float) -> bool:

@@ -64,14 +64,7 @@ def half_cycle_rms(
 
 
 class MeanSquare:
-    """Mean square of a signal over windows of any place and width.
-
-    Parameters
-    ----------
-    samples : ndarray of shape (n_samples,)
-        The signal; NaN where it is missing.
-    cycle : float
-        Length of a cycle [samples], for the replacement of missing samples.
+    """Mean square of a signal over windows of any place and width; NaN are filled from a `cycle` [samples] away.
 
     Examples
     --------
@@ -110,19 +103,7 @@ class MeanSquare:
 def fill_gaps(samples: FloatArray, cycle: float) -> tuple[FloatArray, BoolArray]:
     """Replace missing samples by those one cycle before or after, or by a straight line; all-missing becomes zero.
 
-    Parameters
-    ----------
-    samples : ndarray of shape (n_samples,)
-        NaN or infinite where a sample is missing.
-    cycle : float
-        Length of a cycle [samples].
-
-    Returns
-    -------
-    filled : ndarray of shape (n_samples,)
-        Without NaN.
-    missing : ndarray of bool of shape (n_samples,)
-        Where a sample was missing.
+    `cycle` is its length [samples]. Where samples were missing, NaN or infinite, is returned too.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from itertools import islice
 from pathlib import Path
 
 from pqswarm.recordings.recording import RecordingError
@@ -11,26 +12,27 @@ __all__ = ["find_partner", "read_bytes"]
 _FOLDER_LIMIT = 100_000  # names looked at in search of a partner file
 
 
-def read_bytes(path: Path, limit: int) -> bytes:
-    """Return the content of a regular file of at most `limit` bytes."""
+def read_bytes(path: Path, limit: int, first: int | None = None) -> bytes:
+    """Return the content of a regular file of at most `limit` bytes, or its first ones, whatever its size."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait forever
             raise RecordingError("is not a regular file.")
         with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if status.st_size > limit:
+            if first is not None:
+                return file.read(first)
+            size = os.fstat(file.fileno()).st_size
+            if size > limit:
                 raise RecordingError(
-                    f"has {status.st_size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; max_bytes raises it."
+                    f"has {size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; max_bytes raises it."
                 )
-            return file.read(status.st_size)  # never the limit: that much would be taken at once
+            return file.read(size)  # never the limit: that much would be taken at once
+    except RecordingError:
+        raise
     except FileNotFoundError:
         raise RecordingError("does not exist.") from None
     except OSError as error:
         raise RecordingError(f"cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:
-        if isinstance(error, RecordingError):
-            raise
-        # a name with a null byte
+    except ValueError as error:  # a name with a null byte
         raise RecordingError(f"cannot be read: {error}.") from error
 
 
@@ -41,11 +43,9 @@ def find_partner(path: Path, suffix: str) -> Path | None:
         return exact
     wanted = (path.stem.casefold(), suffix.casefold())
     try:
-        for n, other in enumerate(path.parent.iterdir()):
+        for other in islice(path.parent.iterdir(), _FOLDER_LIMIT):
             if (other.stem.casefold(), other.suffix.casefold()) == wanted and other.is_file():
                 return other
-            if n > _FOLDER_LIMIT:
-                break
     except OSError:
-        return None
+        pass
     return None

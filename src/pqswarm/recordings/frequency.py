@@ -66,7 +66,7 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
     if _BAND[0] <= nominal_frequency <= _BAND[1]:
         bands.insert(0, _BAND)
     for low, high in bands:
-        guess: float | None = _coarse(strongest, sampling_rate, low, high)
+        guess: float | None = _coarse_frequency(strongest, sampling_rate, low, high)
         for _ in range(3):
             step = None if guess is None else _phase_step(strongest, sampling_rate, guess)
             guess = None if guess is None or step is None else float(np.clip(guess + step, low, high))
@@ -93,7 +93,7 @@ def supply_share(signal: FloatArray, sampling_rate: float, frequency: float) -> 
     return float(np.median(own / live.var(axis=1)))
 
 
-def _coarse(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:
+def _coarse_frequency(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:
     """Frequency of the highest spectral line in the band [Hz]."""
     n_samples = signals[0].size
     length = min(n_samples, round(sampling_rate))  # a second resolves what the next step needs

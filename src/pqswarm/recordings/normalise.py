@@ -23,7 +23,7 @@ def normalise(raw: RawRecording, options: Options) -> Recording:
     """Apply the caller's overrides and make the recording, in SI units; its notes say what had to be changed."""
     notes = list(dict.fromkeys(raw.notes))
     if len(notes) > _MAX_NOTES:
-        notes = [*notes[:_MAX_NOTES], f"{len(notes) - _MAX_NOTES} more notes were left out."]
+        notes = [*notes[:_MAX_NOTES], f"{len(notes) - _MAX_NOTES} more notes are not shown."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
     channels = _select(raw.channels, options.columns)
@@ -51,7 +51,7 @@ def normalise(raw: RawRecording, options: Options) -> Recording:
     if n_bad:
         notes.append(f"{n_bad} samples were infinite or beyond {_MAX_VALUE:g}: they are taken as missing.")
     if dropped:
-        notes.append(f"{_join(dropped)} had no samples that are numbers, and were left out.")
+        notes.append(f"{_join(dropped)} had no samples that are numbers, and were ignored.")
     if not kept:
         raise RecordingError("has no channel with samples that are numbers.")
     rate = _rate(raw.sampling_rate, options.sampling_rate, notes)

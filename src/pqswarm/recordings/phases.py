@@ -29,28 +29,10 @@ _SINGLE = re.compile(
 
 
 def find_phase(field: str, name: str) -> str:
-    """Return the phase of a channel.
+    """Return the phase of a channel, from the file's own field and its name: A, B, C, N, AB, BC, CA or empty.
 
-    Parameters
-    ----------
-    field : str
-        What the file's own field says, may be empty. A bare number in it counts for less than the name: some makers
-        write a running number there.
-    name : str
-        The channel's name.
-
-    Returns
-    -------
-    str
-        ``"A"``, ``"B"``, ``"C"``, ``"N"``, ``"AB"``, ``"BC"``, ``"CA"`` or empty. The sign of a reversed pair
-        (``U21``) is not kept.
-
-    Examples
-    --------
-    >>> [find_phase("", name) for name in ("Ua", "VB", "U3", "UL1", "Uab", "V1-2", "3U0", "LINE ULC", "F8-VN")]
-    ['A', 'B', 'C', 'A', 'AB', 'AB', 'N', 'C', 'N']
-    >>> find_phase("B", "channel 7"), find_phase("1", "Uc"), find_phase("1", "voltage")
-    ('B', 'C', 'A')
+    A bare number in the field counts for less than the name: some makers write a running number there. The sign of a
+    reversed pair (``U21``) is not kept.
     """
     field, name = clean(field).upper(), clean(name)
     told = _read_field(field)
@@ -83,11 +65,5 @@ def _read_name(name: str) -> str:
         return _LETTERS[next(group for group in match.groups() if group is not None).upper()]
     if _NEUTRAL.search(name) is not None:
         return "N"
-    return _read_letter(name)
-
-
-def _read_letter(name: str) -> str:
-    """The phase of a name that is or ends with a lone capital: ``A``, ``Voltage B``."""
-    match = re.search(r"(?:^|[ _.-])([ABCN])$", name)
-    # Inputs of instruments have letters too.
+    match = re.search(r"(?:^|[ _.-])([ABCN])$", name)  # a lone capital, which inputs of instruments have too
     return "" if match is None or re.search(r"ch|input|probe|kanal", name, re.IGNORECASE) else match[1]

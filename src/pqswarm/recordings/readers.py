@@ -153,7 +153,7 @@ def _read(path: Path, format_name: str | None, options: Options, wanted: int | N
 
 def _find_reader(path: Path) -> Reader:
     """The reader that is certain by the content, else the one of the suffix, else that of tables."""
-    head = _read_head(path)
+    head = read_bytes(path, limit=0, first=_HEAD)
     readers = list(_all_readers())
     certain = (reader for reader in readers if reader.recognises(path, head))
     by_suffix = (reader for reader in readers if path.suffix.casefold() in reader.suffixes)
@@ -169,15 +169,3 @@ def _all_readers() -> Iterator[Reader]:
             except PqswarmError as error:
                 warnings.warn(str(error), RuntimeWarning, stacklevel=2)
     yield from _OURS
-
-
-def _read_head(path: Path) -> bytes:
-    try:
-        if not path.is_file():
-            read_bytes(path, 0)  # says why not
-        with path.open("rb") as file:
-            return file.read(_HEAD)
-    except ValueError as error:
-        if isinstance(error, RecordingError):
-            raise
-        raise RecordingError(f"cannot be read: {error}.") from error

@@ -1,6 +1,7 @@
 """Text from strangers: encodings, tables of numbers, dates, and sampling rates from time stamps."""
 
 import re
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -17,31 +18,10 @@ _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?")
 
 
 def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
-    """Decode text of unknown encoding.
+    """Decode text of unknown encoding, and return the name of the encoding too.
 
     UTF-8 and UTF-16 are certain. Else the bytes tell: Russian (cp1251) has words of high bytes, almost all of them
     letters, Western text has high bytes among others, Chinese (GBK) comes in pairs that decode without error.
-
-    Parameters
-    ----------
-    content : bytes
-        The text.
-    encoding : str, optional
-        Its encoding, if it is known.
-
-    Returns
-    -------
-    tuple of (str, str)
-        Text, and name of the encoding that was used.
-
-    Examples
-    --------
-    >>> decode("Ua".encode())
-    ('Ua', 'utf-8')
-    >>> decode("Ua, вольт".encode("cp1251"))
-    ('Ua, вольт', 'cp1251')
-    >>> decode("220kV母线".encode("gbk"))
-    ('220kV母线', 'gbk')
     """
     if encoding is not None:
         try:
@@ -50,12 +30,8 @@ def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
             raise RecordingError(f"cannot be read: there is no encoding {encoding!r}.") from None
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", errors="replace"), "utf-16"
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        pass
-    else:
-        return text, "utf-8"
+    with suppress(UnicodeDecodeError):
+        return content.decode("utf-8-sig"), "utf-8"
     runs = _HIGH_RUN.findall(content[:1_000_000])
     high = b"".join(runs)
     if sum(byte >= 0xC0 for byte in high) >= 0.9 * len(high):
@@ -80,21 +56,7 @@ def number(text: str, default: float = np.nan) -> float:
 def numbers(lines: list[str], delimiter: str | None, columns: list[int], decimal: str = ".") -> FloatArray:
     """Return columns of a table of text, with NaN where a field is missing or is not a number.
 
-    Parameters
-    ----------
-    lines : list of str
-        Rows, none of them empty.
-    delimiter : str or None
-        Between the fields; None for white space.
-    columns : list of int
-        Those to return.
-    decimal : str
-        The decimal sign.
-
-    Returns
-    -------
-    ndarray of shape (n_lines, n_columns)
-        The values.
+    No line may be empty; `delimiter` None stands for white space.
 
     Examples
     --------
@@ -104,11 +66,9 @@ def numbers(lines: list[str], delimiter: str | None, columns: list[int], decimal
     """
     if decimal != ".":
         lines = [line.replace(decimal, ".") for line in lines]
-    try:
+    with suppress(ValueError, IndexError, OverflowError):
         table = np.loadtxt(lines, delimiter=delimiter, usecols=columns, comments=None, quotechar='"', ndmin=2)
         return np.asarray(table, np.float64)
-    except (ValueError, IndexError, OverflowError):
-        pass
     table = np.full((len(lines), len(columns)), np.nan)
     for row, line in enumerate(lines):
         fields = line.split(delimiter)
@@ -121,26 +81,8 @@ def numbers(lines: list[str], delimiter: str | None, columns: list[int], decimal
 def stamp(date: str, time: str = "", *, month_first: bool = False) -> datetime | None:
     """Return a date and time of day, or None if they are malformed or impossible.
 
-    Parameters
-    ----------
-    date : str
-        Day, month and year in any order that can be told apart; may hold the time too.
-    time : str
-        Time of day; digits after microseconds are cut.
-    month_first : bool
-        How an ambiguous date is read.
-
-    Returns
-    -------
-    datetime or None
-        Without a time zone.
-
-    Examples
-    --------
-    >>> stamp("12/05/2023", "19:45:25.603838")
-    datetime.datetime(2023, 5, 12, 19, 45, 25, 603838)
-    >>> stamp("2020-02-03T04:05:06.5"), stamp("31/02/2020", "00:00:00")
-    (datetime.datetime(2020, 2, 3, 4, 5, 6, 500000), None)
+    Day, month and year may have any order that can be told apart; `month_first` says how an ambiguous date is read.
+    `date` may hold the time too. Digits after microseconds are cut.
     """
     day_match = _DATE.match(date)
     if day_match is None:
@@ -179,22 +121,10 @@ def shift(start: datetime | None, seconds: float) -> datetime | None:
 
 
 def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
-    """Return the sampling rate that time stamps tell, and the longest stretch without a gap.
+    """Return the sampling rate [Hz] that time stamps [s] tell, 0 if none, and the longest stretch without a gap.
 
-    Rounded stamps are averaged over the stretch, and a rate that is an integer within their rounding is taken
-    as that.
-
-    Parameters
-    ----------
-    times : ndarray of shape (n,)
-        Time stamps [s].
-    notes : list of str
-        What is found out is added to it.
-
-    Returns
-    -------
-    tuple of (float, slice)
-        Rate [Hz], 0 if the stamps tell none, and the samples to keep.
+    Rounded stamps are averaged over the stretch, and a rate that is an integer within their rounding is taken as that.
+    What is found out is added to the notes.
 
     Examples
     --------

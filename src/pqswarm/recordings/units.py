@@ -40,32 +40,14 @@ def clean(text: str) -> str:
     >>> clean("  Ua\x1b[31m ")
     'Ua[31m'
     """
-    kept = "".join(" " if c in "\t\r\n" else c for c in text[:1000] if c in "\t\r\n" or _printable(c))
+    kept = "".join(
+        " " if c in "\t\r\n" else c for c in text[:1000] if c in "\t\r\n" or unicodedata.category(c)[0] != "C"
+    )
     return " ".join(kept.split())[:_NAME_LIMIT]
 
 
-def _printable(character: str) -> bool:
-    return unicodedata.category(character)[0] != "C"
-
-
 def si_unit(text: str) -> tuple[str, float]:
-    """Return the SI unit and the factor to it.
-
-    Parameters
-    ----------
-    text : str
-        The unit in the file.
-
-    Returns
-    -------
-    tuple of (str, float)
-        Unit without prefix, and what the samples are multiplied with; a strange unit stays as it is.
-
-    Examples
-    --------
-    >>> si_unit("kV"), si_unit("mA"), si_unit("volt"), si_unit("deg")
-    (('V', 1000.0), ('A', 0.001), ('V', 1.0), ('deg', 1.0))
-    """
+    """Return the SI unit and the factor to it; a strange unit stays as it is."""
     text = clean(text)
     word = _WORDS.get(text.casefold())
     if word is not None:
@@ -79,13 +61,7 @@ def si_unit(text: str) -> tuple[str, float]:
 
 
 def split_unit(header: str) -> tuple[str, str]:
-    """Split a column header into name and unit.
-
-    Examples
-    --------
-    >>> split_unit("CH1[V]"), split_unit("Ua (kV)"), split_unit("U1"), split_unit("U1, kV")
-    (('CH1', 'V'), ('Ua', 'kV'), ('U1', ''), ('U1', 'kV'))
-    """
+    """Split a column header, such as ``Ua (kV)``, into name and unit."""
     header = clean(header)
     match = _UNIT_AT_END.match(header)
     if match is None:
@@ -98,18 +74,10 @@ def split_unit(header: str) -> tuple[str, str]:
 
 
 def guess_unit(name: str) -> str:
-    """Return the unit that a name without unit suggests: ``"V"``, ``"A"`` or nothing.
-
-    Examples
-    --------
-    >>> guess_unit("Ua"), guess_unit("I_L1"), guess_unit("Voltage A"), guess_unit("CH1")
-    ('V', 'A', 'V', '')
-    """
+    """Return the unit that a name without unit suggests: ``"V"``, ``"A"`` or nothing."""
     if _VOLTAGE.search(name):
         return "V"
-    if _CURRENT.search(name):
-        return "A"
-    return ""
+    return "A" if _CURRENT.search(name) else ""
 
 
 def is_summary(name: str) -> bool:

@@ -39,26 +39,9 @@ class AnalogChannel:
 class Configuration:
     """What a ``.cfg`` says.
 
-    Attributes
-    ----------
-    revision : int
-        1991, 1999 or 2013.
-    analog : list of AnalogChannel
-        Analog channels.
-    n_status : int
-        Number of status channels.
-    frequency : float
-        Nominal frequency [Hz], 0 if it is not given.
-    rates : list of (float, int)
-        Sampling rate [Hz] and number of the last sample at it; empty if time stamps decide.
-    start : datetime or None
-        Time of the first sample.
-    kind : str
-        ``"ASCII"``, ``"BINARY"``, ``"BINARY32"``, ``"FLOAT32"``; empty if it is not given.
-    time_unit : float
-        Of the time stamps in the data [s].
-    notes : list of str
-        What was tolerated.
+    `frequency` is the nominal one [Hz], 0 if it is not given; `rates` are sampling rates [Hz], each with the number of
+    the last sample at it, none if time stamps decide; `kind` is how data are stored, empty if it is not given;
+    `time_unit` is that of the time stamps in the data [s].
     """
 
     revision: int
@@ -140,16 +123,8 @@ def _analog(line: str, n: int) -> AnalogChannel:
     factor, offset = number(fields[5]), number(fields[6], 0.0)
     if not (np.isfinite(factor) and np.isfinite(offset)):
         raise RecordingError(f"is damaged: line {n} of its configuration has no multiplier.")
-    return AnalogChannel(
-        fields[1],
-        fields[2],
-        fields[4],
-        factor,
-        offset,
-        number(fields[10]),
-        number(fields[11]),
-        fields[12].upper()[:1],
-    )
+    primary, secondary, side = number(fields[10]), number(fields[11]), fields[12].upper()[:1]
+    return AnalogChannel(fields[1], fields[2], fields[4], factor, offset, primary, secondary, side)
 
 
 def _parse_rest(following: deque[str], config: Configuration) -> None:
@@ -169,7 +144,8 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
     dates: list[str] = []
     while following and len(dates) < 2 and not _is_kind(following[0]):
         dates.append(following.popleft())
-    config.start = _date(dates[0], config.revision == 1991) if dates else None
+    date, _, time = dates[0].partition(",") if dates else ("", "", "")
+    config.start = stamp(date, time, month_first=config.revision == 1991)
     if config.start is None:
         config.notes.append("The time of the first sample is missing or malformed.")
     if any(re.search(r":\d+[.,]\d{7,}$", date.strip()) for date in dates):
@@ -190,8 +166,3 @@ def _is_rate(line: str) -> bool:
 
 def _is_kind(line: str) -> bool:
     return line.strip().upper() in _KINDS
-
-
-def _date(line: str, month_first: bool) -> datetime | None:
-    date, _, time = line.partition(",")
-    return stamp(date, time, month_first=month_first)

@@ -20,19 +20,7 @@ _NO_STAMP = 0xFFFFFFFF
 
 @dataclass
 class Data:
-    """The stored values.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples, n_analog)
-        As stored, NaN where missing.
-    stamps : ndarray of shape (n_samples,)
-        Time stamps in the unit of the configuration, NaN where missing.
-    kind : str
-        How they were stored.
-    notes : list of str
-        What was tolerated.
-    """
+    """Stored values (n_samples, n_analog), and time stamps in the unit of the configuration; NaN where missing."""
 
     values: FloatArray
     stamps: FloatArray
@@ -86,7 +74,7 @@ def _binary(content: bytes, kind: str, config: Configuration, options: Options, 
         notes.append("The samples are not numbered in order: the data may be damaged.")
     left = len(content) - count * row.itemsize
     if left:
-        notes.append(f"{left} bytes after the last whole row were left out.")
+        notes.append(f"{left} bytes after the last whole row were ignored.")
     with np.errstate(invalid="ignore"):
         values = rows["values"].astype(np.float64)
     if kind == "FLOAT32":
@@ -109,15 +97,14 @@ def _ascii(content: bytes, config: Configuration, options: Options, notes: list[
     # A row has at least a digit and a comma for each column, so that the file's size bounds the table.
     options.check_samples(min(content.count(b"\n") + 1, len(content) // n_columns + 1) * n_columns)
     lines = [line for line in content.decode("latin-1").replace("\r", "\n").split("\n") if line.strip(" \t\0\x1a")]
-    whole = n_columns
-    kept = [line for line in lines if line.count(",") >= whole]
+    kept = [line for line in lines if line.count(",") >= n_columns]
     if len(kept) < len(lines):
-        notes.append(f"{len(lines) - len(kept)} lines of the data are too short and were left out.")
+        notes.append(f"{len(lines) - len(kept)} lines of the data are too short and were ignored.")
     if not kept:
         return Data(np.empty((0, len(config.analog))), np.empty(0), "ASCII", notes)
     # Blank fields are legal for time stamps, and mark missing values in 1991.
     if any(",," in line.replace(" ", "") for line in kept[:50]):
-        kept = [_fill_blanks(line) for line in kept]
+        kept = [",".join(field if field.strip() else "nan" for field in line.split(",")) for line in kept]
     table = numbers(kept, ",", list(range(1, n_columns + 1)))
     values, stamps = table[:, 1:], table[:, 0]
     marked = values == 99999 if config.revision > 1991 else np.zeros(values.shape, bool)
@@ -126,7 +113,3 @@ def _ascii(content: bytes, config: Configuration, options: Options, notes: list[
         values = np.where(missing, np.nan, values)
         notes.append(f"{int(missing.sum())} samples are missing or are not numbers.")
     return Data(values, stamps, "ASCII", notes)
-
-
-def _fill_blanks(line: str) -> str:
-    return ",".join(field if field.strip() else "nan" for field in line.split(","))

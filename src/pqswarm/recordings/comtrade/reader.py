@@ -37,20 +37,18 @@ def read_comtrade(path: Path, options: Options) -> list[RawRecording]:
     notes += config.notes + data.notes
     channels, scale_notes = _scale(config, data)
     notes += scale_notes
-    title = f"COMTRADE {config.revision} {data.kind}"
-    recordings = []
-    for rate, kept, more in _segments(config, data, options.sampling_rate):
-        recordings.append(
-            RawRecording(
-                [replace(channel, samples=channel.samples[kept]) for channel in channels],
-                rate,
-                config.frequency,
-                shift(config.start, _seconds_before(config, kept.start)),
-                source,
-                title,
-                notes + more,
-            )
+    recordings = [
+        RawRecording(
+            [replace(channel, samples=channel.samples[kept]) for channel in channels],
+            rate,
+            config.frequency,
+            shift(config.start, _seconds_before(config, kept.start)),
+            source,
+            f"COMTRADE {config.revision} {data.kind}",
+            notes + more,
         )
+        for rate, kept, more in _segments(config, data, options.sampling_rate)
+    ]
     max(recordings, key=lambda recording: recording.channels[0].samples.size).is_main = True
     if len(recordings) > 1:
         for n, recording in enumerate(recordings):
@@ -76,20 +74,13 @@ def _contents(path: Path, options: Options) -> tuple[bytes, bytes, str]:
 
 def _sections(content: bytes) -> tuple[bytes, bytes]:
     """The configuration and the data of a ``.cff``."""
-    config, start = b"", 0
-    position = 0
-    previous = ""
-    while True:
-        match = _SECTION.search(content, position)
-        end = len(content) if match is None else match.start()
-        if previous == "CFG":
-            config = content[start:end]
-        if match is None:
-            break
-        previous, start = match[1].decode("ascii").upper(), match.end()
-        if previous == "DAT":  # the last section; binary data may look like anything
+    config, kind, start = b"", "", 0
+    for match in _SECTION.finditer(content):
+        if kind == "CFG":
+            config = content[start : match.start()]
+        kind, start = match[1].decode("ascii").upper(), match.end()
+        if kind == "DAT":  # the last section; binary data may look like anything
             return config, content[start:]
-        position = match.end()
     raise RecordingError("is not a COMTRADE recording: it has no data section.")
 
 
@@ -140,7 +131,7 @@ def _segments(config: Configuration, data: Data, given_rate: float | None) -> li
     notes = []
     announced = max(group[1].stop for group in groups)
     if len(groups) == 1 and n > announced:
-        notes.append(f"The data have {n - announced} rows more than the configuration says: left out.")
+        notes.append(f"The data have {n - announced} rows more than the configuration says: ignored.")
     if config.rates[-1][1] > n:
         notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
     high = max(group[0] for group in groups if _length(group) >= min(_SHORTEST, n))
@@ -152,15 +143,8 @@ def _segments(config: Configuration, data: Data, given_rate: float | None) -> li
     if len(groups) > 1:
         parts = ", ".join(f"{kept.stop - kept.start} at {rate:g} Hz" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each stretch at the high rate is a recording of its own.")
-    result = []
-    for rate, kept, n_merged in chosen:
-        merged = (
-            [f"{n_merged} stretches with rates that differ less than 1 % were joined, at their mean of {rate:g} Hz."]
-            if n_merged > 1
-            else []
-        )
-        result.append((rate, kept, notes + merged))
-    return result
+    joined = "{} stretches with rates that differ less than 1 % were joined, at their mean of {:g} Hz."
+    return [(rate, kept, notes + [joined.format(n, rate)] * (n > 1)) for rate, kept, n in chosen]
 
 
 def _groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:

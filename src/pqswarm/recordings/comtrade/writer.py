@@ -56,9 +56,8 @@ def write_comtrade(recording: Recording, path: str | Path, encoding: str = "ASCI
         stored, factor, offset = _encode(channel.samples, encoding)
         columns.append(stored)
         limit = _RANGES[encoding]
-        phase = _field(channel.phase)
         lines.append(
-            f"{n},{_field(channel.name)[:64]},{phase},,{_field(channel.unit)},{factor!r},{offset!r},0,"
+            f"{n},{_field(channel.name)[:64]},{_field(channel.phase)},,{_field(channel.unit)},{factor!r},{offset!r},0,"
             f"{-limit},{limit},1,1,P"
         )
     stamps, multiplier = _stamps(recording)

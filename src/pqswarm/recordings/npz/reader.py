@@ -116,7 +116,10 @@ def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
             arrays: dict[str, AnyArray] = {}
             n_values = 0
             for info in members:
-                arrays[info.filename[:-4]] = array = _array(archive, info)
+                name = info.filename[:100]
+                if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise RecordingError(f"packs {name!r} in a way that .npz archives do not.")
+                arrays[info.filename[:-4]] = array = read_npy(archive.read(info), name)
                 n_values += array.size
                 limits.check_samples(n_values)  # a value of one byte grows to eight
             return arrays
@@ -124,13 +127,6 @@ def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
         raise
     except (*DAMAGE, OSError) as error:
         raise RecordingError(f"is damaged, or is not an .npz archive ({error}).") from error
-
-
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> AnyArray:
-    name = info.filename[:100]
-    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise RecordingError(f"packs {name!r} in a way that .npz archives do not.")
-    return read_npy(archive.read(info), name)
 
 
 def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
@@ -218,12 +214,11 @@ def _rte(array: AnyArray, source: str) -> list[RawRecording]:
 
 
 def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
-    signals = {name: array for name, array in arrays.items() if array.ndim in (1, 2) and array.size > 1}
-    signals = {name: array for name, array in signals.items() if array.dtype.kind in "fiu"}
-    # Channels are fewer than samples: a tall array has them in columns.
     signals = {
+        # Channels are fewer than samples: a tall array has them in columns.
         name: array.T if array.ndim == 2 and array.shape[0] > array.shape[1] else array
-        for name, array in signals.items()
+        for name, array in arrays.items()
+        if array.ndim in (1, 2) and array.size > 1 and array.dtype.kind in "fiu"
     }
     notes: list[str] = []
     rate, kept = _scalar(arrays, _RATE_NAMES), None
@@ -245,7 +240,7 @@ def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
     longest = max(channel.samples.size for channel in channels)
     left = sum(channel.samples.size != longest for channel in channels)
     if left:
-        notes.append(f"{left} arrays shorter than the longest were left out.")
+        notes.append(f"{left} arrays shorter than the longest were ignored.")
     channels = [channel for channel in channels if channel.samples.size == longest]
     return RawRecording(channels, rate, _scalar(arrays, _FREQUENCY_NAMES), None, source, "npz", notes)
 

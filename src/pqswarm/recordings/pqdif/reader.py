@@ -25,15 +25,6 @@ _NUMERIC = frozenset({1, 2, 3, 20, 21, 22, 30, 31, 32, 40, 41})
 
 
 @dataclass
-class _Settings:
-    """What the records before an observation say; None stands for a channel that is not a waveform."""
-
-    channels: list[Definition | None]
-    frequency: float = 0.0
-    ratios: dict[int, float] | None = None
-
-
-@dataclass
 class _Waveform:
     """A channel of an observation, and its time base: rate [Hz], first time [s] and number of samples."""
 
@@ -62,19 +53,21 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
         raise RecordingError(f"has no waveforms; {reader.n_observations} observations hold something else.")
     skipped = reader.n_observations - len(reader.found)
     if skipped:
-        notes.append(f"{skipped} of {reader.n_observations} observations hold no usable waveforms, and were left out.")
+        notes.append(f"{skipped} of {reader.n_observations} observations hold no usable waveforms, and were ignored.")
     for recording in reader.found:
         recording.notes[:0] = notes
     return reader.found
 
 
 class _Collector:
-    """Collects recordings along the chain of records."""
+    """Collects recordings along the chain of records; of `channels`, None is one that is not a waveform."""
 
     def __init__(self, source: str, options: Options) -> None:
         self.source = source
         self.options = options
-        self.settings = _Settings([])
+        self.channels: list[Definition | None] = []
+        self.frequency = 0.0
+        self.ratios: dict[int, float] = {}
         self.found: list[RawRecording] = []
         self.n_observations = 0
         self.n_samples = 0
@@ -83,10 +76,11 @@ class _Collector:
     def take(self, kind: bytes, body: Collection) -> None:
         if kind == tags.DATA_SOURCE:
             channels = body.collection(tags.CHANNEL_DEFINITIONS).collections(tags.ONE_CHANNEL_DEFINITION)
-            self.settings = _Settings([read_definition(channel) for channel in channels])
+            self.channels = [read_definition(channel) for channel in channels]
+            self.frequency, self.ratios = 0.0, {}
         elif kind == tags.MONITOR_SETTINGS:
-            self.settings.frequency = body.number(tags.NOMINAL_FREQUENCY, 0.0)
-            self.settings.ratios = _ratios(body)
+            self.frequency = body.number(tags.NOMINAL_FREQUENCY, 0.0)
+            self.ratios = _ratios(body)
         elif kind == tags.OBSERVATION:
             self.n_observations += 1
             recording = self.observation(body)
@@ -98,7 +92,7 @@ class _Collector:
         known = Instances(
             [one.integer(tags.CHANNEL_DEFINITION_INDEX) for one in instances],
             [one.collection(tags.SERIES_INSTANCES).collections(tags.ONE_SERIES_INSTANCE) for one in instances],
-            self.settings.channels,
+            self.channels,
         )
         notes: list[str] = []
         waveforms = [wave for wave in (self.waveform(i, known, notes) for i in range(len(instances))) if wave]
@@ -125,7 +119,7 @@ class _Collector:
         return RawRecording(
             [wave.channel for wave in chosen],
             chosen[0].rate,
-            self.settings.frequency,
+            self.frequency,
             start,
             f"{self.source}, observation {self.n_observations}",
             "PQDIF",
@@ -145,7 +139,7 @@ class _Collector:
         if key not in known.time_bases:
             known.time_bases[key] = self.time_base(time, values.size, definition.name, notes)
         rate, first, start = known.time_bases[key]
-        ratio = (self.settings.ratios or {}).get(known.indices[i], 1.0)
+        ratio = self.ratios.get(known.indices[i], 1.0)
         channel = RawChannel(definition.name, definition.unit, definition.phase, values * ratio)
         return _Waveform(channel, rate, first, start, ratio)
 
@@ -178,7 +172,7 @@ class _Collector:
             return rate if kept == slice(0, size) else 0.0, 0.0, moment(*raw[0].item())
         if found.values.kind not in _NUMERIC:
             return 0.0, 0.0, None
-        unit = 1 / (self.settings.frequency or 50.0) if found.unit == tags.CYCLES else 1.0
+        unit = 1 / (self.frequency or 50.0) if found.unit == tags.CYCLES else 1.0
         stored = found.values.array()
         with np.errstate(all="ignore"):
             if found.method & tags.INCREMENT:

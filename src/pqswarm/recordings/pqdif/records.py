@@ -135,28 +135,10 @@ def moment(days: int, seconds: float) -> datetime | None:
 
 
 def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[bytes, Collection, int]]:
-    """Walk along the chain.
+    """Walk along the chain: kind of each record (a GUID), its body, and how many bytes that has.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    unpacked_limit : int
-        How many bytes all bodies together may have after unpacking.
-    notes : list of str
-        What is tolerated is added.
-
-    Yields
-    ------
-    tuple of (bytes, Collection, int)
-        Kind of the record (a GUID), its body, and how many bytes that has.
-
-    Raises
-    ------
-    DamageError
-        If the chain is broken or a body is damaged.
-    RecordingError
-        If records overlap, or unpack to more than the limit.
+    All bodies together may have `unpacked_limit` bytes after unpacking. What is tolerated is added to the notes; a
+    broken chain or body is a DamageError, records that overlap or unpack to more are a RecordingError.
     """
     position, seen, packed = 0, set[int](), False
     stored = unpacked = wrong = 0
@@ -182,11 +164,12 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
             body = _unpack(body, unpacked_limit - unpacked, position)
         unpacked += len(body)
         if body:
-            tree, n_elements = _tree(body, element_limit)
-            element_limit -= n_elements
+            tree = _Tree(body, element_limit)
+            root = tree.collection(0, 0)
+            element_limit -= tree.count_read
             if kind == tags.CONTAINER:
-                packed = _is_packed(tree)
-            yield kind, tree, len(body)
+                packed = _is_packed(root)
+            yield kind, root, len(body)
         if following <= 0:
             return
         if following in seen:
@@ -213,13 +196,9 @@ def _unpack(body: bytes, limit: int, position: int) -> bytes:
     return result
 
 
-def _tree(body: bytes, limit: int) -> tuple[Collection, int]:
-    """The elements of a body, each read once, so that crossing links cannot multiply the work; and their number."""
-    tree = _Tree(body, limit)
-    return tree.collection(0, 0), tree.count_read
-
-
 class _Tree:
+    """The elements of a body, each read once, so that crossing links cannot multiply the work."""
+
     def __init__(self, body: bytes, limit: int) -> None:
         self.body = body
         self.view = memoryview(body)

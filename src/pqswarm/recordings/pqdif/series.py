@@ -102,8 +102,9 @@ def read_definition(channel: Collection) -> Definition | None:
         return None
     units = tuple(kind.integer(tags.SERIES_UNITS, 0) for kind in kinds)
     measured = {1: "V", 2: "A"}.get(channel.integer(tags.QUANTITY_MEASURED, 0), "?")
+    name = channel.vector(tags.CHANNEL_NAME)
     return Definition(
-        clean(_text(channel, tags.CHANNEL_NAME)),
+        "" if name is None else clean(name.text()),
         tags.UNITS.get(units[at], measured),
         tags.PHASES.get(channel.integer(tags.PHASE_ID, 0), ""),
         types.index(tags.VALUE_TYPE_TIME),
@@ -127,8 +128,3 @@ def increments(stored: FloatArray) -> tuple[float, float, float]:
             return float(counts.sum()), float(steps[0]), 0.0
         return 0.0, 0.0, 0.0
     return float(stored[1]), float(stored[2]), float(stored[0])
-
-
-def _text(collection: Collection, wanted: bytes) -> str:
-    vector = collection.vector(wanted)
-    return "" if vector is None else vector.text()

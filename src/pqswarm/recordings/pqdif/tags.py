@@ -48,7 +48,6 @@ TRANSDUCER_SYSTEM_SIDE = tag("62f2818a-f9c4-11cf-9d89-0080c72e70a3")
 TRANSDUCER_MONITOR_SIDE = tag("62f2818b-f9c4-11cf-9d89-0080c72e70a3")
 
 # Observation: channel instances, each with series instances.
-OBSERVATION_NAME = tag("3d786f8a-f76e-11cf-9d89-0080c72e70a3")
 TIME_START = tag("3d786f8c-f76e-11cf-9d89-0080c72e70a3")
 CHANNEL_INSTANCES = tag("3d786f91-f76e-11cf-9d89-0080c72e70a3")
 ONE_CHANNEL_INSTANCE = tag("3d786f92-f76e-11cf-9d89-0080c72e70a3")
@@ -70,5 +69,5 @@ PHASES = {1: "A", 2: "B", 3: "C", 4: "N", 5: "AB", 6: "BC", 7: "CA", 8: "N", 12:
 UNITS = {6: "V", 7: "A", 8: "VA", 9: "W", 10: "var", 15: "Hz", 16: "°C", 17: "deg", 19: "%", 20: "pu"}
 """Unit of a series by the standard's number."""
 
-SECONDS, CYCLES, TIMESTAMP = 2, 3, 1
-"""Units of a time series."""
+CYCLES = 3
+"""Unit of a time series that does not count seconds."""

@@ -27,28 +27,11 @@ _MAX_COLUMNS = 4096
 
 @dataclass
 class Layout:
-    """Where things are.
+    """Where things are, counted from 0.
 
-    Attributes
-    ----------
-    delimiter, decimal : str
-        Between the fields (a space for any white space), and in the numbers.
-    first_row : int
-        First line of data, from 0.
-    columns, names, units : list
-        Numbers of the channels' columns, from 0, with names and units.
-    time_column : int or None
-        Number of the column with the time.
-    time_kind : str
-        ``"number"``, ``"stamp"``, ``"index"`` or empty.
-    time_unit : float
-        Of that column [s].
-    rate, frequency : float
-        Sampling rate and nominal frequency from the header [Hz], 0 if it has none.
-    trigger : str
-        Date and time in the header, to which the time column refers.
-    notes : list of str
-        What was found.
+    A space as `delimiter` stands for any white space. `time_kind` is ``"number"``, ``"stamp"``, ``"index"`` or empty,
+    and `time_unit` that of the time column [s]. `rate` and `frequency` [Hz] are those in the header, 0 if it has none,
+    and `trigger` is the date and time in it to which the time column refers.
     """
 
     delimiter: str
@@ -94,11 +77,11 @@ def find_layout(lines: list[str], options: Options) -> Layout:
         raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
     layout = Layout(delimiter, decimal)
     layout.first_row = _first_row(lines, layout, columns)
-    head = [split(line, delimiter) for line in lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]]
+    above = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
+    head = [split(line, delimiter) for line in above]
     left = [split(line, delimiter)[: columns[0]] for line in lines[layout.first_row : layout.first_row + 50]]
     if delimiter == " ":  # what belongs together is torn apart there
-        head_lines = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
-        metadata = metadata_of([[line] for line in head_lines], decimal)
+        metadata = metadata_of([[line] for line in above], decimal)
     else:
         metadata = metadata_of(head + [row for row in left if any(row)], decimal)
     names, units = _headers(head, columns, decimal)
@@ -153,11 +136,7 @@ def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
 
 def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
     """Names and units of the columns, from the last lines before the data."""
-
-    def cells(row: list[str]) -> list[str]:
-        return [row[c].lstrip("#% ") if c < len(row) else "" for c in columns]
-
-    rows = [cells(row) for row in head[-40:]]
+    rows = [[row[c].lstrip("#% ") if c < len(row) else "" for c in columns] for row in head[-40:]]
     texts = [row for row in rows if any(kind_of(text, decimal) == "x" for text in row) and all(row[-1:])]
     units = [""] * len(columns)
     if texts and all(_is_unit(text) for text in texts[-1] if text):
