@@ -208,3 +208,13 @@ def test_levels_as_arrays():
 
 def test_more_threads_than_work():
     assert len(make_dataset(1, snr=inf, n_jobs=10**6)) == 14
+
+
+def test_an_order_with_noise_of_a_preset_without():
+    """As training asks for it, also on the presets of the paper."""
+    from pqswarm.datasets.orders import list_orders
+
+    preset = PRESETS["paper"]
+    clean, noisy = (list_orders(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))
+    noise = noisy - clean
+    assert 10 * np.log10((clean**2).mean() / (noise**2).mean()) == pytest.approx(20.0, abs=0.2)

@@ -124,7 +124,7 @@ def test_walk_leaves_tiles_out_and_survives_overflows():
 
 
 def test_kernels_are_part_of_the_package():
-    for name in ("knn.cu", "kernel_nb.cu", "gaussian_nb.cu"):
+    for name in ("knn_order.cu", "knn.cu", "kernel_nb.cu", "gaussian_nb.cu"):
         assert "__global__" in (files("pqswarm.evaluation") / name).read_text()
 
 

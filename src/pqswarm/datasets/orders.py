@@ -1,14 +1,14 @@
 """The events of a data set before they are made: class, source, seed and noise of each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor
 from operator import index
 
 from pqswarm._random import derived_seed
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, Event, Preset, generate
+from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
 
 __all__ = ["Order", "list_orders"]
 
@@ -26,8 +26,13 @@ class Order:
 
     def make(self, preset: Preset) -> Event:
         """Make the event."""
-        noise = {} if self.snr is None else {"snr": self.snr}
-        return generate(self.event_class, self.seed, preset, source=self.source, **noise)
+        own = self.snr is not None and "snr" in preset.ranges(self.event_class, self.source)
+        noise = {"snr": self.snr} if self.snr is not None and own else {}
+        event = generate(self.event_class, self.seed, preset, source=self.source, **noise)
+        if self.snr is None or own:
+            return event
+        stream = noise_stream(self.seed, self.snr, own=True)
+        return replace(event, signal=add_noise(event.signal, self.snr, stream))
 
 
 def list_orders(

@@ -72,7 +72,7 @@ def list_length(k: int, shared: int) -> int:
 
 
 class KNNOnCuda(CudaBackend["KNNEvaluator"]):
-    """The GPU's part of a k-NN evaluator: the compiled code of ``knn.cu``."""
+    """The GPU's part of a k-NN evaluator: the compiled code of ``knn_order.cu`` and ``knn.cu``."""
 
     def __init__(self, evaluator: "KNNEvaluator") -> None:
         super().__init__(evaluator)
@@ -96,7 +96,7 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
         slots = list_length(k, shared)
         self._n_sorted = self._n_sorted if 8 * self._n_sorted + _STATIC <= shared else 0
         options = ("--std=c++14", f"-DK={k}", f"-DMETRIC={metric}", f"-DLIST={slots}")
-        module = cp.RawModule(code=source("knn.cu"), options=options)
+        module = cp.RawModule(code=source("knn_order.cu", "knn.cu"), options=options)
         names = ("sort_events", "gather", "neighbours", "brute_force")
         self._sort, self._gather, self._neighbours, self._brute_force = (module.get_function(name) for name in names)
         self._shared = 4 * _SIDE * (_SIDE // 2 + 1) + 8 * _SIDE * slots

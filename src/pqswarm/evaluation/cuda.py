@@ -58,9 +58,9 @@ def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntA
     return [order[start:stop] for start, stop in pairwise(edges)]
 
 
-def source(name: str) -> str:
-    """Return the text of a file of kernels beside this one."""
-    return (files("pqswarm.evaluation") / name).read_text(encoding="utf-8")
+def source(*names: str) -> str:
+    """Return the text of files of kernels beside this one, joined."""
+    return "".join((files("pqswarm.evaluation") / name).read_text(encoding="utf-8") for name in names)
 
 
 def pack_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:

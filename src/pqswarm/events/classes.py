@@ -8,7 +8,7 @@ from zlib import crc32
 from pqswarm._registry import Registry
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.events import models
+from pqswarm.events.models import combined, single
 from pqswarm.events.parameters import PARAMETERS, Parameter
 
 __all__ = ["EVENT_CLASSES", "EventClass", "class_title", "is_name"]
@@ -73,20 +73,20 @@ class EventClass:
 _OURS = tuple(
     EventClass(model.__name__, title, model)
     for title, model in (
-        ("Pure sinusoid", models.pure_sinusoid),
-        ("DC offset", models.dc_offset),
-        ("Sag", models.sag),
-        ("Swell", models.swell),
-        ("Interruption", models.interruption),
-        ("Flicker", models.flicker),
-        ("Notching", models.notching),
-        ("Harmonics", models.harmonics),
-        ("Oscillatory transient", models.oscillatory_transient),
-        ("Sag with harmonics", models.sag_with_harmonics),
-        ("Swell with harmonics", models.swell_with_harmonics),
-        ("Flicker with harmonics", models.flicker_with_harmonics),
-        ("Sag with transient", models.sag_with_transient),
-        ("Swell with transient", models.swell_with_transient),
+        ("Pure sinusoid", single.pure_sinusoid),
+        ("DC offset", single.dc_offset),
+        ("Sag", single.sag),
+        ("Swell", single.swell),
+        ("Interruption", single.interruption),
+        ("Flicker", single.flicker),
+        ("Notching", single.notching),
+        ("Harmonics", single.harmonics),
+        ("Oscillatory transient", single.oscillatory_transient),
+        ("Sag with harmonics", combined.sag_with_harmonics),
+        ("Swell with harmonics", combined.swell_with_harmonics),
+        ("Flicker with harmonics", combined.flicker_with_harmonics),
+        ("Sag with transient", combined.sag_with_transient),
+        ("Swell with transient", combined.swell_with_transient),
     )
 )
 _PLACES = {event_class.name: place for place, event_class in enumerate(_OURS)}
