@@ -31,15 +31,15 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
 
     plan = load_plan(path)
     searches = len(plan.searched) * len(plan.classifiers) * plan.runs
-    counts = {
-        "events": plan.dataset.n_events,
-        "classifiers": len(plan.classifiers),
-        "algorithms": len(plan.algorithms),
-        "runs": searches + len(plan.sequential) * len(plan.classifiers),
-        "evaluations": searches * plan.max_evaluations,
-    }
-    once = " and ".join(algorithm.title for algorithm in plan.sequential)
-    typer.echo(
-        f"{path} is fine: {', '.join(f'{n} {what[: len(what) - (n == 1)]}' for what, n in counts.items())}"
-        f"{f' and those of {once}' if once else ''}."
+    runs = searches + len(plan.sequential) * len(plan.classifiers)
+    numbers = (
+        plan.dataset.n_events,
+        len(plan.classifiers),
+        len(plan.algorithms),
+        runs,
+        searches * plan.max_evaluations,
     )
+    words = ("event", "classifier", "algorithm", "run", "evaluation")
+    once = " and ".join(algorithm.title for algorithm in plan.sequential)
+    counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
+    typer.echo(f"{path} is fine: {counts}{f' and those of {once}' if once else ''}.")
