@@ -346,5 +346,6 @@ def test_an_error_of_the_estimator_is_an_error():
             raise RuntimeError("broken")
 
     X, y = WINE
-    with pytest.raises(RuntimeError, match="broken"):
+    with pytest.raises(PqswarmError, match=r"^Broken cannot be used with features \[.*\]: broken\.$") as caught:
         quick(Broken()).fit(X, y)
+    assert isinstance(caught.value.__cause__, RuntimeError)

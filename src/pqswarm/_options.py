@@ -1,15 +1,19 @@
 """Parameters of algorithms and classifiers: frozen, checked, each with its meaning, range and default in one place."""
 
 import dataclasses
+import re
+import sys
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["Parameters", "option", "parameters"]
+__all__ = ["Parameters", "option", "parameters", "warn_renamed"]
+
+_INSIDE = re.compile(r"(pqswarm|pydantic)(?!\.cli\b)(\.|$)")
 
 _Class = TypeVar("_Class")
 
@@ -72,6 +76,14 @@ def parameters(cls: type[_Class]) -> type[_Class]:
         lines += [f"    {field.name} : {_kind(field)}", f"        {_sentence(field)}"]
     made.__doc__ = "\n".join(lines) + "\n    "
     return made
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn of a former name, in the name of the line outside pqswarm, or in its command line, that used it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and _INSIDE.match(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"{old} is called {new} now.", DeprecationWarning, stacklevel=level)
 
 
 def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
@@ -161,9 +173,15 @@ def _as_lists(value: Any) -> Any:
 class Parameters:
     """What can be told to an algorithm or a classifier."""
 
+    _owner: ClassVar[str] = ""  # whose they are, for messages; by default they are called by their class
+
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, _check(field, getattr(self, field.name), type(self).__name__))
+            object.__setattr__(self, field.name, _check(field, getattr(self, field.name), self._name()))
+
+    @classmethod
+    def _name(cls) -> str:
+        return cls._owner or cls.__name__
 
     @classmethod
     def of(cls, given: "Parameters | Mapping[str, Any] | None") -> Self:
@@ -176,12 +194,14 @@ class Parameters:
         fields = dataclasses.fields(cls)
         renamed = {field.metadata["was"]: field.name for field in fields if field.metadata["was"] in given}
         for old, name in renamed.items():
-            warnings.warn(f"{old} is called {name} now.", DeprecationWarning, stacklevel=3)
+            if name in given:
+                raise PqswarmError(f"{old} is the former name of {name}: give {name} alone.")
+            warn_renamed(old, name)
             given = {name: given[old]} | {key: value for key, value in given.items() if key != old}
         known = [field.name for field in fields]
         for name in given:
             if name not in known:
-                raise unknown_name(f"parameter of {cls.__name__}", name, known)
+                raise unknown_name(f"parameter of {cls._name()}", name, known)
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:

@@ -149,8 +149,8 @@ def test_plan_check_counts_the_chosen_classes_and_tells_of_old_keys(tmp_path):
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("mine.toml is fine: 30 events, 2 classifiers, 7 algorithms, 38 runs, ")
     assert run.stderr.splitlines() == [
-        "pqswarm: mine.toml: fresh is called held_out now.",
-        "pqswarm: mine.toml: width is called bandwidth now.",
+        "warning: fresh is called held_out now.",
+        "warning: width is called bandwidth now.",
     ]
 
 
@@ -272,3 +272,22 @@ def test_bar_on_a_terminal_and_a_folder_named_after_the_plan(tmp_path):
     assert b"8 of 8 runs" in shown
     assert "\u2501".encode() in shown
     assert out.decode().strip().endswith(str((tmp_path / "study-my plan" / "report.html").resolve()))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_warning_is_shown_once_in_one_line(tmp_path, jobs):
+    head = plan_toml(runs=2, max_evaluations=60).partition("[[classifiers]]")[0]
+    svm = 'name = "SVM"\nestimator = "sklearn.svm.LinearSVC"\nparameters = { C = 500.0, max_iter = 5 }\n'
+    algorithm = '[[algorithms]]\nalgorithm = "2d-upso"\nparameters = { swarm_size = 4 }\n'
+    (tmp_path / "mine.toml").write_text(f"{head}[[classifiers]]\n{svm}{algorithm}")
+    run = pqswarm("study", "mine.toml", "--jobs", jobs, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    warned = [line for line in run.stderr.splitlines() if "converge" in line or "warn" in line.lower()]
+    assert warned == ["warning: Liblinear failed to converge, increase the number of iterations."]
+    checked = pqswarm("plan", "check", "mine.toml", cwd=tmp_path)
+    assert ", 1 classifier, 1 algorithm, 2 runs, 120 evaluations." in checked.stdout
+
+
+def test_old_names_on_the_command_line_are_warned_of(tmp_path):
+    run = pqswarm("train", "--classifier", "nb", "--events-per-class", 5, "-o", "m.npz", "-j", 1, cwd=tmp_path)
+    assert "warning: classifier 'nb' is called 'kernel-nb' now." in run.stderr.splitlines()

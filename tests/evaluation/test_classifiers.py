@@ -14,7 +14,14 @@ from sklearn.tree import DecisionTreeClassifier
 import pqswarm
 from pqswarm import evaluation
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import CLASSIFIERS, GridSearchResult, find_classifier, scaled
+from pqswarm.evaluation import (
+    CLASSIFIERS,
+    GenericEvaluator,
+    GridSearchResult,
+    KernelNBEvaluator,
+    find_classifier,
+    scaled,
+)
 from tests.evaluation.data import dataset
 
 KNN, KERNEL, ANY = CLASSIFIERS["k-nn"], CLASSIFIERS["kernel-nb"], CLASSIFIERS["estimator"]
@@ -114,10 +121,10 @@ def test_only_usable_points_are_best_and_the_ring_has_the_colour_of_text():
         ("sklearn.linear_model.Ridge", {}, "estimator sklearn.linear_model.Ridge is not a classifier"),
         ("sklearn.svm.SVC", {"kernal": "rbf"}, "unknown parameter of sklearn.svm.SVC 'kernal': did you mean 'kernel'"),
         ("sklearn.svm.SVC", {"C": -1}, r"sklearn.svm.SVC\(C=-1\) cannot be made: The 'C' parameter of SVC must be"),
-        ("sklearn.svm.SVC", {"C": {"a": 1}}, "C in parameters of EstimatorHyperparameters must be a number, text"),
-        ("sklearn.svm.SVC", 3, "parameters of EstimatorHyperparameters must be a mapping of names to values, not 3"),
+        ("sklearn.svm.SVC", {"C": {"a": 1}}, "C in parameters of the classifier must be a number, text"),
+        ("sklearn.svm.SVC", 3, "parameters of the classifier must be a mapping of names to values, not 3"),
         ("sklearn.ensemble.VotingClassifier", {}, "cannot be made: .* missing 1 required .* 'estimators'"),
-        (3, {}, "estimator of EstimatorHyperparameters must be text, not 3"),
+        (3, {}, "estimator of the classifier must be text, not 3"),
     ],
 )
 def test_mistakes_in_estimators_take_one_sentence(path, parameters, message):
@@ -131,13 +138,52 @@ def test_modules_that_fail_are_named(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(PqswarmError, match=r"failing_module.Thing cannot be imported: not today\."):
         ANY({"estimator": "failing_module.Thing"})
+    (tmp_path / "ending_module.py").write_text("import sys; sys.exit(3)")
+    with pytest.raises(PqswarmError, match=r"ending_module.Thing cannot be imported: ending_module calls sys.exit\."):
+        ANY({"estimator": "ending_module.Thing"})
+
+
+class Odd(GaussianNB):
+    """It takes any parameter, and predicts a label that nobody has given it."""
+
+    def __init__(self, **kwargs):
+        self.given = kwargs
+        super().__init__()
+
+    def get_params(self, deep=True):
+        return self.given
+
+    def predict(self, X):
+        return np.full(len(X), self.given.get("label", 0))
+
+
+@pytest.mark.parametrize("label", [99, -1, 0.5, "sag"])
+def test_labels_that_do_not_exist_are_named_at_once(label):
+    X, y, folds = dataset("wine")
+    classifier = ANY({"estimator": f"{__name__}.Odd", "parameters": {"label": label}})
+    evaluator, mask = classifier.evaluator(X, y, folds), np.arange(13) == 4
+    for evaluate in (evaluator.errors, evaluator.predictions):
+        with pytest.raises(PqswarmError, match=r"^Odd cannot be used with features \[4\]: .*\.$"):
+            evaluate(mask[np.newaxis])
+    if not isinstance(label, str):
+        with pytest.raises(PqswarmError, match=f"it predicts {label}, which is not a label of y"):
+            evaluator.error_counts(mask[np.newaxis])
+    assert ANY({"estimator": f"{__name__}.Odd"}).evaluator(X, y, folds).errors(mask[np.newaxis])[0] < 1
+
+
+@pytest.mark.parametrize("scoring", [None, "f1_macro"])
+def test_failures_of_predict_are_one_sentence(scoring):
+    X, y, folds = dataset("wine")
+    message = r"^KNeighborsClassifier cannot be used with features \[2\]: Expected n_neighbors <= .*\.$"
+    with pytest.raises(PqswarmError, match=message):
+        GenericEvaluator(X, y, folds, KNeighborsClassifier(5000), scoring).errors((np.arange(13) == 2)[np.newaxis])
 
 
 def test_estimators_that_cannot_be_fitted_are_named():
     X, y, folds = dataset("wine")
     classifier = ANY({"estimator": "sklearn.naive_bayes.MultinomialNB"})
     evaluator = classifier.evaluator(X - 500, y, folds, scaling="none")
-    message = r"^MultinomialNB cannot be fitted to features \[0, 3\]: Negative values .*\.$"
+    message = r"^MultinomialNB cannot be used with features \[0, 3\]: Negative values .*\.$"
     with pytest.raises(PqswarmError, match=message):
         evaluator.errors(np.isin(np.arange(13), (0, 3))[np.newaxis])
 
@@ -169,6 +215,13 @@ def test_old_names_warn():
     assert tune_kernel_nb(X, y, folds, widths=(1e-4, 0.05)).best == {"width": 0.05}
     with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
         assert KERNEL({"width": 0.1}) == KERNEL({"bandwidth": 0.1})
+    for wrong in (
+        lambda: KERNEL({"width": 0.1, "bandwidth": 0.2}),
+        lambda: pqswarm.KernelNB(0.2, width=0.1).fit(X, y),
+        lambda: KernelNBEvaluator(X, y, folds, 0.2, width=0.1),
+    ):
+        with pytest.raises(PqswarmError, match="width is the former name of bandwidth: give bandwidth alone"):
+            wrong()
     with pytest.raises(AttributeError, match="no attribute 'tune_svm'"):
         evaluation.tune_svm  # noqa: B018
 

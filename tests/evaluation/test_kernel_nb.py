@@ -88,6 +88,7 @@ def test_the_floor_is_a_share_of_a_uniform_density():
 
 def test_width_is_the_old_name_of_the_bandwidth():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
+    with pytest.warns(DeprecationWarning, match="width is called bandwidth now") as warned:
         old = clone(pqswarm.KernelNB(width=0.3)).fit(X, y)
     assert np.array_equal(old.predict_proba(X), pqswarm.KernelNB(0.3).fit(X, y).predict_proba(X))
+    assert warned[0].filename == __file__, "Python shows it only where it is the caller's"

@@ -88,7 +88,12 @@ def test_ways_of_writing_the_same_are_the_same_plan():
         ('kind = "k-nn"\ngrid_search = 1', "classifiers[0].grid_search: must be true or false, not 1"),
         ('kind = "estimator"', "estimator must be an import path such as sklearn.svm.LinearSVC"),
         ('estimator = "sklearn.svm.LinearSCV"', "classifiers[0]: unknown class of sklearn.svm 'LinearSCV': did you m"),
-        ('estimator = "sklearn.svm.LinearSVC"\nC = 1', "classifiers[0]: unknown key 'C'"),
+        (
+            'estimator = "sklearn.svm.LinearSVC"\nC = 1',
+            "grid_search, estimator. Parameters of an estimator belong in parameters = { C = 1 }.",
+        ),
+        ('kind = "kernel-nb"\nwidth = 1\nbandwidth = 2', "classifiers[0]: width is the former name of bandwidth"),
+        ('kind = "kernel-nb"\nwidth = 1\nparameters.bandwidth = 2', "classifiers[0]: width is the former name of"),
         ('estimator = "sklearn.svm.LinearSVC"\nparameters.D = 1', "unknown parameter of sklearn.svm.LinearSVC 'D'"),
         ('estimator = "sklearn.svm.LinearSVR"', "estimator sklearn.svm.LinearSVR is not a classifier"),
         ('estimator = "os.system"', "estimator os.system is not a classifier"),
@@ -106,12 +111,13 @@ def test_old_keys_work_with_a_warning():
     old = SMOKE.replace("bandwidth", "width").replace("[held_out]", "[fresh]")
     with pytest.warns(DeprecationWarning, match="is called") as warned:
         plan = read_plan(old)
+    assert {warning.filename for warning in warned} == {__file__}
     assert {str(warning.message) for warning in warned} == {
         "fresh is called held_out now.",
         "width is called bandwidth now.",
     }
     assert plan == load_plan("smoke")
-    with pytest.raises(PqswarmError, match="fresh: there is no such key: known here are title, runs"):
+    with pytest.raises(PqswarmError, match=r"\[fresh\] is the former name of \[held_out\]: keep \[held_out\] alone"):
         read_plan(SMOKE.replace("[folds]", "[fresh]\nseed = 3\n[folds]"))
 
 

@@ -119,6 +119,7 @@ def test_it_is_not_resumed(old):
         f"version, or begin anew in another folder."
     )
     assert (old / "study.sqlite").read_bytes() == before
+    assert not (old / "study.lock").exists()
 
 
 @pytest.mark.parametrize(

@@ -140,12 +140,17 @@ def test_mistakes_are_named_with_what_is_allowed(old, new, message):
 def test_missing_and_empty_parts_are_named():
     with pytest.raises(PqswarmError, match=r"classifiers: is missing\.\n  algorithms: is missing\."):
         read_plan("")
-    with pytest.raises(PqswarmError, match=r"classifiers: must hold at least one, not \[\]"):
+    with pytest.raises(PqswarmError, match=r"classifiers: must hold at least 1, not \[\]"):
         read_plan("classifiers = []\nalgorithms = []")
     with pytest.raises(
         PqswarmError, match=r"dataset: must be a table of keys, not 3[^$]*algorithms\[0\]: must be a tab"
     ):
         read_plan('dataset = 3\nalgorithms = ["ga"]')
+    with pytest.raises(PqswarmError, match=r"dataset.classes: must hold at least 2, not \['sag'\]"):
+        read_plan(SMOKE.replace("[dataset]", '[dataset]\nclasses = ["sag"]'))
+    once = SMOKE.partition("[[algorithms]]")[0] + '[[algorithms]]\nalgorithm = "sffs"\n'
+    with pytest.raises(PqswarmError, match="algorithms must hold at least one that runs many times"):
+        read_plan(once)
 
 
 def test_all_mistakes_are_told_at_once_and_each_only_once():

@@ -1,7 +1,9 @@
 """The entry point: collects the commands and turns errors of the user into one line."""
 
+import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
@@ -48,8 +50,24 @@ def _options(
     """Find the few signal features that identify a power-quality event."""
 
 
+def _show_warnings_once() -> None:
+    """Show each warning in one line, once, also of old names; other processes, which would repeat them, show none."""
+    shown = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in shown:
+            shown.add(text)
+            typer.echo(f"warning: {text}", err=True)
+
+    warnings.showwarning = show
+    warnings.filterwarnings("default", category=DeprecationWarning, module="pqswarm")
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+
+
 def main() -> None:
     """Run the command line."""
+    _show_warnings_once()
     try:
         app()
     except PqswarmError as error:

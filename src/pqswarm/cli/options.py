@@ -44,7 +44,7 @@ def complete_event(incomplete: str) -> list[str]:
 
 
 Preset = Annotated[
-    str, typer.Option(help="Ranges to draw from: paper, paper-printed or field.", autocompletion=complete_preset)
+    str, typer.Option(help="paper, paper-printed, field, or one of another package.", autocompletion=complete_preset)
 ]
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")

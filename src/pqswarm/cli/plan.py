@@ -1,15 +1,11 @@
 """``pqswarm plan``: look at plans, and check one's own."""
 
-import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from pqswarm.study import StudyPlan
-
-__all__ = ["app", "open_plan"]
+__all__ = ["app"]
 
 app = typer.Typer(no_args_is_help=True, help="Look at study plans, and check one's own.")
 
@@ -31,24 +27,19 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
 
     Example: pqswarm plan check my-study.toml
     """
-    plan = open_plan(path)
-    searches = len(plan.searched) * len(plan.classifiers) * plan.runs
-    once = " and ".join(algorithm.title for algorithm in plan.sequential)
-    typer.echo(
-        f"{path} is fine: {plan.dataset.n_events} events, "
-        f"{len(plan.classifiers)} classifiers, {len(plan.algorithms)} algorithms, "
-        f"{searches + len(plan.sequential) * len(plan.classifiers)} runs, {searches * plan.max_evaluations} evaluations"
-        f"{f' and those of {once}' if once else ''}."
-    )
-
-
-def open_plan(given: str | Path) -> "StudyPlan":
-    """Return a plan, and tell of keys in it that have new names."""
     from pqswarm.study import load_plan
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        plan = load_plan(given)
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        typer.echo(f"pqswarm: {given}: {message}", err=True)
-    return plan
+    plan = load_plan(path)
+    searches = len(plan.searched) * len(plan.classifiers) * plan.runs
+    runs = searches + len(plan.sequential) * len(plan.classifiers)
+    numbers = (
+        plan.dataset.n_events,
+        len(plan.classifiers),
+        len(plan.algorithms),
+        runs,
+        searches * plan.max_evaluations,
+    )
+    words = ("event", "classifier", "algorithm", "run", "evaluation")
+    once = " and ".join(algorithm.title for algorithm in plan.sequential)
+    counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
+    typer.echo(f"{path} is fine: {counts}{f' and those of {once}' if once else ''}.")

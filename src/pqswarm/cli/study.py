@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm.cli.options import Jobs, Stopped
-from pqswarm.cli.plan import open_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,9 +38,9 @@ def study(
     Example: pqswarm study quick
     """
     from pqswarm.report import write_report
-    from pqswarm.study import run_study
+    from pqswarm.study import load_plan, run_study
 
-    chosen = open_plan(plan)
+    chosen = load_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     start = time.monotonic()
     spent: dict[str, float] = {}

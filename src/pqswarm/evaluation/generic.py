@@ -1,5 +1,6 @@
 """The cross-validated error of any scikit-learn estimator."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["GenericEvaluator"]
+__all__ = ["GenericEvaluator", "first_line"]
 
 
 class GenericEvaluator(ClassificationEvaluator):
     """The cross-validated error of any scikit-learn estimator, at that estimator's own speed.
 
-    A failure of the estimator is an error, never a score.
+    A failure of the estimator, or a label that `y` does not hold, is an error, never a score.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ class GenericEvaluator(ClassificationEvaluator):
         scorer: Any = self._scorer
 
         def work(row: int) -> None:
-            scores = [scorer(model, X, self.target[test]) for model, X, test in self._fit_folds(masks[row])]
+            scores = list(self._fit_folds(masks[row], lambda model, X, test: scorer(model, X, self.target[test])))
             if not np.isfinite(scores).all():
                 fold = int(np.argmin(np.isfinite(scores)))
                 raise PqswarmError(
@@ -109,29 +110,48 @@ class GenericEvaluator(ClassificationEvaluator):
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
         """Return what is predicted for each event when its fold is tested."""
-        checked = self.checked_mask(mask)
+        if self._classifies:
+            return super().predictions(mask)
         predicted = np.empty_like(self.target)
-        for model, X, test in self._fit_folds(checked):
-            predicted[test] = model.predict(X)
+        for found, test in self._fit_folds(self.checked_mask(mask), lambda model, X, test: (model.predict(X), test)):
+            predicted[test] = found
         return predicted
 
-    def _fit_folds(self, mask: BoolArray) -> Any:
-        """Yield for each fold the fitted model, the features of its test events, and their indices."""
+    def _fit_folds(self, mask: BoolArray, use: Callable[[Any, FloatArray, IntArray], Any]) -> Iterator[Any]:
+        """Yield what is made of each fold's fitted model, the features of its test events, and their indices."""
         from sklearn.base import clone
 
         for number, (train, test) in enumerate(self.folds.split()):
             data = self._views[number % len(self._views)][:, mask]
-            yield clone(self.estimator).fit(data[train], self.target[train]), data[test], test
+            try:
+                found = use(clone(self.estimator).fit(data[train], self.target[train]), data[test], test)
+            except Exception as error:  # the code of others may fail in any way
+                what = f"{type(self.estimator).__name__} cannot be used with features {np.flatnonzero(mask).tolist()}"
+                raise PqswarmError(f"{what}: {first_line(error)}") from error
+            yield found
 
     def _predict(self, masks: BoolArray) -> IntArray:
         predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
 
         def work(row: int) -> None:
-            for model, X, test in self._fit_folds(masks[row]):
-                predicted[row, test] = np.searchsorted(self.classes, model.predict(X))
+            def predict(model: Any, X: FloatArray, test: IntArray) -> None:
+                labels = np.asarray(model.predict(X))
+                places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
+                unknown = labels[self.classes[places] != labels]
+                if unknown.size:
+                    raise PqswarmError(f"it predicts {unknown.tolist()[0]!r}, which is not a label of y.")
+                predicted[row, test] = places
+
+            list(self._fit_folds(masks[row], predict))
 
         self.in_threads(work, list(range(len(masks))))
         return predicted
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's message, or its kind, as a sentence."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return f"{lines[0].rstrip('.')}."
 
 
 def check_target(y: npt.ArrayLike, n: int) -> FloatArray:

@@ -59,8 +59,8 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def checked_hyperparameters(self) -> KernelNBHyperparameters:
         """Return bandwidth and floor, or raise an error that names what is wrong with them."""
-        given = {"bandwidth": self.bandwidth} if self.width == "deprecated" else {"width": self.width}
-        return KernelNBHyperparameters.of({**given, "floor": self.floor})
+        width = None if self.width == "deprecated" else self.width
+        return KernelNBHyperparameters.of_arguments(self.bandwidth, self.floor, width)
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
         """Remember the training events, shape (n, n_features), and their labels, (n,)."""

@@ -3,7 +3,7 @@
 from functools import cache
 from math import log, log1p
 from threading import Lock
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,12 @@ class KernelNBHyperparameters(Parameters):
         high=0.5,
     )
 
+    @classmethod
+    def of_arguments(cls, bandwidth: Any, floor: Any, width: Any) -> Self:
+        """Return them from the arguments of a class that still takes a `width`, None if it is not given."""
+        new = {} if width is not None and bandwidth == cls.bandwidth else {"bandwidth": bandwidth}
+        return cls.of({**new, **({} if width is None else {"width": width}), "floor": floor})
+
 
 class KernelNBEvaluator(ExactEvaluator):
     r"""The cross-validated error of naive Bayes with normal kernel densities, exactly and fast.
@@ -116,8 +122,7 @@ class KernelNBEvaluator(ExactEvaluator):
         device: str = "cpu",
     ) -> None:
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
-        given = {"bandwidth": bandwidth, "floor": floor}
-        checked = KernelNBHyperparameters.of(given if width is None else {"width": width, "floor": floor})
+        checked = KernelNBHyperparameters.of_arguments(bandwidth, floor, width)
         self.bandwidth, self.floor = checked.bandwidth, checked.floor
         self.table = mix_uniform(self._terms(), self.floor)
         self.priors = log_priors(self)[folds.test_fold]

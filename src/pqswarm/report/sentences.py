@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
-__all__ = ["count", "decibel", "duration", "enumerate_words", "percent", "runs"]
+__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "runs"]
 
 
 def percent(share: float) -> str:
@@ -14,6 +14,11 @@ def percent(share: float) -> str:
 def count(mean: float) -> str:
     """Return a mean number of things, with a decimal if it needs one."""
     return f"{mean:.0f}" if mean == round(mean) else f"{mean:.1f}"
+
+
+def features(number: int) -> str:
+    """Return a number of features in words."""
+    return f"{number} feature{'s' * (number != 1)}"
 
 
 def runs(number: int) -> str:

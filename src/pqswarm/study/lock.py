@@ -1,13 +1,13 @@
 """The lock of a study's folder: one process at a time runs a study."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from errno import ENOLCK, ENOSYS
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import FileFormatError, PqswarmError
 
 __all__ = ["lock_folder"]
 
@@ -23,6 +23,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise PqswarmError(f"cannot use {folder} for a study: {path} is not a plain file: move it away.")
+        is_new = not path.exists()
         lock = FileLock(path, fallback_to_soft=False)
         lock.acquire(blocking=False)
     except Timeout:
@@ -34,5 +35,10 @@ def lock_folder(folder: Path) -> Iterator[None]:
         raise PqswarmError(f"cannot use {folder} for a study: {why}.") from None
     try:
         yield
+    except FileFormatError:  # what lies in the folder is refused, and left as it was
+        if is_new:
+            with suppress(OSError):
+                path.unlink()
+        raise
     finally:
         lock.release()

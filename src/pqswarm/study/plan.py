@@ -3,13 +3,13 @@
 import hashlib
 import json
 import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from pqswarm._options import warn_renamed
 from pqswarm._random import derived_seed
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
@@ -131,7 +131,11 @@ class ClassifierPlan(_Plan):
             if key in cls.model_fields or (key == "estimator" and key in parameters):
                 continue
             if key not in known:
-                raise unknown_name("key", key, [*cls.model_fields, *kind.Hyperparameters().settings()])
+                unknown: object = unknown_name("key", key, {**cls.model_fields, **kind.Hyperparameters().settings()})
+                if "estimator" in parameters:
+                    value = json.dumps(given[key], default=str)
+                    unknown = f"{unknown} Parameters of an estimator belong in parameters = {{ {key} = {value} }}"
+                raise ValueError(unknown)
             if key in parameters:
                 raise ValueError(f"{key} is given twice")
             parameters = parameters | {key: given[key]}
@@ -232,9 +236,11 @@ class StudyPlan(_Plan):
     @model_validator(mode="before")
     @classmethod
     def _rename(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or "fresh" not in given or "held_out" in given:
+        if not isinstance(given, dict) or "fresh" not in given:
             return given
-        warnings.warn("fresh is called held_out now.", DeprecationWarning, stacklevel=2)
+        if "held_out" in given:
+            raise ValueError("[fresh] is the former name of [held_out]: keep [held_out] alone")
+        warn_renamed("fresh", "held_out")
         return {"held_out" if key == "fresh" else key: value for key, value in given.items()}
 
     @model_validator(mode="after")
@@ -253,9 +259,10 @@ class StudyPlan(_Plan):
                     f"algorithms holds {alike[0]!r} and {alike[1]!r}, which are both {algorithm.title!r} in tables: "
                     f"give one of them another name"
                 )
-        swarms = [algorithm.name for algorithm in self.algorithms if not algorithm.sequential]
-        if self.reference not in swarms:
-            raise unknown_name("reference", self.reference, swarms)
+        if not self.searched:
+            raise ValueError("algorithms must hold at least one that runs many times, such as 2d-upso or ga")
+        if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
+            raise unknown_name("reference", self.reference, names)
         if self.held_out.seed == self.dataset.seed:
             raise ValueError("held_out.seed must differ from dataset.seed, or its events are not held out")
         if self.folds.number > self.dataset.events_per_class:

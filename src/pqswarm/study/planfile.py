@@ -33,10 +33,10 @@ _IN_WORDS = {
     "missing": "is missing",
     "model_type": "must be a table of keys",
     "string_pattern_mismatch": "must be 1 to 40 letters, digits, blanks and . _ + -, the first a letter or digit",
-    "string_too_long": "must be at most 200 characters",
+    "string_too_long": "must be at most {max_length} characters",
     "string_too_short": "must not be empty",
     "string_type": "must be text",
-    "too_short": "must hold at least one",
+    "too_short": "must hold at least {min_length}",
     "tuple_type": "must be a list",
 }
 """Kinds of mistakes, by pydantic's names for them, where its own words are not plain."""
@@ -103,7 +103,8 @@ def _explained(error: ValidationError) -> list[str]:
             continue  # a member was refused, and that is said already
         place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).lstrip(".")
         message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
-        message = _IN_WORDS.get(mistake["type"], message)
+        if mistake["type"] in _IN_WORDS:
+            message = _IN_WORDS[mistake["type"]].format(**mistake.get("ctx", {}))
         if mistake["type"] == "extra_forbidden":
             message = f"there is no such key: {_known_keys(mistake['loc'])}"
         elif mistake["type"] != "value_error" and mistake["type"] != "missing":

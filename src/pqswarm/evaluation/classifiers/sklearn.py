@@ -5,14 +5,11 @@ import re
 from importlib import import_module
 from typing import Any, ClassVar
 
-import numpy as np
-
 from pqswarm._options import Parameters, option, parameters
 from pqswarm._random import derived_seed
-from pqswarm._typing import BoolArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.generic import first_line
 
 __all__ = ["EstimatorClassifier", "EstimatorHyperparameters", "seed_estimator"]
 
@@ -23,6 +20,7 @@ _PATH = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+")
 class EstimatorHyperparameters(Parameters):
     """Which classifier, and its parameters."""
 
+    _owner = "the classifier"
     estimator: str = option(default="", meaning="import path of a class, such as sklearn.svm.LinearSVC")
     parameters: tuple[tuple[str, Any], ...] = option(default=(), meaning="arguments of the class, such as {'C': 0.5}")
 
@@ -30,8 +28,8 @@ class EstimatorHyperparameters(Parameters):
 class EstimatorClassifier(Classifier):
     """Any classifier that follows scikit-learn; it is fitted for each subset and fold.
 
-    The import path names a module and a class in it; nothing else is executed. Where the class takes a random_state
-    and none is given, it is seeded.
+    The import path names a module, which is imported, and a class in it; anything but a class is refused, and never
+    called. Where the class takes a random_state and none is given, it is seeded.
 
     Examples
     --------
@@ -56,8 +54,9 @@ class EstimatorClassifier(Classifier):
         path, given = self.hyperparameters.estimator, dict(self.hyperparameters.parameters)
         found = _import(path)
         known = inspect.signature(found).parameters
+        takes_any = any(one.kind is one.VAR_KEYWORD for one in known.values())
         for name in given:
-            if name not in known:
+            if name not in known and not takes_any:
                 raise unknown_name(f"parameter of {path}", name, known)
         try:
             made = found(**given)
@@ -65,7 +64,7 @@ class EstimatorClassifier(Classifier):
             if hasattr(found, "_parameter_constraints"):  # scikit-learn's own: wrong values now, not hours later
                 made._validate_params()
         except Exception as error:  # the code of others may fail in any way
-            raise PqswarmError(f"estimator {self.describe()} cannot be made: {_sentence(error)}") from error
+            raise PqswarmError(f"estimator {self.describe()} cannot be made: {first_line(error)}") from error
         if not classifies:
             raise PqswarmError(f"estimator {path} is not a classifier: give the import path of one.")
         return seed_estimator(made, 0)
@@ -75,26 +74,6 @@ class EstimatorClassifier(Classifier):
         given = ", ".join(f"{name}={value!r}" for name, value in self.hyperparameters.parameters)
         return f"{self.hyperparameters.estimator}({given})"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> GenericEvaluator:
-        return _FittingEvaluator(X, y, folds, self.estimator(), **options)
-
-
-class _FittingEvaluator(GenericEvaluator):
-    """An evaluator that says in one sentence what a user's estimator did not like."""
-
-    def _fit_folds(self, mask: BoolArray) -> Any:
-        try:
-            yield from super()._fit_folds(mask)
-        except Exception as error:  # the code of others may fail in any way
-            what = f"{type(self.estimator).__name__} cannot be fitted to features {np.flatnonzero(mask).tolist()}"
-            raise PqswarmError(f"{what}: {_sentence(error)}") from error
-
-
-def _sentence(error: Exception) -> str:
-    """The first line of a message."""
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return f"{lines[0].rstrip('.')}."
-
 
 def _import(path: str) -> Any:
     """The class that an import path names; anything else is refused before it could be called."""
@@ -103,8 +82,9 @@ def _import(path: str) -> Any:
     module, _, name = path.rpartition(".")
     try:
         within = import_module(module)
-    except Exception as error:  # the code of others may fail in any way
-        raise PqswarmError(f"estimator {path} cannot be imported: {_sentence(error)}") from error
+    except (Exception, SystemExit) as error:  # the code of others may fail in any way
+        why = f"{module} calls sys.exit." if isinstance(error, SystemExit) else first_line(error)
+        raise PqswarmError(f"estimator {path} cannot be imported: {why}") from error
     if not hasattr(within, name):
         raise unknown_name(f"class of {module}", name, [key for key in dir(within) if key[0].isupper()])
     found = getattr(within, name)

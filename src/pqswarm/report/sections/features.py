@@ -12,6 +12,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report.section import Content, Drawing
+from pqswarm.report.sentences import features
 from pqswarm.report.style import STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
@@ -34,7 +35,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
 
 def _describe(found: ClassifierSummary) -> str:
     best, smaller = found.best(found.reference), found.smaller
-    text = f"The best subset of {found.reference} has {best.size} features."
+    text = f"The best subset of {found.reference} has {features(best.size)}."
     if smaller is None:
         return text
     size = int(smaller.mask.sum())
@@ -42,7 +43,7 @@ def _describe(found: ClassifierSummary) -> str:
         return f"{text} No smaller one was found within one standard error ({smaller.standard_error:.4f}) of it."
     return (
         f"{text} Within one standard error ({smaller.standard_error:.4f}) of its {best.error:.4f} lies a subset of "
-        f"{size} features with an error rate of {smaller.error:.4f}: these events can hardly tell the two apart."
+        f"{features(size)} with an error rate of {smaller.error:.4f}: these events can hardly tell the two apart."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pqswarm.report.section import Content
-from pqswarm.report.sentences import percent
+from pqswarm.report.sentences import features, percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
@@ -53,7 +53,7 @@ def _sentences(reference: str, rows: Mapping[str, Mapping[str, Any]]) -> list[st
         return []
     best = rows[reference]
     return [
-        f"On held-out events, which no search saw, the best subset of {reference} ({best['size']} features) has an "
+        f"On held-out events, which no search saw, the best subset of {reference} ({features(best['size'])}) has an "
         f"error rate of {percent(best['held_out'])}, where the search promised {percent(best['J'])}; all features have "
         f"one of {percent(rows[ALL_FEATURES]['held_out'])}."
     ]
