@@ -153,7 +153,7 @@ def test_final_errors_lie_within_the_limits_and_early_stops_are_carried_on():
 
 def test_every_run_is_a_point():
     data = points()
-    figure = plot_error_against_size(data, (99, 0.104))
+    figure = plot_error_against_size(data, (99, 0.104), PALETTE)
     lines = figure.axes[0].lines
     for title, (sizes, errors) in data.items():
         line = next(item for item in lines if item.get_color() == PALETTE.colour(title))
