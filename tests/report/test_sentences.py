@@ -18,21 +18,37 @@ def with_errors(records, errors):
 
 
 def test_words_when_nothing_beats_all_features(study, knn):
-    assert "No algorithm does better than all features" in told(study, knn, all_features=0.0)
+    assert "does better than all features" in told(study, knn, all_features=0.0)
     assert tables(study, replace(knn, all_features=0.0))["performance"].rows[0]["PI"] is None
 
 
 def test_words_when_another_algorithm_is_best(study, knn):
     runs = knn.runs | {"GA": with_errors(knn.runs["GA"], [0.01, 0.01, 0.01])}
-    assert told(study, knn, runs=runs).startswith("GA has the lowest error rate: 1.00 % on average")
+    expected = "GA has the lowest mean error rate of the algorithms that run 3 times: 1.00 %, against"
+    assert told(study, knn, runs=runs).startswith(expected)
 
 
 def test_words_when_all_are_equal(study, knn):
     same = {title: with_errors(records, [0.1] * 3) for title, records in knn.runs.items()}
     smallest = min(same, key=lambda title: np.mean([r.size for r in same[title]]))
     sentences = told(study, knn, runs=same, all_features=0.2)
-    assert sentences.startswith(f"{smallest} has the lowest error rate")
-    assert "The smallest subsets come from" not in sentences
+    assert sentences.startswith(f"{smallest} has the lowest mean error rate")
+    assert "The smallest subsets" not in sentences
+
+
+def test_words_rank_only_what_they_compare(study, knn):
+    """An algorithm that runs once may do better than the best mean: no sentence may say otherwise."""
+    one_run = {title: records[:1] for title, records in knn.runs.items()}
+    assert " has the lowest error rate of the algorithms other than SFFS: " in told(study, knn, runs=one_run)
+    assert told(study, knn, all_features=0.0).startswith("None of the algorithms that run 3 times does better")
+    small = [replace(r, result=replace(r.result, mask=np.eye(99, dtype=bool)[0])) for r in knn.runs["GA"]]
+    runs = knn.runs | {"GA": with_errors(small, [0.9] * 3)}
+    assert "The smallest subsets of the algorithms that run 3 times come from GA: 1 " in told(study, knn, runs=runs)
+    plan = study.plan.model_copy(update={"algorithms": study.plan.searched})
+    alone = told(replace(study, plan=plan), knn, runs=runs)
+    assert " has the lowest mean error rate: " in alone
+    assert "The smallest subsets come from GA" in alone
+    assert told(replace(study, plan=plan), knn, all_features=0.0).startswith("No algorithm does better than all")
 
 
 def test_words_on_chance():
@@ -70,6 +86,7 @@ def test_words_on_sequential_search(study, knn, error, word):
     [
         ({"2D-UPSO": [91.0, 81.5]}, "at every noise level it is more accurate than all features, by 1.00 to 1.50"),
         ({"2D-UPSO": [91.0, 80.0]}, "never less accurate than all features, by 0.00 to 1.00"),
+        ({"2D-UPSO": [90.0, 80.0]}, "is robust: at every noise level it is exactly as accurate as all features."),
         ({"2D-UPSO": [91.0, 79.0]}, "is not robust: it is less accurate than all features by 1.00 at 30 dB ["),
         ({"2D-UPSO": [91.0, 79.0], "GA": [90.0, 80.0]}, "points]. Robust is the best of GA."),
         (

@@ -153,7 +153,7 @@ def test_final_errors_lie_within_the_limits_and_early_stops_are_carried_on():
 
 def test_every_run_is_a_point():
     data = points()
-    figure = plot_error_against_size(data, (99, 0.104))
+    figure = plot_error_against_size(data, (99, 0.104), PALETTE)
     lines = figure.axes[0].lines
     for title, (sizes, errors) in data.items():
         line = next(item for item in lines if item.get_color() == PALETTE.colour(title))
@@ -170,7 +170,7 @@ def test_every_run_is_a_point():
 def test_losses_are_marked():
     base = np.array([95.0, 90.0, 85.0])
     rows = {"GA": np.array([96.0, 89.5, 84.0]), "2D-UPSO": np.array([99.0, 95.0, 85.0])}
-    upper, lower = plot_robustness([inf, 30, 20.5], rows, base).axes
+    upper, lower = plot_robustness([inf, 30, 20.5], rows, base, PALETTE).axes
     assert [label.get_text() for label in lower.get_xticklabels()] == ["∞ dB", "30", "20.5"]
     (rings,) = [line for line in lower.lines if line.get_markeredgecolor() == LOSS]
     assert list(zip(rings.get_xdata(), rings.get_ydata(), strict=True)) == [(1, -0.5), (2, -1.0)]

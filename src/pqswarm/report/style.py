@@ -1,13 +1,13 @@
 """How figures look and are written; they are drawn on figures of their own, never on matplotlib's global state."""
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, combinations, cycle
+from itertools import chain, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -54,31 +54,21 @@ STYLE: Any = {
     "path.simplify": False,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
-# Middle tones that show on white and on black; the first eight differ with all kinds of colour blindness as well.
-_USUAL = {
-    "2D-UPSO": ("#0b6fd6", "o"),
-    "BPSO": ("#cfa105", "s"),
-    "CBPSO": ("#b95014", "D"),
-    "chBPSO": ("#b857aa", "^"),
-    "GA": ("#0bb35c", "v"),
-    "ACO": ("#756b45", "P"),
-    "SFFS": ("#5ea6ff", "X"),
-    "2D-CLPSO": ("#7a5fd0", "<"),
-    "2D-GPSO": ("#2a9d8f", ">"),
-    "2D-LPSO": ("#d9604f", "p"),
-}
+# Middle tones that show on white and on black and differ with all kinds of colour blindness; the first is the hero's.
 _COLOURS = (
-    *("#c05a80", "#87962b", "#9a7b5c", "#5f7fa8", "#d08a4e", "#a04ac0"),
-    *(colour for colour, _ in reversed(_USUAL.values())),
+    *("#0b6fd6", "#d24b00", "#5abb8e", "#9e5a9e", "#b4ac00", "#d20869"),
+    *("#1e7870", "#da9e5a", "#2d9626", "#e17069", "#5a783c", "#00b4da"),
 )
+_MARKERS = "osD^vPX<>ph"  # one less than colours: where those repeat, the markers are others
+_DASHES = ("-", "--", "-.")
 _MIDDLE = 0.2  # luminance on which white and ink show equally well
-_MARKERS = ("h", "d", "8", "*", "<", ">", "p", "H")
 
 
 class Palette:
-    """The colours and markers of the algorithms of one study, no two colours alike, and which one is emphasised.
+    """The colours and markers of the algorithms of one study, by their order, and which one is emphasised.
 
-    Algorithms that come with pqswarm have colours of their own, the others take the free ones in their order.
+    The reference, or the first if there is none, is blue and round. Of many algorithms the colours repeat, with other
+    markers and dashes.
 
     Parameters
     ----------
@@ -90,21 +80,19 @@ class Palette:
     Examples
     --------
     >>> palette = Palette(["GA", "mine", "yours"], reference="mine")
-    >>> palette.colour("GA"), palette.marker("GA"), palette.colour("mine") != palette.colour("yours")
-    ('#0bb35c', 'v', True)
+    >>> [(palette.colour(title), palette.marker(title)) for title in ("mine", "GA", "yours")]
+    [('#0b6fd6', 'o'), ('#d24b00', 's'), ('#5abb8e', 'D')]
     """
 
     def __init__(self, titles: Iterable[str], reference: str | None = None) -> None:
-        names = list(dict.fromkeys(titles))
         self.reference = reference
-        self._looks = {title: _USUAL[title] for title in names if title in _USUAL}
-        taken = {colour for colour, _ in self._looks.values()}
-        mixed = (_mix(one, two) for one, two in combinations(_COLOURS, 2))
-        free = (colour for colour in chain(_COLOURS, mixed) if colour not in taken)
-        others = [title for title in names if title not in self._looks]
-        self._looks |= dict(zip(others, zip(cycle(free), cycle(_MARKERS), strict=False), strict=False))
+        dashes = (kind for kind in cycle(_DASHES) for _ in _COLOURS[1:])
+        others = zip(cycle(_COLOURS[1:]), cycle(_MARKERS[1:]), dashes, strict=False)
+        looks = chain([(_COLOURS[0], _MARKERS[0], _DASHES[0])], others)
+        order = dict.fromkeys(titles if reference is None else [reference, *titles])
+        self._looks = dict(zip(order, looks, strict=False))
 
-    def _look(self, title: str) -> tuple[str, str]:
+    def _look(self, title: str) -> tuple[str, str, str]:
         if title not in self._looks:
             raise unknown_name("algorithm", title, self._looks)
         return self._looks[title]
@@ -122,19 +110,15 @@ class Palette:
         return sorted(titles, key=lambda title: title == self.reference)
 
     def line(self, title: str) -> dict[str, Any]:
-        """Return colour, width and depth of the line of an algorithm, in matplotlib's words."""
+        """Return colour, dashes, width and depth of the line of an algorithm, in matplotlib's words."""
+        colour, _, dashes = self._look(title)
         strong = title == self.reference
-        return {"color": self.colour(title), "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
+        return {"color": colour, "ls": dashes, "lw": 2.2 if strong else 1.3, "zorder": 3.0 if strong else 2.0}
 
     def label(self, axis: "Axes", title: str, x: float, y: float, marked: bool = False) -> "EndLabel":
         """Return the label of an algorithm's line, to be written beside its end."""
         marker = self.marker(title) if marked else ""
         return EndLabel(axis, title, x, y, self.colour(title), title == self.reference, marker)
-
-
-def _mix(one: str, two: str) -> str:
-    red, green, blue = ((a + b) / 2 for a, b in zip(to_rgb(one), to_rgb(two), strict=True))
-    return to_hex((red, green, blue))
 
 
 class EndLabel(NamedTuple):

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import count, percent, runs
+from pqswarm.report.sentences import count, enumerate_words, percent, runs
 from pqswarm.report.style import FAINT, GREY, STYLE, EndLabel, Palette, label_ends
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
@@ -28,7 +28,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     return Content(
         drawings=[_convergence(study, found), _scatter(study, found)],
         tables=[_performances(found, fared), *_gap(found)],
-        answer=_sentences(found, fared),
+        answer=_sentences(study, found, fared),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
             "error rate": percent(best.error),
@@ -37,23 +37,28 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     )
 
 
-def _sentences(found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:
+def _sentences(study: StudySummary, found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:
     n, whole = found.n_features, found.all_features
     means = {title: (p["mean_J"], p["mean_size"]) for title, p in fared.items()}
     leader = min(means, key=lambda title: means[title])
     smallest = min(means, key=lambda title: means[title][::-1])
     error, size = means[leader]
-    average = " on average" if found.n_runs > 1 else ""
+    mean, average = ("mean ", " on average") if found.n_runs > 1 else ("", "")
+    once = [algorithm.title for algorithm in study.plan.sequential]
+    which = f"that run {found.n_runs} times" if found.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
+    among = f" of the algorithms {which}" if once else ""  # one run is not compared with a mean of several
     subset = f"{count(size)} of the {n} features{average}"
     if error >= whole:
         first = (
-            f"No algorithm does better than all features: {leader}, the best, has an error rate of {percent(error)} "
-            f"with {subset}, all features have one of {percent(whole)}."
+            f"{'None' if once else 'No algorithm'}{among} does better than all features: {leader}, the best, has "
+            f"an error rate of {percent(error)} with {subset}, all features have one of {percent(whole)}."
         )
     else:
-        verb = "has the lowest error rate" if len(fared) > 1 else "has a lower error rate than all features"
+        verb = (
+            f"the lowest {mean}error rate{among}" if len(fared) > 1 else f"a lower {mean}error rate than all features"
+        )
         first = (
-            f"{leader} {verb}: {percent(error)}{average}, against {percent(whole)} with all features "
+            f"{leader} has {verb}: {percent(error)}, against {percent(whole)} with all features "
             f"({100 * (whole - error) / whole:.0f} % lower). It selects {subset} ({100 * (n - size) / n:.0f} % fewer)."
         )
     least_error, least_size = means[smallest]
@@ -61,7 +66,7 @@ def _sentences(found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) ->
         return [first]
     return [
         first,
-        f"The smallest subsets come from {smallest}: {count(least_size)} features, with an error rate of "
+        f"The smallest subsets{among} come from {smallest}: {count(least_size)} features, with an error rate of "
         f"{percent(least_error)}{average}.",
     ]
 

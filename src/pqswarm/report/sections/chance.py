@@ -195,8 +195,7 @@ def plot_ranks(mean_ranks: Mapping[str, float], critical_difference: float, pale
             on_left = i < left
             down = first + 0.23 * (i if on_left else len(titles) - 1 - i)
             end, sign = (side - 0.12, -1) if on_left else (width - side + 0.12, 1)
-            style: dict[str, Any] = {"color": palette.colour(title), "lw": 2.2 if title == palette.reference else 1.2}
-            axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **style)
+            axis.plot([x(ranks[title])] * 2 + [end], [line, down, down], **palette.line(title))
             weight = "bold" if title == palette.reference else "normal"
             ha = "right" if on_left else "left"
             axis.text(end + 0.06 * sign, down, name, ha=ha, va="center", weight=weight, parse_math=False)

@@ -50,10 +50,9 @@ def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
     if noise.robust(reference):
         more = f" So is the best of {enumerate_words(robust)}." if robust else " No other is." if others else ""
         word = "more accurate than all features" if gain.min() > 0 else "never less accurate than all features"
-        return [
-            f"The best subset of {reference} is robust: at every noise level it is {word}, by {gain.min():.2f} to "
-            f"{gain.max():.2f} percentage points.{more}"
-        ]
+        words = f"{word}, by {gain.min():.2f} to {gain.max():.2f} percentage points"
+        words = words if gain.any() else "exactly as accurate as all features"
+        return [f"The best subset of {reference} is robust: at every noise level it is {words}.{more}"]
     lost = [f"{-value:.2f} at {decibel(level)}" for level, value in zip(noise.levels, gain, strict=True) if value < 0]
     more = f" Robust is the best of {enumerate_words(robust)}." if robust else " Nor is any other." if others else ""
     return [
