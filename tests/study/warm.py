@@ -1,7 +1,4 @@
-"""Import and load all that a study needs: a server of processes that has imported this forks studies that begin at once.
-
-No thread may be left by it.
-"""
+"""Import and load all that a study needs, and leave no thread: a server that has done so forks studies at once."""
 
 from math import inf
 
