@@ -86,17 +86,22 @@ def test_windows(event_class, name, low, high):
         check_window(event, event.signal, name, low, high)
 
 
+@cache
+def modulations(event_class):
+    """Depth and frequency of the modulation of each event; a slow fit, made once."""
+    return [measure.flicker(event.signal) for event in events(event_class)]
+
+
 @pytest.mark.parametrize("event_class", ["flicker", "flicker_with_harmonics"])
 def test_flicker(event_class):
-    for event in events(event_class):
-        depth, frequency = measure.flicker(event.signal)
+    for event, (depth, frequency) in zip(events(event_class), modulations(event_class), strict=True):
         check(event, "flicker_depth", depth, 0.0, 0.07, 1e-4)
         check(event, "flicker_frequency", frequency, 1.0, 25.0, 0.02)
 
 
 def test_flicker_with_harmonics():
-    for event in events("flicker_with_harmonics"):
-        depth, frequency = measure.flicker(event.signal)
+    found = modulations("flicker_with_harmonics")
+    for event, (depth, frequency) in zip(events("flicker_with_harmonics"), found, strict=True):
         envelope = 1 + depth * np.sin(2 * np.pi * frequency * event.time)
         check_harmonics(event, (event.signal / envelope)[:500])
 

@@ -47,7 +47,7 @@ algorithm = "ga"
 parameters = {{ size = 3, population_size = 6 }}
 [[algorithms]]
 algorithm = "sffs"
-parameters = {{ size = 2 }}
+parameters = {{ size = 1 }}
 """
 KINDS = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardError", "HeldOut")
 
@@ -72,7 +72,7 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
     assert not survivors(process.pid, 5)
     kept = contents(folder)["runs"]
     assert 0 < len(kept) < 15, "it was not killed on the way"
-    run_study(load_plan(plan), folder, jobs=2)
+    run_study(load_plan(plan), folder, jobs=1)
     found = contents(folder)
     assert kept.items() <= found["runs"].items()
     assert Counter(key.classifier for key in found["runs"]) == {"k-NN": 5, "Gaussian": 5, "SVM": 5}
@@ -109,7 +109,8 @@ def own(monkeypatch):
 
 
 def own_plan(*kinds):
-    text = plan_toml(runs=2, max_evaluations=60, algorithms=("2d-upso", "own-search"))
+    changes = {"old": "number = 5", "new": "number = 2"}
+    text = plan_toml(runs=2, max_evaluations=20, algorithms=("2d-upso", "own-search"), **changes)
     before, _, after = text.partition("[[classifiers]]")
     classifiers = "".join(f'[[classifiers]]\nname = "{kind}"\nkind = "{kind}"\n' for kind in kinds)
     after = after.partition("[[algorithms]]")[2].replace('"2d-upso"', '"2d-upso"\nparameters.size = 2')

@@ -1,6 +1,7 @@
-"""A study on a real Dask cluster of several processes, one of which is killed."""
+"""A study on a real Dask cluster of several processes: without workers, with one that is killed, and gone."""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -9,65 +10,96 @@ import time
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.study import load_plan, run_study
+from pqswarm.study import Store, load_plan, run_study
 from tests.study.studies import contents, plan_toml, tiny
 
 pytestmark = pytest.mark.slow
 
-PLAN = plan_toml(max_evaluations=600)
-
-# Dask's own warnings are not ours to turn into errors: clusters live in another process.
+# Dask's own warnings are not ours to turn into errors: clusters, and those who speak to them, live in other processes.
 CLUSTER = """
     import sys
     from distributed import LocalCluster
 
     if __name__ == "__main__":
-        with LocalCluster(n_workers=int(sys.argv[1]), threads_per_worker=1, dashboard_address=None) as cluster:
+        with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster:
             print(cluster.scheduler_address, flush=True)
-            sys.stdin.read()
+            for line in sys.stdin:
+                cluster.scale(int(line))
+                cluster.wait_for_workers(int(line))
+                print("ready", flush=True)
 """
 
 STUDY = """
     import json, os, signal, sys
     from distributed import Client
+    from pqswarm.cli.main import main
+    from pqswarm.errors import PqswarmError
     from pqswarm.study import load_plan, run_study
 
-    plan, folder, address, kills = sys.argv[1:]
+    address, plan, killed_folder, whole_folder, endless, gone_folder = sys.argv[1:]
     killed = []
 
     def kill(progress):
         # Some runs have come a part of their way, and the worker is at work.
-        if killed or kills == "0" or progress.stage != "searching" or not progress.evaluations_done:
+        if killed or progress.stage != "searching" or not progress.evaluations_done:
             return
         busy = [worker for worker, tasks in client.processing().items() if tasks]
         if busy:
             os.kill(pids[busy[0]], signal.SIGKILL)
             killed.append([busy[0], progress.runs_done])
 
+    try:
+        run_study(load_plan(plan), killed_folder, cluster=address)
+    except PqswarmError as error:
+        print(error, flush=True)
+    sys.stdin.readline()  # now there are some workers
     with Client(address, set_as_default=False) as client:
         pids = client.run(os.getpid)
-        run_study(load_plan(plan), folder, cluster=address, progress=kill)
-    print(json.dumps(killed))
+        run_study(load_plan(plan), killed_folder, cluster=address, progress=kill)
+    print(json.dumps(killed), flush=True)
+    run_study(load_plan(plan), whole_folder, cluster=address)
+    sys.argv = ["pqswarm", "study", endless, "--out", gone_folder, "--cluster", address]
+    main()
+"""
+
+WRONG = """
+    import os, sys
+    import distributed
+    from pqswarm.cli.main import main
+    from pqswarm.study import executors
+
+    executors._PATIENCE = "1s"
+    folder, *addresses = sys.argv[1:]
+    for address in addresses:
+        child = os.fork()
+        if not child:
+            sys.argv = ["pqswarm", "study", "smoke", "--out", folder, "--cluster", address]
+            main()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(f"ended with {code}", file=sys.stderr, flush=True)
 """
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    """Start clusters of so many workers; all end with the test."""
+def start(tmp_path):
+    """Start programs to speak with; all end with the test."""
     started = []
 
-    def start(workers):
-        script = tmp_path / "cluster.py"
-        script.write_text(textwrap.dedent(CLUSTER))
-        process = subprocess.Popen(
-            [sys.executable, str(script), str(workers)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+    def start(program, *arguments):
+        script = tmp_path / f"{len(started)}.py"
+        script.write_text(textwrap.dedent(program))
+        errors = script.with_suffix(".txt")
+        with errors.open("w") as file:
+            process = subprocess.Popen(
+                [sys.executable, script, *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                text=True,
+                env=os.environ | {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s"},
+            )
         started.append(process)
-        return process, process.stdout.readline().strip()
+        return process, errors
 
     yield start
     for process in started:
@@ -80,87 +112,62 @@ def cluster(tmp_path):
         process.stdout.close()
 
 
-def study_on(address, tmp_path, folder, kills=0):
-    (tmp_path / "plan.toml").write_text(PLAN)
-    script = tmp_path / "study.py"
-    script.write_text(textwrap.dedent(STUDY))
-    return subprocess.run(
-        [sys.executable, str(script), str(tmp_path / "plan.toml"), str(folder), address, str(kills)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+def tell(process, line):
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
+    (tmp_path / "plan.toml").write_text(plan_toml(max_evaluations=600))
+    (tmp_path / "endless.toml").write_text(plan_toml(max_evaluations=1_000_000))
+    run_study(load_plan(tmp_path / "plan.toml"), tmp_path / "local", jobs=1)
+    cluster, _ = start(CLUSTER)
+    address = cluster.stdout.readline().strip()
+    paths = ("plan.toml", "killed", "whole", "endless.toml", "gone")
+    study, errors = start(STUDY, address, *(tmp_path / path for path in paths))
+    assert study.stdout.readline() == (
+        f"the Dask cluster at {address} has no workers: start some with 'dask worker {address}'.\n"
     )
+    assert not (tmp_path / "killed" / "dataset.npz").exists()
 
-
-def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(cluster, tmp_path):
-    (tmp_path / "plan.toml").write_text(PLAN)
-    run_study(load_plan(tmp_path / "plan.toml"), tmp_path / "local", jobs=2)
-    _, address = cluster(3)
-    run = study_on(address, tmp_path, tmp_path / "killed", kills=1)
-    assert run.returncode == 0, run.stderr
-    ((worker, runs_done),) = json.loads(run.stdout.splitlines()[-1])
+    tell(cluster, 2)
+    assert cluster.stdout.readline() == "ready\n"
+    tell(study, "")
+    ((worker, runs_done),) = json.loads(study.stdout.readline() or errors.read_text())
     assert worker.startswith("tcp://")
     assert runs_done < 3 * 2 * 2, "it was killed after the searches"
     assert contents(tmp_path / "killed") == contents(tmp_path / "local")
-    run = study_on(address, tmp_path, tmp_path / "whole")
-    assert run.returncode == 0, run.stderr
+
+    # The cluster goes away: the finished runs are kept, and the command says how to go on.
+    deadline, kept = time.monotonic() + 60, {}
+    while time.monotonic() < deadline and study.poll() is None and not kept:
+        time.sleep(0.1)
+        if (tmp_path / "gone" / "dataset.npz").exists():
+            with Store(tmp_path / "gone") as store:
+                kept = store.checkpoints()
     assert contents(tmp_path / "whole") == contents(tmp_path / "local")
-
-
-def test_a_cluster_without_workers(cluster, tmp_path):
-    _, address = cluster(0)
-    run = study_on(address, tmp_path, tmp_path / "study")
-    last = run.stderr.strip().splitlines()[-1]
-    assert last == (
-        f"pqswarm.errors.PqswarmError: the Dask cluster at {address} has no workers: start some with "
-        f"'dask worker {address}'."
-    )
-
-
-def test_a_cluster_that_goes_away(cluster, tmp_path):
-    """The finished runs are kept, and the command says how to go on."""
-    process, address = cluster(2)
-    (tmp_path / "plan.toml").write_text(plan_toml(max_evaluations=1_000_000))
-    command = ["study", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "study"), "--cluster", address]
-    study = subprocess.Popen([sys.executable, "-m", "pqswarm", *command], stderr=subprocess.PIPE, text=True)
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not (tmp_path / "study" / "dataset.npz").exists():
-            time.sleep(0.2)
-        time.sleep(4)
-        process.kill()
-        _, errors = study.communicate(timeout=90)
-    finally:
-        study.kill()
-        study.wait()
-    assert study.returncode == 2, errors
-    assert "Traceback" not in errors
-    assert errors.strip().splitlines()[-1] == (
+    cluster.kill()
+    assert study.wait(timeout=90) == 2, errors.read_text()
+    assert "Traceback" not in errors.read_text()
+    assert errors.read_text().strip().splitlines()[-1] == (
         f"pqswarm: the Dask cluster at {address} has gone. What was found is kept: run the same command again when "
         f"there is a cluster."
     )
+    with Store(tmp_path / "gone") as store:
+        assert set(kept) <= set(store.checkpoints())
 
 
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nowhere", "http://127.0.0.1:1", "tcp://127.0.0.1:port"])
-def test_a_wrong_address_is_said_before_the_work_begins(tmp_path, address):
-    command = [
-        sys.executable,
-        "-m",
-        "pqswarm",
-        "study",
-        "smoke",
-        "--out",
-        str(tmp_path / "study"),
-        "--cluster",
-        address,
-    ]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert run.returncode == 2, run.stderr
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"pqswarm: there is no Dask scheduler at {address!r}: ")
-    assert last.endswith("Start one with 'dask scheduler'.")
-    assert "Traceback" not in run.stderr
+def test_a_wrong_address_is_said_before_the_work_begins(start, tmp_path):
+    addresses = ("tcp://127.0.0.1:1", "nowhere", "http://127.0.0.1:1", "tcp://127.0.0.1:port")
+    process, errors = start(WRONG, tmp_path / "study", *addresses)
+    assert process.wait(timeout=60) == 0
+    *told, rest = errors.read_text().split("ended with 2\n")
+    for address, text in zip(addresses, told, strict=True):
+        last = text.strip().splitlines()[-1]
+        assert last.startswith(f"pqswarm: there is no Dask scheduler at {address!r}: ")
+        assert last.endswith("Start one with 'dask scheduler'.")
+        assert "Traceback" not in text
+    assert not rest
     assert not (tmp_path / "study" / "dataset.npz").exists()
 
 

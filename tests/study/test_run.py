@@ -10,7 +10,7 @@ import pytest
 
 from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.study import Store, best_of, run, run_study, scheduler
+from pqswarm.study import AlgorithmPlan, Store, best_of, run, run_study, scheduler
 from pqswarm.study.findings import About, Events, Finished
 from tests.study.studies import LEVELS, contents, find, records, tiny
 
@@ -142,8 +142,10 @@ class Killed(BaseException):
 
 def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
     """Let the process die after each single transaction, again and again."""
-    changes = {"runs": 2, "max_evaluations": 90}
-    run_study(tiny(**changes), tmp_path / "undisturbed", jobs=1)
+    plan = tiny(runs=2, max_evaluations=90)
+    sffs = AlgorithmPlan(name="sffs", algorithm="sffs", parameters={"size": 5})  # else it takes hundreds of steps
+    plan = plan.model_copy(update={"algorithms": (*plan.searched, sffs)})
+    run_study(plan, tmp_path / "undisturbed", jobs=1)
     transaction = Store._transaction
 
     @contextmanager
@@ -157,7 +159,7 @@ def test_death_after_any_write_changes_nothing(tmp_path, monkeypatch):
     deaths = 0
     while deaths < 1000:
         try:
-            run_study(tiny(**changes), tmp_path / "killed", jobs=1)
+            run_study(plan, tmp_path / "killed", jobs=1)
             break
         except Killed:
             deaths += 1

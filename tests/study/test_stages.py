@@ -160,7 +160,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path, events):
         ClassifierPlan(name="Gaussian", kind="gaussian-nb"),
         knn.model_copy(update={"name": "default", "parameters": {}}),
     ]
-    run_study(plan.model_copy(update={"classifiers": tuple(searched)}), tmp_path, jobs=2)
+    run_study(plan.model_copy(update={"classifiers": tuple(searched)}), tmp_path, jobs=1)
     folds = Folds.stratified(events.y, 5, 0)
     for name, kind in (("k-NN", "k-nn"), ("NB", "kernel-nb"), ("NB given", "kernel-nb")):
         grid, kept = KINDS[kind].search_grid(events.X(inf), events.y, folds), find(tmp_path, Grid, name).result

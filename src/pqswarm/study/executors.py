@@ -15,6 +15,7 @@ from pqswarm.study.worker import begin_worker
 __all__ = ["WorkerPool", "worker_pool"]
 
 _GPU_THREADS = 3  # while one waits for the GPU, the others make the next subsets
+_PATIENCE = "10s"  # in which a Dask scheduler must answer
 
 
 class InlineExecutor(Executor):
@@ -112,7 +113,7 @@ def _dask(address: str) -> Iterator[WorkerPool]:
     except ImportError:
         raise PqswarmError("a Dask cluster needs the package distributed: pip install 'pqswarm[dask]'.") from None
     try:
-        client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise PqswarmError(
             f"there is no Dask scheduler at {address!r}: {error}. Start one with 'dask scheduler'."

@@ -1,0 +1,47 @@
+"""What warnings look like on the command line."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.study.studies import plan_toml
+
+from pqswarm.study import plan_text
+
+
+def run_command(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "pqswarm", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_warning_is_shown_once_in_one_line(tmp_path, jobs):
+    head = plan_toml(runs=2, max_evaluations=60).partition("[[classifiers]]")[0]
+    svm = 'name = "SVM"\nestimator = "sklearn.svm.LinearSVC"\nparameters = { C = 500.0, max_iter = 5 }\n'
+    algorithm = '[[algorithms]]\nalgorithm = "2d-upso"\nparameters = { swarm_size = 4 }\n'
+    (tmp_path / "mine.toml").write_text(f"{head}[[classifiers]]\n{svm}{algorithm}")
+    run = run_command("study", "mine.toml", "--jobs", jobs, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    warned = [line for line in run.stderr.splitlines() if "converge" in line or "warn" in line.lower()]
+    assert warned == ["warning: Liblinear failed to converge, increase the number of iterations."]
+    checked = run_command("plan", "check", "mine.toml", cwd=tmp_path)
+    assert ", 1 classifier, 1 algorithm, 2 runs, 120 evaluations." in checked.stdout
+
+
+def test_old_names_on_the_command_line_are_warned_of(tmp_path):
+    run = run_command("train", "--classifier", "nb", "--events-per-class", 5, "-o", "m.npz", "-j", 1, cwd=tmp_path)
+    assert "warning: classifier 'nb' is called 'kernel-nb' now." in run.stderr.splitlines()
+
+
+def test_plan_check_counts_the_chosen_classes_and_tells_of_old_keys(tmp_path):
+    text = plan_text("smoke").replace("[held_out]", "[fresh]").replace("bandwidth", "width")
+    text = text.replace("seed = 0\n\n[", 'seed = 0\nclasses = ["sag", "swell", "notching"]\n\n[', 1)
+    (tmp_path / "mine.toml").write_text(text)
+    run = run_command("plan", "check", "mine.toml", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("mine.toml is fine: 30 events, 2 classifiers, 7 algorithms, 38 runs, ")
+    assert run.stderr.splitlines() == [
+        "warning: fresh is called held_out now.",
+        "warning: width is called bandwidth now.",
+    ]
