@@ -8,12 +8,13 @@ from itertools import count
 
 import pytest
 
-from tests.study.studies import contents, fork_study, plan_toml, survivors, workers_of
+from pqswarm.study.findings import About, Finished
+from tests.study.studies import contents, find, fork_study, plan_toml, survivors, workers_of
 
 pytestmark = pytest.mark.slow
 
 KILLS = 22
-LONGEST = {1: 0.35, 2: 0.8}  # until a kill, by jobs, as a part of a whole study; two workers must begin first
+LONGEST = {1: 0.4, 2: 0.75}  # until a kill, by jobs, as a part of a whole study; two workers must begin first
 SURVIVAL = 5.0  # seconds in which workers must notice that no more work will come
 
 
@@ -43,10 +44,9 @@ def run_for(seconds, plan, folder, jobs):
 
 def test_kills_at_random_moments_change_nothing(tmp_path):
     plan, folders = tmp_path / "plan.toml", (tmp_path / str(number) for number in count())
-    plan.write_text(plan_toml(runs=6, max_evaluations=700, events=20))
-    start = time.monotonic()
+    plan.write_text(plan_toml(runs=3, max_evaluations=1300, events=20))
     assert run_for(120, plan, tmp_path / "undisturbed", jobs=1)
-    whole = time.monotonic() - start
+    whole = find(tmp_path / "undisturbed", Finished).at - find(tmp_path / "undisturbed", About).began
     undisturbed = contents(tmp_path / "undisturbed")
     rng = random.Random(1)
     folder, seen = next(folders), {}
