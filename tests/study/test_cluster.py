@@ -32,11 +32,10 @@ CLUSTER = """
 STUDY = """
     import json, os, signal, sys
     from distributed import Client
-    from pqswarm.cli.main import main
     from pqswarm.errors import PqswarmError
     from pqswarm.study import load_plan, run_study
 
-    address, plan, killed_folder, whole_folder, endless, gone_folder = sys.argv[1:]
+    address, plan, killed_folder, whole_folder, endless, gone_folder, errors = sys.argv[1:]
     killed = []
 
     def kill(progress):
@@ -58,8 +57,10 @@ STUDY = """
         run_study(load_plan(plan), killed_folder, cluster=address, progress=kill)
     print(json.dumps(killed), flush=True)
     run_study(load_plan(plan), whole_folder, cluster=address)
-    sys.argv = ["pqswarm", "study", endless, "--out", gone_folder, "--cluster", address]
-    main()
+    print("whole", flush=True)
+    command = [sys.executable, "-m", "pqswarm", "study", endless, "--out", gone_folder, "--cluster", address]
+    os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
+    os.execv(sys.executable, command)
 """
 
 WRONG = """
@@ -123,7 +124,7 @@ def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
     run_study(load_plan(tmp_path / "plan.toml"), tmp_path / "local", jobs=1)
     cluster, _ = start(CLUSTER)
     address = cluster.stdout.readline().strip()
-    paths = ("plan.toml", "killed", "whole", "endless.toml", "gone")
+    paths = ("plan.toml", "killed", "whole", "endless.toml", "gone", "gone.txt")
     study, errors = start(STUDY, address, *(tmp_path / path for path in paths))
     assert study.stdout.readline() == (
         f"the Dask cluster at {address} has no workers: start some with 'dask worker {address}'.\n"
@@ -137,19 +138,21 @@ def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
     assert worker.startswith("tcp://")
     assert runs_done < 3 * 2 * 2, "it was killed after the searches"
     assert contents(tmp_path / "killed") == contents(tmp_path / "local")
+    assert study.stdout.readline() == "whole\n", errors.read_text()
+    assert contents(tmp_path / "whole") == contents(tmp_path / "local")
 
-    # The cluster goes away: the finished runs are kept, and the command says how to go on.
+    # The cluster goes away while the command runs: the finished runs are kept, and it says how to go on.
     deadline, kept = time.monotonic() + 60, {}
     while time.monotonic() < deadline and study.poll() is None and not kept:
         time.sleep(0.1)
         if (tmp_path / "gone" / "dataset.npz").exists():
             with Store(tmp_path / "gone") as store:
                 kept = store.checkpoints()
-    assert contents(tmp_path / "whole") == contents(tmp_path / "local")
     cluster.kill()
-    assert study.wait(timeout=90) == 2, errors.read_text()
-    assert "Traceback" not in errors.read_text()
-    assert errors.read_text().strip().splitlines()[-1] == (
+    code, told = study.wait(timeout=90), (tmp_path / "gone.txt").read_text()
+    assert code == 2, told
+    assert "Traceback" not in told
+    assert told.strip().splitlines()[-1] == (
         f"pqswarm: the Dask cluster at {address} has gone. What was found is kept: run the same command again when "
         f"there is a cluster."
     )

@@ -53,7 +53,7 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
     kills, with_checkpoints, with_runs = 0, 0, 0
     # At least so many, and on until enough of them have fallen into searching, however fast the machine is.
     while kills < KILLS or ((with_checkpoints < 5 or with_runs < 3) and kills < 3 * KILLS):
-        jobs = 2 if kills % 4 == 0 else 1
+        jobs = 2 if kills % 5 == 0 else 1
         if run_for(rng.uniform(0, LONGEST[jobs]) * whole, plan, folder, jobs):
             assert contents(folder) == undisturbed
             folder, seen = next(folders), {}  # it was done before it could be killed: begin another
