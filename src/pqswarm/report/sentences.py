@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
-__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "runs"]
+__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "runs", "signed"]
 
 
 def percent(share: float) -> str:
@@ -42,6 +42,11 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+
+
+def signed(value: float) -> str:
+    """Return a number with two decimals and a minus as in print."""
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def enumerate_words(words: Sequence[str]) -> str:

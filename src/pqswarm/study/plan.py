@@ -7,25 +7,33 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from pqswarm._options import warn_renamed
 from pqswarm._random import derived_seed
-from pqswarm.errors import unknown_name
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
 from pqswarm.features import feature_names
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.plan_parts import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, is_own
 
-__all__ = ["AlgorithmPlan", "ClassifierPlan", "DatasetPlan", "FoldsPlan", "HeldOutPlan", "StudyPlan"]
+__all__ = [
+    "AlgorithmPlan",
+    "ClassifierPlan",
+    "DatasetPlan",
+    "FoldsPlan",
+    "HeldOutPlan",
+    "OwnDataPlan",
+    "OwnHeldOutPlan",
+    "StudyPlan",
+]
 
 # Names that tables use otherwise: of subsets that no algorithm has found, and of columns.
 _TAKEN = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
-Count = Annotated[int, Field(ge=1, strict=True)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 
 
@@ -65,13 +73,6 @@ class DatasetPlan(_Plan):
     def n_events(self) -> int:
         """Events of all classes."""
         return len(self.class_names) * self.events_per_class
-
-
-class HeldOutPlan(_Plan):
-    """Events that no search ever sees, on which the selected subsets are tested in the end."""
-
-    events_per_class: Count = 250
-    seed: Seed = 1
 
 
 class FoldsPlan(_Plan):
@@ -175,9 +176,7 @@ class AlgorithmPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        size = ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters).size
-        if size is not None and size > len(feature_names()):
-            raise ValueError(f"size is {size}, but an event has only {len(feature_names())} features")
+        ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters)
         filter_of(self.search, self.parameters)
         return self
 
@@ -200,6 +199,13 @@ class AlgorithmPlan(_Plan):
     def needs_size(self) -> bool:
         """Whether it must be told the size of the subset: that of the reference's best, unless it is given."""
         return self.search.needs_size and "size" not in self.parameters
+
+
+_Data = Annotated[Annotated[DatasetPlan, Tag("generated")] | Annotated[OwnDataPlan, Tag("own")], Discriminator(is_own)]
+_HeldOut = Annotated[
+    Annotated[HeldOutPlan, Tag("generated")] | Annotated[OwnHeldOutPlan, Tag("own")] | Annotated[None, Tag("none")],
+    Discriminator(is_own),
+]
 
 
 class StudyPlan(_Plan):
@@ -227,8 +233,8 @@ class StudyPlan(_Plan):
     seed: Seed = 0
     reference: str = "2d-upso"
     paper: Annotated[bool, Field(strict=True)] = False
-    dataset: DatasetPlan = DatasetPlan()
-    held_out: HeldOutPlan = HeldOutPlan()
+    dataset: _Data = DatasetPlan()
+    held_out: _HeldOut = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
@@ -236,7 +242,11 @@ class StudyPlan(_Plan):
     @model_validator(mode="before")
     @classmethod
     def _rename(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or "fresh" not in given:
+        if not isinstance(given, dict):
+            return given
+        if is_own(given.get("dataset", {})) == "own":
+            given = {"title": "Feature selection", "held_out": None} | given
+        if "fresh" not in given:
             return given
         if "held_out" in given:
             raise ValueError("[fresh] is the former name of [held_out]: keep [held_out] alone")
@@ -263,14 +273,33 @@ class StudyPlan(_Plan):
             raise ValueError("algorithms must hold at least one that runs many times, such as 2d-upso or ga")
         if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
             raise unknown_name("reference", self.reference, names)
-        if self.held_out.seed == self.dataset.seed:
-            raise ValueError("held_out.seed must differ from dataset.seed, or its events are not held out")
-        if self.folds.number > self.dataset.events_per_class:
-            raise ValueError(
-                f"folds.number is {self.folds.number}, more than dataset.events_per_class, "
-                f"{self.dataset.events_per_class}"
-            )
+        self._check_data()
         return self
+
+    def _check_data(self) -> None:
+        data, held_out = self.dataset, self.held_out
+        if isinstance(data, OwnDataPlan):
+            if isinstance(held_out, HeldOutPlan):
+                raise ValueError("held_out: data of one's own are held out by file, or by share: give one of them")
+            if self.paper:
+                raise ValueError("paper: the paper's values are of its own data: leave it out beside dataset.file")
+            return
+        if isinstance(held_out, OwnHeldOutPlan):
+            raise ValueError("held_out: file and share are for data of one's own, which dataset.file names")
+        if held_out is not None and data.seed in held_out.seeds:
+            raise ValueError("held_out.seeds must not hold dataset.seed, or its events are not held out")
+        if self.folds.number > data.events_per_class:
+            raise ValueError(
+                f"folds.number is {self.folds.number}, more than dataset.events_per_class, {data.events_per_class}"
+            )
+        self.check_sizes(len(feature_names()))
+
+    def check_sizes(self, n_features: int) -> None:
+        """Raise an error if an algorithm shall select more features than there are."""
+        for algorithm in self.algorithms:
+            size = algorithm.search.Parameters.of(algorithm.parameters).size
+            if size is not None and size > n_features:
+                raise PqswarmError(f"size of {algorithm.name} is {size}, but there are only {n_features} features.")
 
     @property
     def searched(self) -> tuple[AlgorithmPlan, ...]:
@@ -297,7 +326,9 @@ class StudyPlan(_Plan):
 
     def canonical(self) -> str:
         """Return all that decides the results, as JSON, always the same for the same plan."""
-        return json.dumps(self.model_dump(mode="python", exclude={"title", "paper"}), sort_keys=True)
+        # Of a file counts what is in it, which the study knows by a digest, not what it is called.
+        left_out: Any = {"title": True, "paper": True, "dataset": {"file"}, "held_out": {"file"}}
+        return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[str]:
         """Return in words how the plan differs from another: one line for each key that decides the results."""
