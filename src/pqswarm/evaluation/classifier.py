@@ -140,7 +140,7 @@ class Classifier(ABC):
         Returns
         -------
         ndarray of shape (m, n_new)
-            What :meth:`estimator` predicts.
+            What :meth:`estimator` predicts; ties are decided as the evaluator decides them.
 
         Examples
         --------

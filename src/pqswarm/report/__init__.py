@@ -52,8 +52,8 @@ __all__ = [
 
 
 # Where they are, in the order in which they import each other: a name is found without loading what comes after it.
-_MODULES = ("style", "tables", "event_figures", "search_figures", "section", "summary", "study_report")
-_SECTIONS = ("algorithms", "chance", "confusion", "features", "noise", "registry")
+_MODULES = ("style", "tables", "event_figures", "search_figures", "noise_figures", "section", "summary", "study_report")
+_SECTIONS = ("algorithms", "chance", "confusion", "features", "registry")
 
 
 def __getattr__(name: str) -> _Any:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.interactive import mark
-from pqswarm.report.sentences import decibel, signed
+from pqswarm.report.sentences import decibel, points
 from pqswarm.report.spread import Spread, t_interval
 from pqswarm.report.style import FAINT, GREY, LOSS, STYLE, EndLabel, Palette, label_ends
 
@@ -121,8 +121,8 @@ def _tips(title: str, levels: Sequence[float], known: Spread, unit: str) -> list
     """Words for each point of a line."""
     tips = []
     for level, mean, low, high in zip(levels, *known, strict=True):
-        ends = "" if np.isnan(low) else f" (95 % interval {signed(low)} to {signed(high)})"
-        tips.append(f"{title}, {decibel(level)}: {signed(mean)} {unit}{ends}")
+        ends = "" if np.isnan(low) else f" (95 % interval {points(low)} to {points(high)})"
+        tips.append(f"{title}, {decibel(level)}: {points(mean)} {unit}{ends}")
     return tips
 
 

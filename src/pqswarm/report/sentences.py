@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
-__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "runs", "signed"]
+__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "points", "runs"]
 
 
 def percent(share: float) -> str:
@@ -44,9 +44,9 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
 
 
-def signed(value: float) -> str:
-    """Return a number with two decimals and a minus as in print."""
-    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+def points(value: float) -> str:
+    """Return a number of percentage points, with two decimals and without a minus before zero."""
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def enumerate_words(words: Sequence[str]) -> str:

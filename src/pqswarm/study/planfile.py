@@ -167,11 +167,12 @@ def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
 
 
 def plan_given_data(plan: StudyPlan) -> StudyPlan:
-    """Return a plan for data that are given in Python, not by a file: it names the copy that the study keeps."""
+    """Return a plan for data that are given in Python: they stand for its file, or the copy that the study keeps."""
+    if isinstance(plan.dataset, OwnDataPlan):
+        return plan
     given = plan.model_dump(exclude_unset=True)
-    dataset = given.get("dataset", {}) | {"file": COPY}
     try:
-        return StudyPlan.model_validate(given | {"dataset": dataset})
+        return StudyPlan.model_validate(given | {"dataset": given.get("dataset", {}) | {"file": COPY}})
     except ValidationError as error:
         raise PqswarmError("\n".join(["data are given, but the plan speaks of others:", *_explained(error)])) from None
 

@@ -66,12 +66,13 @@ def run_study(
     progress : callable, optional
         Called with :class:`StudyProgress` every few seconds.
     data : Samples, DataFrame or (X, y), optional
-        Data of one's own, for a plan that names no file; see :meth:`pqswarm.datasets.Samples.of`. The study keeps a
-        copy, and to resume it the same data must be given.
+        Data of one's own, in place of those of the file that the plan names, if it names one; see
+        :meth:`pqswarm.datasets.Samples.of`. The study keeps a copy, ``dataset.npz``.
     """
-    given = None if data is None else Samples.of(data)
-    if given is not None:
+    given = None
+    if data is not None:
         plan = plan_given_data(plan)
+        given = Samples.of(data, label=getattr(plan.dataset, "label", None))
     if cluster is None:  # else its workers know whether they have a GPU
         check_device(device)
     workers = effective_jobs(jobs)

@@ -18,7 +18,7 @@ from pqswarm.evaluation.knn import METRICS, KNNEvaluator, KNNHyperparameters, KN
 __all__ = ["KNNClassifier"]
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
-_MANY = 100  # events, from which on the evaluator is faster than scikit-learn
+_LEAST = 15  # events of a fold, as many as can be neighbours
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
@@ -51,14 +51,14 @@ class KNNClassifier(Classifier):
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events; many are predicted by the evaluator, whose second fold they are."""
-        if min(len(X), len(new)) < _MANY:
-            return super().predict_new(X, y, new, masks, n_jobs=n_jobs)
-        folds = Folds(np.repeat([0, 1], [len(X), len(new)]))
-        labels = np.concatenate([y, np.resize(y, len(new))])  # those of new events have no say
-        evaluator = self._evaluator(np.concatenate([X, new]), labels, folds, scaling="none", n_jobs=n_jobs)
+        """Predict the labels of new events by the evaluator, with its rule for ties: they are its second fold."""
+        rows = np.resize(np.arange(len(new)), max(len(new), _LEAST))
+        folds = Folds(np.repeat([0, 1], [len(X), len(rows)]))
+        labels = np.concatenate([y, np.resize(y, len(rows))])  # those of new events have no say
+        evaluator = self._evaluator(np.concatenate([X, new[rows]]), labels, folds, scaling="none", n_jobs=n_jobs)
         evaluator.views = [View(evaluator.data, 1)]  # events of the first fold are not predicted
-        return np.asarray(evaluator.classes[KNNOnCpu(evaluator).predict(masks)[:, len(X) :]])
+        found = KNNOnCpu(evaluator).predict(masks)[:, len(X) : len(X) + len(new)]
+        return np.asarray(evaluator.classes[found])
 
     @classmethod
     def _at_point(

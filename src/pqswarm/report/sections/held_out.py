@@ -5,7 +5,7 @@ from math import isnan
 from typing import Any
 
 from pqswarm.report.section import Content
-from pqswarm.report.sentences import enumerate_words, features, percent, signed
+from pqswarm.report.sentences import enumerate_words, features, percent, points
 from pqswarm.report.spread import t_interval
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
@@ -95,7 +95,7 @@ def _sentences(study: StudySummary, reference: str, rows: Mapping[str, Mapping[s
 
 def _points(share: float) -> str:
     """A difference of shares in percentage points."""
-    return signed(100 * share)
+    return points(100 * share)
 
 
 def stability_content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what sections take)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from pqswarm.report.noise_figures import plot_robustness
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import decibel, enumerate_words, signed
+from pqswarm.report.sentences import decibel, enumerate_words, points
 from pqswarm.report.spread import t_interval
 from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
 from pqswarm.report.tables import Table
@@ -119,8 +119,8 @@ def _held_out_sentence(reference: str, noise: NoiseSummary, others: Sequence[str
     ]
     of_others = f" Of the best of the others, {'; '.join(more)}." if more else ""
     return [
-        f"On {_n_sets(noise)} sets of held-out events its least gain over all features is {signed(told.least)} "
-        f"percentage points, at {decibel(told.level)} (95 % t interval {signed(told.low)} to {signed(told.high)}): "
+        f"On {_n_sets(noise)} sets of held-out events its least gain over all features is {points(told.least)} "
+        f"percentage points, at {decibel(told.level)} (95 % t interval {points(told.low)} to {points(told.high)}): "
         f"{words[told.verdict]}.{of_others}"
     ]
 
