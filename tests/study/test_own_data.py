@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from pqswarm.cli.plan import check
 from pqswarm.datasets import Samples, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import format_plan, load_plan, plan_text, read_plan, run_study
@@ -118,6 +119,17 @@ def test_another_file_is_held_out(tmp_path):
     (tmp_path / "test.csv").write_text(flowers(seed=3, each=5))
     with pytest.raises(PqswarmError, match=r"test\.csv does not hold the data this study began with"):
         run_study(plan, tmp_path / "study", jobs=1)
+
+
+def test_plan_check_reads_the_data(tmp_path, capsys):
+    own_plan(tmp_path, SHARE)
+    check(tmp_path / "plan.toml")
+    assert (
+        "plan.toml is fine: 36 samples, 1 classifier, 3 algorithms, 5 runs, 160 evaluations" in capsys.readouterr().out
+    )
+    (tmp_path / "flowers.csv").write_text(flowers() + "1,2,3,4,5,,setosa\n")
+    with pytest.raises(PqswarmError, match=r"flowers\.csv, line 50, column 'dust': the value is missing"):
+        check(tmp_path / "plan.toml")
 
 
 @pytest.mark.parametrize(
