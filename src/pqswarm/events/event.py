@@ -23,6 +23,7 @@ RECORD = ("sampling_rate", "frequency", "cycles")
 
 _BACKGROUND = tuple(name for name in PARAMETERS if name.startswith("background_"))
 _GRID = ("amplitude", "phase", "frequency_deviation", "snr", *_BACKGROUND)
+_NO_MODEL = (*_GRID, "spectrum")  # parameters that no model takes
 _HIGHEST_ORDER = 13
 _MOST_SAMPLES = 10_000_000
 
@@ -172,7 +173,7 @@ def synthesise(
     True
     """
     n_samples = check_record(sampling_rate, frequency, cycles)
-    disturbance = {name: value for name, value in parameters.items() if name not in _GRID}
+    disturbance = {name: value for name, value in parameters.items() if name not in _NO_MODEL}
     grid = _grid(parameters, frequency)
     signal: FloatArray
     if source == "bench":

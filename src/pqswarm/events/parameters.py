@@ -19,17 +19,23 @@ __all__ = [
     "Fixed",
     "Inside",
     "LogUniform",
+    "Matching",
+    "Named",
     "Parameter",
     "Range",
     "Same",
+    "Steps",
     "Uniform",
     "check_parameters",
     "draw",
     "record_length",
+    "spectrum_ranges",
 ]
 
 Unit = Literal["", "cycles", "cycles left", "notch periods", "record", "fundamental", "hertz"]
 
+HARMONICS = ("h5", "h7", "h11", "h13")
+"""The amplitudes of a spectrum."""
 
 _HUGE = 1e6  # beyond any event; keeps all arithmetic far from overflow
 
@@ -77,6 +83,7 @@ def _catalogue() -> dict[str, Parameter]:
         "notch_position": Parameter("t_1", "s", "start of the first notch", 0.0),
         "notch_width": Parameter("t_2 - t_1", "s", "width of a notch", 0.0),
         "notches_per_cycle": Parameter("", "1", "notches in a cycle of the fundamental", 1.0, 100.0),
+        "spectrum": Parameter("", "1", "number of the spectrum among those of the preset, from 1", 1.0, 1000.0),
         **{f"h{k}": Parameter(f"delta_{k}", "pu", f"harmonic of order {k}", 0.0, 0.5) for k in (5, 7, 11, 13)},
         "transient_amplitude": Parameter("beta", "pu", "initial amplitude of the transient"),
         "transient_damping": Parameter("gamma", "1/s", "decay rate of the transient", 0.0, 1e9),
@@ -115,8 +122,8 @@ def record_length(values: Mapping[str, float]) -> float:
     return values["cycles"] / values["frequency"]
 
 
-def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
-    """Turn the ends of a range into SI units and cut it to what the record can hold."""
+def _scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+    """Return what turns the unit of a range into SI units, and the largest value that the record can hold."""
     limit = inf
     scale = 1.0
     if unit in ("cycles", "cycles left", "notch periods"):
@@ -135,6 +142,12 @@ def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) ->
             f"{values['cycles']:g} cycles of {values['frequency']:g} Hz at {values['sampling_rate']:g} Hz cannot hold "
             f"a range of {low:g} to {high:g} {unit}: take a longer record or a higher sampling rate."
         )
+    return scale, limit
+
+
+def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+    """Turn the ends of a range into SI units and cut it to what the record can hold."""
+    scale, limit = _scale(low, high, unit, values)
     return low * scale, min(high * scale, limit)
 
 
@@ -184,6 +197,49 @@ class LogUniform:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """One of some equally spaced values from low to high, all equally likely.
+
+    Of values that the record cannot hold none is drawn.
+
+    Parameters
+    ----------
+    low, high : float
+        The first and the last value, in `unit`.
+    number : int
+        How many values there are, both ends included.
+    unit : str
+        See :class:`Uniform`.
+
+    Examples
+    --------
+    >>> half_cycles = Steps(0.5, 30, 60, "cycles")
+    >>> [half_cycles.at(u, {"frequency": 50.0, "cycles": 30.0, "sampling_rate": 25e3}) for u in (0.0, 0.02, 0.99)]
+    [0.01, 0.02, 0.6]
+    """
+
+    low: float
+    high: float
+    number: int
+    unit: Unit = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 2:
+            raise PqswarmError(f"number of Steps must be an integer of at least 2, not {self.number!r}.")
+        if not self.low < self.high:
+            raise PqswarmError(f"low of Steps must be below high, not {self.low!r} and {self.high!r}.")
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:
+        """Return the value at the quantile `u`."""
+        scale, limit = _scale(self.low, self.high, self.unit, values)
+        width, last = self.high - self.low, self.number - 1
+        if self.high * scale > limit:
+            # A value that is the limit but for rounding belongs to those that fit.
+            last = min(last, int((limit / scale - self.low) / width * last * (1.0 + 1e-12) + 1e-9))
+        return min((self.low + width * int(u * (last + 1)) / (self.number - 1)) * scale, limit)
+
+
+@dataclass(frozen=True)
 class Choice:
     """One of the given options, all equally likely."""
 
@@ -192,6 +248,32 @@ class Choice:
     def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
         """Return the option at the quantile `u`."""
         return self.options[int(u * len(self.options))]
+
+
+@dataclass(frozen=True)
+class Named:
+    """The number, from 1, of one of some names, all equally likely; see :func:`spectrum_ranges`."""
+
+    names: tuple[str, ...]
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
+        """Return the number of the name at the quantile `u`."""
+        return 1.0 + int(u * len(self.names))
+
+
+@dataclass(frozen=True)
+class Matching:
+    """The option that goes with the number, from 1, that another parameter has; see :func:`spectrum_ranges`."""
+
+    name: str
+    options: tuple[float, ...]
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
+        """Return the option of the other parameter's number."""
+        number = values[self.name]
+        if number not in range(1, len(self.options) + 1):
+            raise PqswarmError(f"{self.name} must be an integer from 1 to {len(self.options)}, not {number:g}.")
+        return self.options[int(number) - 1]
 
 
 @dataclass(frozen=True)
@@ -240,6 +322,37 @@ class Fixed:
     def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
         """Return the value."""
         return self.value
+
+
+def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Range]:
+    """Return the ranges of an event whose harmonics are those of one of some spectra, all equally likely.
+
+    The event has a parameter `spectrum`, the number of its spectrum in the order given, and the four amplitudes that
+    follow from it.
+
+    Parameters
+    ----------
+    spectra : mapping of str to mapping
+        For each spectrum its name and the amplitudes `h5`, `h7`, `h11` and `h13` [pu]; those left out are zero.
+
+    Returns
+    -------
+    dict of str to Range
+        The ranges of `spectrum`, `h5`, `h7`, `h11` and `h13`, to be put among those of a class.
+
+    Examples
+    --------
+    >>> ranges = spectrum_ranges({"six_pulse": {"h5": 0.2, "h7": 0.14}, "twelve_pulse": {"h11": 0.09, "h13": 0.077}})
+    >>> ranges["h5"].at(0.0, {"spectrum": 2.0})
+    0.0
+    """
+    if not spectra:
+        raise PqswarmError("spectra must have at least one spectrum.")
+    tables = [
+        check_parameters(table, dict.fromkeys(HARMONICS), f"spectrum {name!r}") for name, table in spectra.items()
+    ]
+    matching = {order: Matching("spectrum", tuple(table.get(order, 0.0) for table in tables)) for order in HARMONICS}
+    return {"spectrum": Named(tuple(spectra)), **matching}
 
 
 def check_parameters(
