@@ -30,10 +30,12 @@ class Stopped(Exception):  # noqa: N818 (not an error)
 
 
 def complete_preset(incomplete: str) -> list[str]:
-    """Presets that begin with what was typed."""
+    """Presets, and TOML files, that begin with what was typed."""
     from pqswarm.events import PRESETS
 
-    return [name for name in PRESETS if name.startswith(incomplete)]
+    folder, name = Path(incomplete).parent, "" if incomplete.endswith("/") else Path(incomplete).name
+    files = sorted(str(path) for path in folder.glob("*.toml") if path.name.startswith(name))
+    return [*(name for name in PRESETS if name.startswith(incomplete)), *files]
 
 
 def complete_event(incomplete: str) -> list[str]:
@@ -44,7 +46,10 @@ def complete_event(incomplete: str) -> list[str]:
 
 
 Preset = Annotated[
-    str, typer.Option(help="paper, paper-printed, field, or one of another package.", autocompletion=complete_preset)
+    str,
+    typer.Option(
+        help="paper, paper-printed, field, one of another package, or a TOML file.", autocompletion=complete_preset
+    ),
 ]
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")

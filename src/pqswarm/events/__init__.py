@@ -20,6 +20,7 @@ from pqswarm.events.parameters import (
     Uniform,
     spectrum_ranges,
 )
+from pqswarm.events.presetfile import format_preset, load_preset
 from pqswarm.events.presets import PRESETS, SOURCES, Preset, get_preset, paper_preset
 
 __all__ = [
@@ -48,8 +49,10 @@ __all__ = [
     "check_record",
     "check_snr",
     "class_title",
+    "format_preset",
     "generate",
     "get_preset",
+    "load_preset",
     "noise_stream",
     "paper_preset",
     "run_bench",

@@ -8,6 +8,7 @@ replace common ones of the same name. Make your own with :meth:`Preset.fixed`, :
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from math import pi, sqrt
+from os import PathLike, fspath
 from typing import Any, Literal
 
 from pqswarm._registry import Registry
@@ -367,13 +368,13 @@ PRESETS: Registry[Preset] = Registry("preset", "pqswarm.presets", Preset, (paper
 """The presets by name: ours, and those of other packages."""
 
 
-def get_preset(preset: str | Preset) -> Preset:
-    """Return the preset of that name, or the preset itself.
+def get_preset(preset: str | PathLike[str] | Preset) -> Preset:
+    """Return the preset of that name, that of a file, or the preset itself.
 
     Parameters
     ----------
-    preset : str or Preset
-        A name of :data:`PRESETS`, or a preset of one's own.
+    preset : str, Path or Preset
+        A name of :data:`PRESETS`, the path of a TOML file (see :func:`load_preset`), or a preset of one's own.
 
     Returns
     -------
@@ -385,4 +386,10 @@ def get_preset(preset: str | Preset) -> Preset:
     >>> get_preset("field").name
     'field'
     """
-    return preset if isinstance(preset, Preset) else PRESETS.find(preset)
+    if isinstance(preset, Preset):
+        return preset
+    if isinstance(preset, PathLike) or (isinstance(preset, str) and preset.endswith(".toml")):
+        from pqswarm.events.presetfile import load_preset
+
+        return load_preset(fspath(preset))
+    return PRESETS.find(preset)
