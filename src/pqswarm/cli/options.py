@@ -9,14 +9,17 @@ import typer
 from pqswarm.errors import PqswarmError
 
 __all__ = [
+    "Border",
     "EventsPerClass",
     "Jobs",
+    "Level",
     "Overwrite",
     "Parameters",
     "Preset",
     "Seed",
     "Snr",
     "Stopped",
+    "Wavelet",
     "check_writable",
     "complete_event",
     "complete_preset",
@@ -45,6 +48,20 @@ def complete_event(incomplete: str) -> list[str]:
     return [name for name in (*EVENT_CLASSES, "all") if name.startswith(incomplete)]
 
 
+def complete_wavelet(incomplete: str) -> list[str]:
+    """Wavelets that begin with what was typed."""
+    from pqswarm.features import WAVELETS
+
+    return [name for name in WAVELETS if name.startswith(incomplete)]
+
+
+def complete_border(incomplete: str) -> list[str]:
+    """Border modes that begin with what was typed."""
+    from pqswarm.features import BORDERS
+
+    return [name for name in BORDERS if name.startswith(incomplete)]
+
+
 Preset = Annotated[
     str,
     typer.Option(
@@ -58,6 +75,19 @@ EventsPerClass = Annotated[int, typer.Option(help="Events of each class of the p
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.")]
+Wavelet = Annotated[
+    str, typer.Option(help="db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
+]
+Level = Annotated[
+    int | None, typer.Option(help="Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
+]
+Border = Annotated[
+    str,
+    typer.Option(
+        help="How a signal is continued at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
+        autocompletion=complete_border,
+    ),
+]
 Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB; inf is without noise.")]
 
 
