@@ -45,7 +45,8 @@ def check(path: Annotated[Path, typer.Argument(help="A preset in TOML.")]) -> No
         for name, spec in preset.ranges(label).items()
         if not isinstance(spec, Fixed)
     }
-    share = f"{100 * preset.bench_share:g} % of the events from the bench" if preset.bench_share else "no bench"
+    part = sum(map(preset.share_from_bench, preset.classes)) / n_classes
+    share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
     typer.echo(
         f"{path} is fine: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
         f"drawn, {share}."

@@ -140,7 +140,7 @@ class _Reader:
             if label not in models:
                 raise unknown_name("key of [bench]", label, ("share", *models))
         bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
-        made = Preset(self.name, common, models, bench, self._bench_share(base, len(bench), len(models)))
+        made = Preset(self.name, common, models, bench, self._bench_share(base, bench, len(models)))
         _check(made)
         if self.name in PRESETS and made != PRESETS[self.name]:
             raise PqswarmError(f"name: {self.name!r} is a preset with other ranges: give this one another name.")
@@ -237,14 +237,21 @@ class _Reader:
             _check_complete(ranges, required)
             return in_order(ranges, base.common.keys() | self.common.keys())
 
-    def _bench_share(self, base: Preset, n_bench: int, n_classes: int) -> float:
-        share, most = base.bench_share if self.share is None else self.share, n_bench / n_classes
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 <= share <= most + 1e-9:
-            raise PqswarmError(
-                f"[bench] share: must be a number from 0 to {most:.4g}, as {n_bench} of {n_classes} classes come from "
-                f"the bench, not {share!r}."
-            )
+    def _bench_share(self, base: Preset, bench: Mapping[str, Ranges], n_classes: int) -> float | dict[str, float]:
+        share, most = base.bench_share if self.share is None else self.share, len(bench) / n_classes
+        if isinstance(share, Mapping):
+            for label, own in share.items():
+                if label not in bench:
+                    raise unknown_name("class of [bench] share", label, bench)
+                _check_share(f"[bench] share.{label}", own, 1.0, "")
+            return {label: float(own) for label, own in share.items()}
+        _check_share("[bench] share", share, most, f", as {len(bench)} of {n_classes} classes come from the bench")
         return float(share)
+
+
+def _check_share(key: str, share: object, most: float, why: str) -> None:
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 <= share <= most + 1e-9:
+        raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {share!r}.")
 
 
 def _text(key: str, value: object) -> str:
