@@ -1,4 +1,4 @@
-"""Presets of one's own, as files in TOML; docs/presets.md is the reference of the format."""
+"""Presets of one's own, as files in TOML; docs/how/presets.md is the reference of the format."""
 
 import inspect
 import tomllib
