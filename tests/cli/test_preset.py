@@ -4,10 +4,11 @@ import pytest
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
-from pqswarm.cli.options import complete_preset
+from pqswarm.cli.options import complete_border, complete_preset, complete_wavelet
 from pqswarm.datasets import load_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS, load_preset
+from pqswarm.features import FeatureOptions
 from pqswarm.identify import load_model
 
 FILE = """
@@ -60,8 +61,12 @@ def test_check_counts(mine):
 
 
 def test_other_commands_take_files(mine):
-    pqswarm("dataset", "--preset", "mine.toml", "--events-per-class", 4, "--snr", "inf", "--set", "cycles=10")
+    options = ("--snr", "inf", "--set", "cycles=10", "--wavelet", "db2", "--level", 3, "--border", "zero")
+    said = pqswarm("dataset", "--preset", "mine.toml", "--events-per-class", 4, *options)
+    assert "8 events of 2 classes, 44 features" in said
     made = load_dataset("dataset.npz")
+    assert made.feature_options == FeatureOptions(wavelet="db2", level=3, border="zero")
+    assert pqswarm("features", "dataset.npz") == "wrote features.png: db2, level 3, border zero\n"
     assert (made.preset["name"], made.class_names) == ("mine, cycles=10", ("sag", "harmonics"))
     assert made.record[0].tolist() == [25_000, 60, 10]
     pqswarm("plot", "all", "--preset", "mine.toml", "--out", "all.png")
@@ -72,7 +77,11 @@ def test_other_commands_take_files(mine):
         pqswarm("dataset", "--preset", "other.toml", "--out", "other.npz")
 
 
-def test_completion_knows_files(mine):
+def test_completion_knows_files_and_wavelets(mine):
+    assert (complete_wavelet("coif"), complete_border("period")) == (
+        ["coif1", "coif2", "coif3", "coif4", "coif5"],
+        ["periodic", "periodization"],
+    )
     (mine / "folder").mkdir()
     (mine / "folder" / "paper-like.toml").touch()
     assert complete_preset("") == [*PRESETS, "mine.toml"]

@@ -1,6 +1,8 @@
 """Presets as files: what they may say, what comes back, and what is refused."""
 
+import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -293,3 +295,12 @@ def test_parameters_are_explained():
     assert "depth = { uniform = [0.1, 0.9] }  # depth of a sag or an interruption [pu]" in text
     assert 'unit = "cycles" }  # duration of a sag, swell, interruption or fault\n' in text
     assert tomllib.loads(text)["bench"]["share"] == 0.1
+
+
+def test_files_of_the_documentation_load(load):
+    page = Path(__file__).parents[2] / "docs/how/presets.md"
+    files = re.findall(r"^```toml\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    presets = [load(text) for text in files if "title" not in tomllib.loads(text)]
+    assert [preset.name for preset in presets] == ["mine", "mine", "two classes of a recorder"]
+    for preset in presets:
+        assert generate(preset.classes[-1], 0, preset).signal.any()

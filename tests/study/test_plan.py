@@ -172,7 +172,7 @@ def test_names_that_tables_use_cannot_be_taken():
 
 def test_more_features_than_there_are():
     text = SMOKE.replace('algorithm = "ga"', 'algorithm = "ga"\nparameters = { size = 100 }', 1)
-    with pytest.raises(PqswarmError, match="size is 100, but an event has only 99 features"):
+    with pytest.raises(PqswarmError, match="size of 'ga' is 100, but an event has only 99 features"):
         read_plan(text)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, product
 from math import inf, nan
 from typing import Any
 
@@ -15,10 +15,19 @@ from pqswarm._typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError
-from pqswarm.events import NOISE_LEVELS, SOURCES, Event, Preset, add_noise, check_snr, get_preset, noise_stream
-from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, FeatureOptions, extend, extract, feature_names
+from pqswarm.events import NOISE_LEVELS, RECORD, SOURCES, Event, Preset, add_noise, check_snr, get_preset, noise_stream
+from pqswarm.events.parameters import draw
+from pqswarm.features import (
+    FUNCTIONS,
+    WINDOW_CYCLES,
+    FeatureOptions,
+    extend,
+    extract,
+    feature_names,
+    minimum_samples,
+)
 
-__all__ = ["make_dataset"]
+__all__ = ["count_features", "make_dataset"]
 
 Progress = Callable[[int, int], None]
 
@@ -95,6 +104,35 @@ def make_dataset(
     )
 
 
+def count_features(preset: Preset, options: FeatureOptions) -> int:
+    """Return the number of features of the preset's events, or raise an error if some of them cannot be extracted."""
+    counts = set()
+    for source, classes in zip(SOURCES, (preset.models, preset.bench), strict=True):
+        for label in classes:
+            common = {name: spec for name, spec in preset.ranges(label, source).items() if name in RECORD}
+            for uniforms in product((0.0, 1.0 - 2.0**-53), repeat=len(RECORD)):
+                rate, frequency, cycles = (draw(common, list(uniforms), {})[name] for name in RECORD)
+                counts.add(options.n_features(rate, frequency))
+                level, n = options.level_at(rate, frequency), round(max(cycles, WINDOW_CYCLES) / frequency * rate)
+                if n < minimum_samples(level, options.wavelet):
+                    raise PqswarmError(
+                        f"features: events of {n} samples are too short for {options.wavelet} to level {level}, which "
+                        f"needs {minimum_samples(level, options.wavelet)}: lower the level, or take a shorter wavelet."
+                    )
+    return _only(counts, preset.name)
+
+
+def _only(counts: set[int], name: str) -> int:
+    """The number of features that all events have."""
+    if len(counts) > 1:
+        raise PqswarmError(
+            f"the events of preset {name!r} have different numbers of features {sorted(counts)}, because their "
+            f"sampling rates and frequencies ask for different wavelet levels: keep both within one octave, or fix the "
+            f"level."
+        )
+    return next(iter(counts))
+
+
 def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
     several = isinstance(snr, Sequence | np.ndarray) and not isinstance(snr, str | bytes) and np.ndim(snr) > 0
     given: Sequence[object] = snr if several else [snr]  # type: ignore[assignment]
@@ -126,13 +164,7 @@ def _produce(
         features += some_features
         if progress is not None:
             progress(len(events), len(orders))
-    widths = {matrix.shape[1] for matrix in features}
-    if len(widths) > 1:
-        raise PqswarmError(
-            f"the events of preset {preset.name!r} have different numbers of features {sorted(widths)}, because their "
-            f"sampling rates and frequencies ask for different wavelet levels: keep both within one octave, or fix the "
-            f"level."
-        )
+    _only({matrix.shape[1] for matrix in features}, preset.name)
     return events, np.stack(features, axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Presets of one's own, as files in TOML; docs/presets.md is the reference of the format."""
+"""Presets of one's own, as files in TOML; docs/how/presets.md is the reference of the format."""
 
 import inspect
 import tomllib
@@ -18,7 +18,7 @@ from pqswarm.events.parameters import Matching, Named, Range, spectrum_ranges
 from pqswarm.events.presets import PRESETS, Preset
 from pqswarm.events.range_tables import in_order, read_range, write_range
 
-__all__ = ["format_preset", "load_preset", "read_preset", "write_preset"]
+__all__ = ["format_preset", "load_preset", "preset_lines", "read_preset", "write_preset"]
 
 _KEYS = ("name", "extends", "classes", "common", "spectra", "bench")
 _EVERYWHERE = (*RECORD, *SUPPLY)  # parameters that events of every class can have
@@ -78,7 +78,7 @@ def _load(path: Path, via: tuple[Path, ...]) -> Preset:
 
 def read_preset(
     table: Mapping[str, Any],
-    source: str,
+    source: str = "",
     folder: Path | None = None,
     name: str = "own",
     via: tuple[Path, ...] = (),
@@ -94,7 +94,7 @@ def _blame(where: str) -> Iterator[None]:
     try:
         yield
     except PqswarmError as error:
-        raise PqswarmError(f"{where}: {error}") from None
+        raise PqswarmError(f"{where}: {error}" if where else str(error)) from None
 
 
 class _Reader:
@@ -373,15 +373,21 @@ def format_preset(preset: Preset) -> str:
     sampling_rate = 25000  # samples per second [Hz]
     frequency = 50  # nominal frequency of the grid [Hz]
     """
-    table = write_preset(preset)
-    lines = [f"name = {to_toml(table.pop('name'))}"]
+    return "\n".join(preset_lines(write_preset(preset))) + "\n"
+
+
+def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """The lines of TOML that say what :func:`write_preset` returns; tables have names that begin with the prefix."""
+    lines = [f"name = {to_toml(table['name'])}"]
     for key, content in table.items():
+        if key == "name":
+            continue
         catalogue = EVENT_CLASSES[key].catalogue if key in EVENT_CLASSES else PARAMETERS
         plain = {name: value for name, value in content.items() if key != "bench" or name == "share"}
-        lines += ["", f"[{key}]", *_lines(plain, {} if key == "spectra" else catalogue)]
+        lines += ["", f"[{prefix}{key}]", *_lines(plain, {} if key == "spectra" else catalogue)]
         for label in (label for label in content if label not in plain):
-            lines += ["", f"[bench.{label}]", *_lines(content[label], PARAMETERS)]
-    return "\n".join(lines) + "\n"
+            lines += ["", f"[{prefix}bench.{label}]", *_lines(content[label], PARAMETERS)]
+    return lines
 
 
 def _lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> list[str]:

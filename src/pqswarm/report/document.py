@@ -121,9 +121,10 @@ def describe_study(study: StudySummary) -> str:
     once = f" ({enumerate_words(sequential)}: once)" if sequential else ""
     standard = "IEEE 1159 " if set(study.class_names) <= set(get_preset("paper").classes) else ""
     wavelet = "" if study.wavelet_level is None else "wavelet "
+    options = f" ({plan.dataset.feature_options.describe()})" if plan.dataset.features else ""
     text = (
-        f"{study.n_events} events of {n_classes} {standard}classes (preset {plan.dataset.preset}, seed "
-        f"{plan.dataset.seed}), with {len(study.feature_names)} {wavelet}features each. "
+        f"{study.n_events} events of {n_classes} {standard}classes (preset {plan.dataset.preset_name}, seed "
+        f"{plan.dataset.seed}), with {len(study.feature_names)} {wavelet}features each{options}. "
         f"{enumerate_words(searched + sequential)} searched for the features with which {enumerate_words(names)} "
         f"{'misclassifies' if len(names) == 1 else 'misclassify'} the fewest events, in {plan.folds.number}-fold "
         f"cross-validation on events without noise: {runs(plan.runs)} of {plan.max_evaluations} evaluations for "

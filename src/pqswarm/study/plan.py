@@ -5,16 +5,20 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from pqswarm._options import warn_renamed
 from pqswarm._random import derived_seed
+from pqswarm.datasets.make import count_features
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
-from pqswarm.features import feature_names
+from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
+from pqswarm.events.presetfile import read_preset, write_preset
+from pqswarm.features import FeatureOptions
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
@@ -33,28 +37,83 @@ class _Plan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class DatasetPlan(_Plan):
-    """The events to study; `snr` are the noise levels [dB] of stage II, infinity, that of stage I, among them."""
+def _complete_preset(given: Any, info: ValidationInfo) -> Any:
+    """Put what a preset file says, or a table, in full in its place: a study is to know it when the file is gone."""
+    folder = (info.context or {}).get("folder", Path())
+    if isinstance(given, dict):
+        return write_preset(read_preset(given, folder=folder))
+    return write_preset(load_preset(folder / given)) if isinstance(given, str) and given.endswith(".toml") else given
 
-    preset: str = "paper"
+
+def _changed_options(given: Any) -> Any:
+    """Return the options of features that are not the default, so that equal plans are equal in words, too."""
+    return FeatureOptions.of(given).changed() if isinstance(given, dict) else given
+
+
+class DatasetPlan(_Plan):
+    """The events to study, and the features that are extracted from them.
+
+    Attributes
+    ----------
+    preset : str or dict
+        Name of a preset, or all that a preset file says. In a plan file it may also be the path of a preset file,
+        relative to the plan, or a table of what would stand in one.
+    classes : tuple of str or None
+        Some of the classes of the preset, or all of them.
+    events_per_class : int
+        Events of each class.
+    snr : tuple of float
+        The noise levels [dB] of stage II; infinity, that of stage I, is among them.
+    seed : int
+        Seed of the events.
+    features : dict
+        What is not the default of :class:`pqswarm.features.FeatureOptions`.
+
+    Examples
+    --------
+    >>> plan = DatasetPlan(preset={"extends": "paper", "common": {"frequency": 60}}, features={"wavelet": "db4"})
+    >>> plan.preset_name, plan.make_preset().common["frequency"], plan.n_features
+    ('own', Fixed(value=60.0), 99)
+    """
+
+    preset: Annotated[str | dict[str, Any], BeforeValidator(_complete_preset)] = "paper"
     classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # of the preset; None: all of them
     events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
     snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
     seed: Seed = 0
+    features: Annotated[dict[str, Any], BeforeValidator(_changed_options)] = {}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        self.make_preset()
+        self.n_features  # noqa: B018 (it says if there is none)
         if math.inf not in self.snr:
             raise ValueError("snr must hold inf, the level at which features are selected")
         if len({f"{level:g}" for level in self.snr}) != len(self.snr):
             raise ValueError("snr holds a level twice")
         return self
 
+    @cached_property
+    def _whole_preset(self) -> Preset:
+        return get_preset(self.preset) if isinstance(self.preset, str) else read_preset(self.preset)
+
     def make_preset(self) -> Preset:
         """Return the preset with the chosen classes."""
-        preset = get_preset(self.preset)
-        return preset if self.classes is None else preset.with_classes(self.classes)
+        return self._whole_preset if self.classes is None else self._whole_preset.with_classes(self.classes)
+
+    @property
+    def preset_name(self) -> str:
+        """Name of the preset."""
+        return self._whole_preset.name
+
+    @property
+    def feature_options(self) -> FeatureOptions:
+        """Wavelet, level and border mode of the features."""
+        return FeatureOptions.of(self.features)
+
+    @property
+    def n_features(self) -> int:
+        """Features of an event."""
+        return count_features(self.make_preset(), self.feature_options)
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -175,9 +234,7 @@ class AlgorithmPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        size = ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters).size
-        if size is not None and size > len(feature_names()):
-            raise ValueError(f"size is {size}, but an event has only {len(feature_names())} features")
+        ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters)
         filter_of(self.search, self.parameters)
         return self
 
@@ -259,6 +316,11 @@ class StudyPlan(_Plan):
                     f"algorithms holds {alike[0]!r} and {alike[1]!r}, which are both {algorithm.title!r} in tables: "
                     f"give one of them another name"
                 )
+            size = algorithm.search.Parameters.of(algorithm.parameters).size
+            if size is not None and size > self.dataset.n_features:
+                raise ValueError(
+                    f"size of {algorithm.name!r} is {size}, but an event has only {self.dataset.n_features} features"
+                )
         if not self.searched:
             raise ValueError("algorithms must hold at least one that runs many times, such as 2d-upso or ga")
         if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
@@ -301,7 +363,11 @@ class StudyPlan(_Plan):
 
     def differences(self, other: "StudyPlan") -> list[str]:
         """Return in words how the plan differs from another: one line for each key that decides the results."""
-        there, here = (_flat(json.loads(plan.canonical())) for plan in (other, self))
+        plans = [json.loads(plan.canonical()) for plan in (other, self)]
+        if {type(plan["dataset"]["preset"]) for plan in plans} == {str, dict}:
+            for plan, full in zip(plans, (other, self), strict=True):  # a name is compared by what it stands for
+                plan["dataset"]["preset"] = write_preset(full.dataset._whole_preset)
+        there, here = map(_flat, plans)
         return [
             f"{key}: {there.get(key, 'absent')} there, {here.get(key, 'absent')} now"
             for key in dict.fromkeys([*there, *here])

@@ -32,7 +32,8 @@ Masks = Mapping[str, BoolArray]
 def open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
     """Return the planned events: those of a file, if it is there, or new ones, which are written to it."""
     if not path.exists():
-        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), n_jobs=jobs)
+        options = plan.feature_options
+        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
         made.save(path)
         return made
     try:
@@ -40,7 +41,8 @@ def open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
     except FileFormatError as error:
         raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
     planned = (plan.seed, plan.make_preset().name, plan.snr, plan.n_events, plan.class_names, __version__)
-    if (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version) != planned:
+    found = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
+    if found != planned or kept.feature_options != plan.feature_options:
         raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
     return kept
 
@@ -88,8 +90,8 @@ def find_smaller(
 
 def evaluate_held_out(name: str, problem: Problem, masks: Masks, plan: StudyPlan, jobs: int) -> HeldOut:
     """Return the errors on events that no search saw, of classifiers fitted to all events of the study."""
-    held_out, preset = plan.held_out, plan.dataset.make_preset()
-    events = make_dataset(held_out.events_per_class, inf, held_out.seed, preset, n_jobs=jobs)
+    held_out, preset, options = plan.held_out, plan.dataset.make_preset(), plan.dataset.feature_options
+    events = make_dataset(held_out.events_per_class, inf, held_out.seed, preset, jobs, features=options)
     train, test = scaled(problem.X, problem.X), scaled(events.X(inf), problem.X)
     errors = {}
     for subset, mask in masks.items():

@@ -17,7 +17,7 @@ def content(study: StudySummary) -> Content:
         return Content()
 
     def draw() -> Figure:
-        return plot_gallery([generate(name, made.seed, preset=made.preset) for name in study.class_names])
+        return plot_gallery([generate(name, made.seed, preset=made.make_preset()) for name in study.class_names])
 
     drawing = Drawing(
         "",

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.events import get_preset
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import features
@@ -52,7 +51,7 @@ def _drawings(study: StudySummary, found: ClassifierSummary, share: FloatArray) 
     if level is None:
         return []
     bands = band_names(level)
-    rate = getattr(get_preset(study.plan.dataset.preset).common.get("sampling_rate"), "value", None)
+    rate = getattr(study.plan.dataset.make_preset().common.get("sampling_rate"), "value", None)
     ranges = ""
     if rate is not None:
         (low, high), *_, (_, least) = band_edges(rate, level)
