@@ -36,7 +36,7 @@ class SFFS(Search):
     Parameters: ClassVar[type[SearchParameters]] = SFFSParameters
     parameters: SFFSParameters
     may_ask_empty = False
-    equivariant = deterministic = runs_once = needs_size = True
+    equivariant = deterministic = runs_once = needs_size = keeps_front = True
     state_fields: ClassVar[tuple[str, ...]] = ("current", "records", "removing")
 
     def _start(self) -> None:

@@ -97,7 +97,5 @@ class VelocitySwarm(Swarm):
 
     def _random_numbers(self) -> FloatArray:
         """Draw r_1 or r_2, the random numbers by which one term of the velocities is multiplied."""
-        shape = self.velocities.shape
-        return self.rng.random(
-            shape if self.parameters.randomness == "element" else (shape[0],) + (1,) * len(shape[1:])
-        )
+        count, *rest = self.velocities.shape
+        return self.rng.random((count, *(rest if self.parameters.randomness == "element" else [1] * len(rest))))

@@ -159,7 +159,8 @@ class AlgorithmPlan(_Plan):
     algorithm : str
         A name in :data:`pqswarm.search.ALGORITHMS`.
     parameters : dict
-        Parameters that are not the paper's.
+        Parameters that are not the defaults. One that is told the size of the reference's best subset, as SFFS is, can
+        be given another, or ``size = "all"``: then it goes through all sizes, within the budget of a run.
     """
 
     name: Name
@@ -175,10 +176,11 @@ class AlgorithmPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        size = ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters).size
+        ALGORITHMS.find(self.algorithm)
+        size = self.search.Parameters.of(self.settings).size
         if size is not None and size > len(feature_names()):
             raise ValueError(f"size is {size}, but an event has only {len(feature_names())} features")
-        filter_of(self.search, self.parameters)
+        filter_of(self.search, self.settings)
         return self
 
     @property
@@ -200,6 +202,16 @@ class AlgorithmPlan(_Plan):
     def needs_size(self) -> bool:
         """Whether it must be told the size of the subset: that of the reference's best, unless it is given."""
         return self.search.needs_size and "size" not in self.parameters
+
+    @property
+    def all_sizes(self) -> bool:
+        """Whether one that could be told a size goes through all of them, within the budget of a run."""
+        return self.search.needs_size and self.parameters.get("size") == "all"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters as the algorithm knows them."""
+        return self.parameters | ({"size": None} if self.all_sizes else {})
 
 
 class StudyPlan(_Plan):
