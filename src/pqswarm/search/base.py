@@ -43,7 +43,7 @@ class Search(ABC):
     seed : int
         The same seed gives the same search.
     parameters : SearchParameters, mapping or None
-        Parameters of the algorithm; those not named have the paper's values.
+        Parameters of the algorithm; those not named have their defaults.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class Search(ABC):
         self.rng = _unpack(np.asarray(state["generator"]))
 
     def _random_subsets(self, count: int) -> BoolArray:
-        """Draw subsets, each feature with probability one half, none of them empty."""
+        """Draw subsets, none of them empty: each feature with probability one half, which is our choice."""
         masks = self.rng.random((count, self.n_features)) < 0.5
         while not masks.any(axis=1).all():
             empty = ~masks.any(axis=1)

@@ -34,9 +34,9 @@ class CatfishBPSO(BPSO):
 
     When the global best has not improved for `refresh_gap` iterations, each of the worst particles goes, on the
     flip of a coin, to all ones or to all zeros instead of moving; it keeps its velocity and its personal best. The
-    count then begins anew. The paper says of these particles that they are "reinitialized":
-    ``catfish_positions="random"``. The ends of the space, which give the catfish its name in the literature, and
-    what a particle keeps are our choice.
+    count then begins anew. The paper says of these particles that they are "reinitialized", which is
+    ``catfish_positions="random"``. The two ends of the space, after the literature on catfish particles, and what a
+    particle keeps are our choice.
 
     References
     ----------

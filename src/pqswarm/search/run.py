@@ -80,8 +80,7 @@ class Run:
     """A search with a budget, and the best subset it has evaluated.
 
     The budget is exact: the last batch is cut to what is left of it. A subset counts as an evaluation each time
-    that it is asked for, as in the paper. The empty subset can't be the best, nor one that has not the size that
-    the search was told.
+    that it is asked for. The empty subset can't be the best, nor one that has not the size that the search was told.
 
     Parameters
     ----------
