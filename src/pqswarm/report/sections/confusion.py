@@ -1,6 +1,7 @@
 """The question "Which events are misclassified?": confusion matrices with all and with the selected features."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import matplotlib as mpl
@@ -38,7 +39,7 @@ def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: i
     if found.noise is None:
         return []
     wrong = [matrix + matrix.T for matrix in (found.noise.before, found.noise.after)]
-    pairs = list(zip(*np.triu_indices(len(class_names), 1), strict=True))
+    pairs = list(combinations(range(len(class_names)), 2))
     totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
     often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:count]
     rows: list[dict[str, Any]] = []
