@@ -35,7 +35,7 @@ def test_parameters_take_the_steps_that_are_documented(events):
     for (label, name), allowed in steps.items():
         drawn = of(events, name, label)
         assert np.abs(drawn[:, np.newaxis] - np.array(allowed)).min(axis=1).max() < 1e-12
-        assert len(np.unique(drawn.round(9))) >= 0.9 * len(allowed)
+        assert len(np.unique(drawn.round(9))) >= 0.8 * len(allowed)
 
 
 def test_harmonics_have_one_of_four_spectra(events):
@@ -85,7 +85,8 @@ def test_a_tenth_of_the_events_is_from_the_laboratory(events):
 
 def test_ranges_stay_within_the_printed_ones():
     def ends(spec):
-        values = {"frequency": 50.0, "cycles": 30.0, "sampling_rate": 25e3, "spectrum": 1.0, "duration": 0.1}
+        values = {"frequency": 50.0, "cycles": 30.0, "sampling_rate": 25e3, "spectrum": 1.0}
+        values |= {"duration": 0.1, "notches_per_cycle": 1.0}
         return sorted((spec.at(0.0, values), spec.at(1 - 1e-12, values)))
 
     for label in PAPER.classes:

@@ -13,6 +13,7 @@ from tests.report.studies import tables
 
 from pqswarm.datasets import load_dataset
 from pqswarm.evaluation import Folds
+from pqswarm.events import class_title
 from pqswarm.study import Store
 from pqswarm.study.findings import AllFeatures, HeldOut, OneStandardError, StageTwo
 
@@ -169,6 +170,20 @@ def test_held_out_events(rows_of, kept, find):
     assert rows_of("sequential")[0]["size"] == rows["2D-UPSO"]["size"]
 
 
+def test_sequential_search_against_all_runs(rows_of, kept):
+    errors, (mask,) = kept["sffs"]
+    (row,) = rows_of("sequential")
+    assert (row["size"], row["J"], row["reference_evaluations"]) == (mask.sum(), errors[0], 360)
+    rows = {row["algorithm"]: row for row in rows_of("sequential-runs")}
+    assert list(rows) == list(NAMES.values())
+    for name, title in NAMES.items():
+        others, row = kept[name][0], rows[title]
+        assert (row["runs"], row["each"]) == (3, 120)
+        assert row["beats"] == sum(error > errors[0] + 1e-12 for error in others)
+        assert row["loses"] == sum(error < errors[0] - 1e-12 for error in others)
+        assert row["beats"] + row["ties"] + row["loses"] == 3
+
+
 def test_stability(rows_of, kept):
     rows = {row["algorithm"]: row for row in rows_of("stability")}
     for name, title in NAMES.items():
@@ -202,3 +217,21 @@ def test_selection_frequencies_by_band_and_function(found, rows_of, kept):
         if listed:
             assert rows[name]["share"] == pytest.approx(100 * masks[:, i].mean())
             assert (rows[name]["best"], rows[name]["smaller"]) == (best[i], smaller[i])
+
+
+def test_most_frequent_confusions(study, rows_of, find):
+    matrices = [getattr(find(StageTwo, inf), key) for key in ("before", "after")]
+    wrong = [matrix.sum() - np.trace(matrix) for matrix in matrices]
+    place = {class_title(name): i for i, name in enumerate(study.class_names)}
+    rows = rows_of("confusions")
+    assert len(rows) == 8
+    for row in rows:
+        i, j = (place[title] for title in row["classes"].split(" and "))
+        counts = [matrix[i, j] + matrix[j, i] for matrix in matrices]
+        assert [row["before"], row["after"]] == counts
+        assert [row["before_share"], row["after_share"]] == pytest.approx(
+            [100 * c / w for c, w in zip(counts, wrong, strict=True)]
+        )
+    assert [row["before"] for row in rows] == sorted((row["before"] for row in rows), reverse=True)
+    left = [matrices[0][i, j] + matrices[0][j, i] for i in range(14) for j in range(i)]
+    assert sorted(left, reverse=True)[:8] == [row["before"] for row in rows]

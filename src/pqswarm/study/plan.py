@@ -218,7 +218,8 @@ class AlgorithmPlan(_Plan):
     algorithm : str
         A name in :data:`pqswarm.search.ALGORITHMS`.
     parameters : dict
-        Parameters that are not the paper's.
+        Parameters that are not the defaults. One that is told the size of the reference's best subset, as SFFS is, can
+        be given another, or ``size = "all"``: then it goes through all sizes, within the budget of a run.
     """
 
     name: Name
@@ -234,8 +235,8 @@ class AlgorithmPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters)
-        filter_of(self.search, self.parameters)
+        ALGORITHMS.find(self.algorithm).Parameters.of(self.settings)
+        filter_of(self.search, self.settings)
         return self
 
     @property
@@ -257,6 +258,16 @@ class AlgorithmPlan(_Plan):
     def needs_size(self) -> bool:
         """Whether it must be told the size of the subset: that of the reference's best, unless it is given."""
         return self.search.needs_size and "size" not in self.parameters
+
+    @property
+    def all_sizes(self) -> bool:
+        """Whether one that could be told a size goes through all of them, within the budget of a run."""
+        return self.search.needs_size and self.parameters.get("size") == "all"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters as the algorithm knows them."""
+        return self.parameters | ({"size": None} if self.all_sizes else {})
 
 
 class StudyPlan(_Plan):
@@ -316,7 +327,7 @@ class StudyPlan(_Plan):
                     f"algorithms holds {alike[0]!r} and {alike[1]!r}, which are both {algorithm.title!r} in tables: "
                     f"give one of them another name"
                 )
-            size = algorithm.search.Parameters.of(algorithm.parameters).size
+            size = algorithm.search.Parameters.of(algorithm.settings).size
             if size is not None and size > self.dataset.n_features:
                 raise ValueError(
                     f"size of {algorithm.name!r} is {size}, but an event has only {self.dataset.n_features} features"

@@ -1,6 +1,7 @@
 """The question "Which events are misclassified?": confusion matrices with all and with the selected features."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import matplotlib as mpl
@@ -13,6 +14,7 @@ from pqswarm.events import class_title
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.style import FAINT, LOSS, STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.tables import Table
 
 __all__ = ["content", "plot_confusion"]
 
@@ -29,7 +31,41 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
         "classified correctly, the red cells those that are not.",
         lambda: plot_confusion(noise.before, noise.after, study.class_names),
     )
-    return Content(drawings=[drawing])
+    return Content(drawings=[drawing], tables=most_frequent(found, study.class_names))
+
+
+def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
+    """Return the table of the pairs of classes that are most often taken for each other; none if no event is wrong."""
+    if found.noise is None:
+        return []
+    wrong = [matrix + matrix.T for matrix in (found.noise.before, found.noise.after)]
+    pairs = list(combinations(range(len(class_names)), 2))
+    totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
+    often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:count]
+    rows: list[dict[str, Any]] = []
+    for pair in often:
+        before, after = (int(both[pair]) for both in wrong)
+        if before or after:
+            names = " and ".join(class_title(class_names[i]) for i in pair)
+            row = {"classes": names, "before": before, "before_share": 100 * before / totals[0]}
+            rows.append(row | {"after": after, "after_share": 100 * after / totals[1]})
+    if not rows:
+        return []
+    return [
+        Table(
+            "confusions",
+            f"Most frequent confusions with {found.name}",
+            rows,
+            {
+                "before": ("all features", ""),
+                "before_share": ("% of all errors", ".1f"),
+                "after": ("selected features", ""),
+                "after_share": ("% of all errors", ".1f"),
+            },
+            note=f"Events of one class taken for the other, either way round, without noise, in the folds of stage II: "
+            f"with all features, by which the pairs are sorted, and with the best subset of {found.reference}.",
+        )
+    ]
 
 
 def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]) -> Figure:
