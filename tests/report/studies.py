@@ -14,14 +14,15 @@ STAGE_TWO = "DELETE FROM findings WHERE kind IN ('StageTwo', 'HeldOut', 'OneStan
 NO_SFFS = "DELETE FROM runs WHERE algorithm = 'sffs'"
 TITLE = '<script>alert(1)</script> & "quotes" | *stars* _lines_ \\x\nand 100 % {braces} $5 #1'
 TABLES = ("performance", "friedman", "posthoc-error", "posthoc-size", "sequential", "features", "stability", "robust")
-TABLES += ("sequential-runs", "confusions", "noise", "noise-paper", "contrast", "contrast-paper", "held-out")
+TABLES += ("sequential-runs", "confusions", "noise", "noise-paper", "noise-held-out")
+TABLES += ("contrast", "contrast-paper", "held-out")
 TINY = """
 title = "Own names"
 runs = 1
 max_evaluations = 30
 reference = "my swarm+"
 dataset = { events_per_class = 10, snr = [inf] }
-held_out = { events_per_class = 2 }
+held_out = { events_per_class = 2, seed = 1 }
 folds = { number = 2 }
 classifiers = [
     { name = "a b", kind = "kernel-nb", bandwidth = 0.01, grid_search = false },

@@ -41,9 +41,9 @@ def kept(smoke_study, found):
 def find(smoke_study, found):
     """Findings about the classifier."""
 
-    def read(kind, level=None):
+    def read(kind, level=None, seed=None):
         with Store(smoke_study) as store:
-            return store.find(kind, found.name, level)
+            return store.find(kind, found.name, level, seed)
 
     return read
 
@@ -156,17 +156,24 @@ def test_accuracy_with_noise_and_one_standard_error_anew(smoke_study, found, row
     assert smaller.sum() <= min(near)
 
 
-def test_held_out_events(rows_of, kept, find):
-    held_out = find(HeldOut).errors
+def test_held_out_events_and_optimism(rows_of, kept, find):
+    sets = [find(HeldOut, inf, seed).errors for seed in (1, 2)]
     rows = {row["subset"]: row for row in rows_of("held-out")}
-    assert rows["all features"]["gap"] == pytest.approx(held_out["all features"] - find(AllFeatures).error)
+    whole = find(AllFeatures).error
+    assert rows["all features"]["loss"] == pytest.approx(np.mean([one["all features"] for one in sets]) - whole)
+    assert rows["all features"]["net"] is None
     assert rows["one standard error"]["size"] == find(OneStandardError).mask.sum()
     for name, title in (NAMES | {"sffs": "SFFS"}).items():
         errors, masks = kept[name]
         best = min(range(len(errors)), key=lambda i: (round(errors[i], 12), masks[i].sum(), i))
-        assert rows[title]["size"] == masks[best].sum()
-        assert rows[title]["J"] == errors[best]
-        assert rows[title]["gap"] == pytest.approx(held_out[name] - errors[best])
+        row = rows[title]
+        assert (row["size"], row["J"]) == (masks[best].sum(), errors[best])
+        assert row["held_out"] == pytest.approx(np.mean([one[name] for one in sets]))
+        net = [(one[name] - errors[best]) - (one["all features"] - whole) for one in sets]
+        assert row["net"] == pytest.approx(np.mean(net))
+        if np.ptp(net) > 0:  # SciPy has no interval for equal values
+            expected = stats.ttest_1samp(net, 0.0).confidence_interval(0.95)
+            assert (row["low"], row["high"]) == pytest.approx(tuple(expected))
     assert rows_of("sequential")[0]["size"] == rows["2D-UPSO"]["size"]
 
 
@@ -182,6 +189,21 @@ def test_sequential_search_against_all_runs(rows_of, kept):
         assert row["beats"] == sum(error > errors[0] + 1e-12 for error in others)
         assert row["loses"] == sum(error < errors[0] - 1e-12 for error in others)
         assert row["beats"] + row["ties"] + row["loses"] == 3
+
+
+def test_noise_on_held_out_events(rows_of, find):
+    for i, level in enumerate((inf, 30.0)):
+        sets = [find(HeldOut, level, seed).errors for seed in (1, 2)]
+        row = rows_of("noise-held-out")[i]
+        whole = [100 * (1 - one["all features"]) for one in sets]
+        assert row["all"] == pytest.approx(np.mean(whole))
+        for name, title in (NAMES | {"sffs": "SFFS"}).items():
+            accuracy = [100 * (1 - one[name]) for one in sets]
+            gains = np.subtract(accuracy, whole)
+            assert row[title] == pytest.approx(np.mean(accuracy))
+            assert row[f"θ {title}"] == pytest.approx(gains.mean(), abs=1e-8)
+            half = stats.t.ppf(0.975, 1) * gains.std(ddof=1) / sqrt(2)
+            assert row[f"± {title}"] == pytest.approx(half, abs=1e-7)
 
 
 def test_stability(rows_of, kept):

@@ -120,7 +120,7 @@ max_evaluations = 20
 paper = true
 reference = "mine"
 dataset = { events_per_class = 10, snr = [inf, 20], preset = "field" }
-held_out = { events_per_class = 2 }
+held_out = { events_per_class = 2, seeds = [1, 2] }
 folds = { number = 2 }
 classifiers = [
     { name = "Gauss", kind = "gaussian-nb" },
@@ -144,7 +144,7 @@ def test_any_classifiers_have_a_complete_report(tmp_path):
     study = summary_of(tmp_path / "study")
     assert [found.name for found in study.classifiers] == ["Gauss", "Tree", "k-NN"]
     expected = {"performance", "friedman", "posthoc-error", "posthoc-size", "sequential", "features", "stability"}
-    expected |= {"sequential-runs", "robust", "noise", "contrast", "confusions", "held-out"}
+    expected |= {"sequential-runs", "robust", "noise", "noise-held-out", "contrast", "confusions", "held-out"}
     gauss, tree, knn = (tables(study, found) for found in study.classifiers)
     assert set(gauss) == set(tree) == expected
     assert set(knn) == expected | {"noise-paper", "contrast-paper"}  # the paper has this one

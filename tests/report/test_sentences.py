@@ -9,6 +9,7 @@ from tests.report.studies import chapter, tables, told
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.report.document import describe_study
 from pqswarm.report.sections.chance import say_significance
+from pqswarm.report.sections.held_out import stability_content
 from pqswarm.statistics import friedman
 
 
@@ -115,8 +116,14 @@ def test_words_say_who_told_the_size(study, knn, parameters, words, told_by):
     [
         ({"2D-UPSO": [91.0, 81.5]}, "at every noise level it is more accurate than all features, by 1.00 to 1.50"),
         ({"2D-UPSO": [91.0, 80.0]}, "never less accurate than all features, by 0.00 to 1.00"),
-        ({"2D-UPSO": [90.0, 80.0]}, "is robust: at every noise level it is exactly as accurate as all features."),
-        ({"2D-UPSO": [91.0, 79.0]}, "is not robust: it is less accurate than all features by 1.00 at 30 dB ["),
+        (
+            {"2D-UPSO": [90.0, 80.0]},
+            "is robust in cross-validation: at every noise level it is exactly as accurate as all features.",
+        ),
+        (
+            {"2D-UPSO": [91.0, 79.0]},
+            "is not robust in cross-validation: it is less accurate than all features by 1.00 at 30 dB [",
+        ),
         ({"2D-UPSO": [91.0, 79.0], "GA": [90.0, 80.0]}, "points]. Robust is the best of GA."),
         (
             {"2D-UPSO": [89.0, 79.0], "GA": [89.0, 80.0]},
@@ -127,12 +134,91 @@ def test_words_say_who_told_the_size(study, knn, parameters, words, told_by):
 )
 def test_words_on_noise(study, knn, accuracy, words):
     arrays = {title: np.array(values) for title, values in accuracy.items()}
-    noise = replace(knn.noise, all_features=np.array([90.0, 80.0]), accuracy=arrays)
+    noise = replace(knn.noise, all_features=np.array([90.0, 80.0]), accuracy=arrays, held_out={})
     runs = {title: records for title, records in knn.runs.items() if title in accuracy}
     found = replace(knn, noise=noise, runs=runs, sequential={}, held_out={})
     assert words in told(study, found)
     robust = all(ours >= whole for ours, whole in zip(accuracy["2D-UPSO"], (90.0, 80.0), strict=True))
     assert chapter(study, found).numbers["robust to noise"] == ("yes" if robust else "no")
+
+
+@pytest.mark.parametrize(
+    ("gains", "words", "verdict"),
+    [
+        # Three sets, two levels. Half a 95 % interval is 4.303 standard errors.
+        ([[1.0, 0.5], [1.1, 0.6], [1.2, 0.4]], "gain over all features is 0.50 percentage points, at 30 dB", "yes"),
+        ([[1.0, 0.5], [1.1, 0.6], [1.2, 0.4]], "(95 % t interval 0.25 to 0.75): it is robust there.", "yes"),
+        ([[1.0, -0.5], [1.1, -0.6], [1.2, -0.4]], "(95 % t interval -0.75 to -0.25): it is not robust there.", "no"),
+        ([[1.0, 0.5], [1.1, 0.6], [1.2, -0.4]], "whether it is robust cannot be told.", "cannot be told"),
+        (
+            [[0.0, 0.0]] * 3,
+            "0.00 percentage points, at ∞ dB (95 % t interval 0.00 to 0.00): it is robust there.",
+            "yes",
+        ),
+        ([[1.0, 0.5]], "is robust in cross-validation", "yes"),
+    ],
+)
+def test_words_on_noise_with_held_out_events(study, knn, gains, words, verdict):
+    base = 80.0 + np.zeros_like(gains)
+    new = {
+        "all features": base,
+        "2D-UPSO": base + gains,
+        "GA": base - 1.0 + 0.01 * np.arange(len(gains))[:, np.newaxis],
+    }
+    old = {"2D-UPSO": np.array([91.0, 81.0]), "GA": np.array([90.0, 80.0])}
+    noise = replace(knn.noise, all_features=np.array([90.0, 80.0]), accuracy=old, held_out=new)
+    runs = {title: knn.runs[title] for title in old}
+    found = replace(knn, noise=noise, runs=runs, sequential={}, held_out={})
+    said = told(study, found)
+    assert words in said
+    assert ("Of the best of the others, not robust: GA." in said) == (len(gains) > 1)
+    assert chapter(study, found).numbers["robust to noise"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("held_out", "words"),
+    [
+        (
+            [0.30, 0.32, 0.34],
+            "(95 % t interval over the 3 sets: 5.03 to 14.97): more than chance explains, optimism of",
+        ),
+        (
+            [0.18, 0.26, 0.25],
+            "net loss, is 1.00 percentage points (95 % t interval over the 3 sets: -9.83 to 11.83): chance",
+        ),
+        (
+            [0.10, 0.12, 0.14],
+            "net loss, is -10.00 percentage points (95 % t interval over the 3 sets: -14.97 to -5.03): not",
+        ),
+        (
+            [0.30],
+            "It loses 10.00 percentage points, all features, which nobody selected, 2.00. What it loses more than",
+        ),
+        ([0.30], "is 8.00 percentage points, from one set, without an interval."),
+    ],
+)
+def test_words_on_optimism(study, knn, held_out, words):
+    (best,) = with_errors([knn.best("2D-UPSO")], [0.2])
+    errors = {"all features": np.full(len(held_out), 0.22), "2D-UPSO": np.array(held_out)}
+    runs = knn.runs | {"2D-UPSO": [best] * 3}
+    assert words in told(study, knn, runs=runs, held_out=errors, all_features=0.2)
+
+
+def test_words_on_stability(study, knn):
+    everything, none = np.eye(99, dtype=bool)[:3], np.eye(99, dtype=bool)[[5, 5, 5]]
+    assert stability_words(study, knn, {"2D-UPSO": everything, "GA": none}) == (
+        "Over its runs 2D-UPSO selects with a stability of -0.01: less than GA, by intervals that do not overlap."
+    )
+    assert "more than GA" in stability_words(study, knn, {"2D-UPSO": none, "GA": everything})
+    assert stability_words(study, knn, {"2D-UPSO": none}).endswith("with a stability of 1.00.")
+
+
+def stability_words(study, knn, masks):
+    runs = {
+        title: [replace(r, result=replace(r.result, mask=m)) for r, m in zip(knn.runs[title], chosen, strict=True)]
+        for title, chosen in masks.items()
+    }
+    return " ".join(stability_content(study, replace(knn, runs=runs)).words)
 
 
 def test_words_on_hyperparameters(study, knn):
@@ -159,4 +245,4 @@ def test_what_is_said_of_the_data_is_true_of_it(study):
     other = describe_study(replace(study, class_names=("red", "white"), feature_names=("ash", "hue"), n_events=178))
     assert "178 events of 2 classes (" in other
     assert "with 2 features each" in other
-    assert "on 20 held-out events" in other
+    assert "on 2 sets of 140 held-out events" in other

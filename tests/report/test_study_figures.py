@@ -6,6 +6,7 @@ from math import inf
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from scipy import stats
 from tests.report.drawn import LEVELS, MANY, PALETTE, PAPER, accuracy, all_figures, confusion, curves, points
 
 from pqswarm.errors import PqswarmError
@@ -22,6 +23,7 @@ from pqswarm.report import (
     study_figures,
     write_figures,
 )
+from pqswarm.report.interactive import mark_of
 from pqswarm.report.sections.algorithms import evaluation_grid
 from pqswarm.report.sections.chance import rank_groups
 from pqswarm.report.style import GREY, INK, LOSS
@@ -181,6 +183,29 @@ def test_losses_are_marked():
     assert not [line for line in upper.lines if line.get_markeredgecolor() == LOSS]
 
 
+def test_several_sets_are_drawn_as_means_with_intervals():
+    base = np.array([[95.0, 85.0], [95.0, 86.0], [95.0, 87.0]])
+    rows = {
+        "GA": base + np.array([[1.0, -2.0], [2.0, -2.1], [3.0, -2.2]]),
+        "2D-UPSO": base + np.array([[3.0, 0.1], [3.0, 0.0], [3.0, -0.1]]),
+    }
+    for narrow in (False, True):
+        figure = plot_robustness([inf, 20], rows, base, PALETTE, narrow=narrow)
+        assert_legible(figure)
+        upper, lower = figure.axes
+        line = next(line for line in lower.lines if line.get_color() == PALETTE.colour("GA"))
+        assert line.get_ydata() == pytest.approx([2.0, -2.1])
+        ends = [item for item in lower.collections if mark_of(item).series == "GA"]
+        mean, half = np.array([2.0, -2.1]), np.array([1.0, 0.1]) * stats.t.ppf(0.975, 2) / np.sqrt(3)
+        segments = np.array(ends[0].get_segments())
+        assert segments[:, :, 1] == pytest.approx(np.transpose([mean - half, mean + half]))
+        (rings,) = [item for item in lower.lines if item.get_markeredgecolor() == LOSS]
+        assert rings.get_ydata() == pytest.approx([-2.1])  # below zero with the whole interval
+        assert mark_of(line).tips[1] == "GA, 20 dB: -2.10 percentage points (95 % interval -2.35 to -1.85)"
+        assert {mark_of(item).series for item in upper.lines} >= {"GA", "2D-UPSO", "All features"}
+    assert figure.get_figwidth() < 5
+
+
 def test_nothing_is_marked_without_losses():
     lower = plot_robustness([inf, 20], {"GA": [96.0, 90.0]}, [95.0, 90.0]).axes[1]
     assert not lower.patches
@@ -259,6 +284,7 @@ def test_confusion_without_errors_or_events():
         (lambda: plot_error_against_size({"GA": ([1, 2], [0.1])}, None), "points of 'GA'"),
         (lambda: plot_robustness([inf], {"GA": [1.0, 2.0]}, [1.0]), "'GA' must be one finite number for each of 1"),
         (lambda: plot_robustness([inf], {}, [1.0]), "accuracy is empty"),
+        (lambda: plot_robustness([inf], {"GA": [[1.0], [2.0]]}, [1.0]), "'GA' must be of as many sets as that of all"),
         (lambda: plot_ranks({}, 1.0), "mean_ranks is empty"),
         (lambda: plot_ranks({"GA": 1.0}, -1.0), "not negative"),
         (lambda: plot_feature_map(np.ones((2, 2)), ["D1"], ["energy"]), "1 bands by 1 functions"),

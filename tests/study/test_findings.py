@@ -28,6 +28,8 @@ ALL = [
     findings.AllFeatures("N/B", 5e-324),
     findings.OneStandardError("k-NN", MASK, 1 / 3, inf),
     findings.HeldOut("k-NN", AWKWARD),
+    findings.HeldOut("k-NN", AWKWARD, inf, 2**63 - 1),
+    findings.HeldOut("k-NN", AWKWARD, 30.0, 2),
     findings.StageTwo("k-NN", inf, AWKWARD, COUNTS, COUNTS.T),
     findings.StageTwo("k-NN", 30.0, AWKWARD),
     findings.StageTwo("k-NN", 12.5, AWKWARD),
@@ -54,6 +56,7 @@ def test_every_kind_is_tried():
         "ALL_FEATURES",
         "ONE_STANDARD_ERROR",
         "Finding",
+        "place_text",
     }
 
 
@@ -64,7 +67,7 @@ def test_findings_come_back_bit_for_bit(tmp_path):
             store.put(found)
     with Store(tmp_path / "new" / "folder") as store:
         for found in ALL:
-            place = (getattr(found, "classifier", ""), getattr(found, "level", None))
+            place = (getattr(found, key, none) for key, none in (("classifier", ""), ("level", None), ("seed", None)))
             assert content(store.find(type(found), *place)) == content(found)
         assert store.find(findings.AllFeatures, "absent") is None
         assert store.find(findings.StageTwo, "k-NN", 20.0) is None

@@ -95,7 +95,7 @@ def test_its_plan_is_read_in_the_words_of_today(old):
         plan = restore_plan(store.find(About).plan)
     assert plan.title == "A study of the first schema"
     assert plan.paper
-    assert plan.held_out.seed == 1
+    assert plan.held_out.seeds == (1,)
     assert [c.parameters for c in plan.classifiers] == [
         {"n_neighbors": 3, "metric": "manhattan"},
         {"bandwidth": 0.004, "floor": 0.0},

@@ -49,7 +49,7 @@ def test_paper_is_exactly_the_paper():
     assert plan.classifier("k-NN").parameters == {"n_neighbors": 3, "metric": "manhattan"}
     assert plan.classifier("NB").parameters == {"bandwidth": 0.004, "floor": 0.0}
     assert all(classifier.scaling == "once" and classifier.grid_search for classifier in plan.classifiers)
-    assert (plan.seed, plan.dataset.seed, plan.held_out.seed) == (0, 0, 1)
+    assert (plan.seed, plan.dataset.seed, plan.held_out.seeds) == (0, 0, (1, 2, 3, 4, 5))
     assert (plan.folds.seed, plan.folds.stage_two_seed) == (0, 1)
 
 
@@ -126,10 +126,14 @@ def test_defaults_are_those_of_the_paper():
             "unknown reference 'sffs'. Known: ga, aco, bpso, cbpso, chbpso",
         ),
         (
-            "seed = 1\n\n[folds]",
-            "seed = 0\n\n[folds]",
-            "held_out.seed must differ from dataset.seed, or its events are not held out",
+            "seeds = [1, 2]",
+            "seed = 0",
+            "held_out.seeds must not hold dataset.seed, or its events are not held out",
         ),
+        ("seeds = [1, 2]", "seeds = [2, 2]", "held_out: seeds holds a seed twice, whose events would count twice"),
+        ("seeds = [1, 2]", "seeds = [2]\nseed = 1", "held_out: seed and seeds are both given: keep seeds alone"),
+        ("seeds = [1, 2]", "seeds = []", "held_out.seeds: must hold at least 1"),
+        ("seeds = [1, 2]", "seeds = [1.5]", "held_out.seeds[0]: must be an integer, not 1.5"),
         ("number = 5", "number = 11", "folds.number is 11, more than dataset.events_per_class, 10"),
         ("[dataset]", "[dataset", "is not valid TOML: Expected ']'"),
         ("runs = 3", "runs = 3\nruns = 4", "is not valid TOML: Cannot overwrite a value (at line 4"),
@@ -178,7 +182,7 @@ def test_names_that_tables_use_cannot_be_taken():
 
 def test_more_features_than_there_are():
     text = SMOKE.replace('algorithm = "ga"', 'algorithm = "ga"\nparameters = { size = 100 }', 1)
-    with pytest.raises(PqswarmError, match="size of 'ga' is 100, but an event has only 99 features"):
+    with pytest.raises(PqswarmError, match="size of ga is 100, but there are only 99 features"):
         read_plan(text)
 
 
@@ -238,7 +242,7 @@ def test_a_kept_plan_is_read_back():
         ("A smoke test", "Another title", []),
         ("snr = [inf, 30]", "snr = [inf, 30, 20]", ["dataset.snr[2]: absent there, 20.0 now"]),
         ("width = 0.004", "width = 0.005", ["classifiers[NB].parameters.bandwidth: 0.004 there, 0.005 now"]),
-        ("seed = 1\n\n[folds]", "seed = 2\n\n[folds]", ["held_out.seed: 1 there, 2 now"]),
+        ("seeds = [1, 2]", "seed = 3", ["held_out.seeds[0]: 1 there, 3 now", "held_out.seeds[1]: 2 there, absent now"]),
         (
             '"bpso"',
             '"bpso"\nparameters.swarm_size = 9',

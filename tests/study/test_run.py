@@ -25,9 +25,11 @@ def test_processes_change_nothing(study, tmp_path):
 def test_all_that_is_planned_is_there(study, events):
     found = contents(study)
     assert len(found["runs"]) == 2 * (2 * 3 + 1)
-    kinds = ("AllFeatures", "Hyperparameters", "OneStandardError", "HeldOut", "ProblemDigest")
+    kinds = ("AllFeatures", "Hyperparameters", "OneStandardError", "ProblemDigest")
     places = {(kind, classifier, "") for kind in kinds for classifier in CLASSIFIERS}
     places |= {("StageTwo", classifier, level) for classifier in CLASSIFIERS for level in ("inf", "30")}
+    sets = ("inf, seed 1", "inf, seed 2", "30, seed 1", "30, seed 2")
+    places |= {("HeldOut", classifier, one) for classifier in CLASSIFIERS for one in sets}
     assert set(found["findings"]) == places | {("Events", "", "")}
     np.testing.assert_array_equal(load_dataset(study / "dataset.npz").features, events.features)
     about = find(study, About)
@@ -173,7 +175,8 @@ def test_progress_is_told(tmp_path):
     run_study(tiny(), tmp_path, jobs=1, progress=seen.append)
     stages = list(OrderedDict.fromkeys(progress.stage for progress in seen))
     assert stages[:4] == ["making events", "k-NN: hyperparameters", "NB: hyperparameters", "searching"]
-    assert stages[-1] == "NB: stage II at 30 dB"
+    assert "NB: stage II at 30 dB" in stages
+    assert stages[-1] == "held-out data, seed 2: NB"
     done = [progress.evaluations_done for progress in seen]
     assert done == sorted(done)
     assert (done[0], done[-1], seen[-1].evaluations_total) == (0, 1800, 1800)

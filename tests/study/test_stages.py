@@ -109,9 +109,9 @@ def test_stages_by_scikit_learn(study, events, classifier):
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_held_out_errors_by_scikit_learn(study, events, classifier):
-    held_out = make_dataset(10, inf, 1, "paper")
+    held_out = make_dataset(10, inf, 2, "paper")
     assert not np.isin(held_out.X(inf)[:, 0], events.X(inf)[:, 0]).any()
-    found, masks = find(study, HeldOut, classifier).errors, subsets(study, classifier)
+    found, masks = find(study, HeldOut, classifier, inf, 2).errors, subsets(study, classifier)
     assert set(found) == set(masks)
     for name, mask in masks.items():
         model = make_pipeline(MinMaxScaler(), CLASSIFIERS[classifier]).fit(events.X(inf)[:, mask], events.y)
@@ -159,7 +159,7 @@ def test_adding_an_algorithm_changes_no_number_of_the_others(study, tmp_path):
     for classifier in CLASSIFIERS:
         for kind in ("AllFeatures", "OneStandardError"):
             assert after["findings"][kind, classifier, ""] == before["findings"][kind, classifier, ""]
-        for kind, *place in ((HeldOut, classifier), (StageTwo, classifier, inf), (StageTwo, classifier, 30.0)):
+        for kind, *place in ((HeldOut, classifier, 30.0, 2), (StageTwo, classifier, inf), (StageTwo, classifier, 30.0)):
             old, new = (find(folder, kind, *place) for folder in (study, tmp_path))
             old, new = (getattr(found, "accuracy", None) or found.errors for found in (old, new))
             assert old == {key: value for key, value in new.items() if key != "bpso"}

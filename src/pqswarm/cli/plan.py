@@ -28,18 +28,21 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
     Example: pqswarm plan check my-study.toml
     """
     from pqswarm.study import load_plan
+    from pqswarm.study.data import read_own
+    from pqswarm.study.plan import DatasetPlan
 
     plan = load_plan(path)
     searches = len(plan.searched) * len(plan.classifiers) * plan.runs
     runs = searches + len(plan.sequential) * len(plan.classifiers)
+    samples = read_own(plan)
     numbers = (
-        plan.dataset.n_events,
+        plan.dataset.n_events if isinstance(plan.dataset, DatasetPlan) else len(samples or ()),
         len(plan.classifiers),
         len(plan.algorithms),
         runs,
         searches * plan.max_evaluations,
     )
-    words = ("event", "classifier", "algorithm", "run", "evaluation")
+    words = ("event" if samples is None else "sample", "classifier", "algorithm", "run", "evaluation")
     once = " and ".join(algorithm.title for algorithm in plan.sequential)
     counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
     typer.echo(f"{path} is fine: {counts}{f' and those of {once}' if once else ''}.")

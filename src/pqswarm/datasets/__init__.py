@@ -4,5 +4,7 @@ from pqswarm.datasets._deprecated import __getattr__ as __getattr__
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.files import load_dataset
 from pqswarm.datasets.make import make_dataset
+from pqswarm.datasets.samples import Samples
+from pqswarm.datasets.tabular import read_samples
 
-__all__ = ["Dataset", "load_dataset", "make_dataset"]
+__all__ = ["Dataset", "Samples", "load_dataset", "make_dataset", "read_samples"]

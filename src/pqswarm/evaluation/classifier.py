@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pqswarm._options import Parameters
+from pqswarm._threads import effective_jobs
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.cuda import DEVICES, check_device
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.generic import GenericEvaluator, first_line
 from pqswarm.evaluation.grid import GridSearchResult
 
 __all__ = ["Classifier"]
@@ -118,6 +120,51 @@ class Classifier(ABC):
     def _evaluator(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any) -> ClassificationEvaluator:
         """The evaluator; `options` are `scaling`, `n_jobs` and, where there is a choice, `device`."""
         return GenericEvaluator(X, y, folds, self.estimator(), **options)
+
+    def predict_new(
+        self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
+    ) -> AnyArray:
+        """Predict the labels of new events, by each subset of the features with a classifier fitted to all others.
+
+        Parameters
+        ----------
+        X, y : ndarray of shape (n_events, n_features), and (n_events,)
+            What to fit to, features scaled.
+        new : ndarray of shape (n_new, n_features)
+            Events to predict, scaled likewise.
+        masks : ndarray of bool, shape (m, n_features)
+            Subsets, none of them empty.
+        n_jobs : int or None
+            Threads; see :class:`ClassificationEvaluator`.
+
+        Returns
+        -------
+        ndarray of shape (m, n_new)
+            What :meth:`estimator` predicts; ties are decided as the evaluator decides them.
+
+        Examples
+        --------
+        >>> from pqswarm.evaluation import CLASSIFIERS
+        >>> X, y = np.array([[0.0, 0.5], [0.1, 0.4], [1.0, 0.5]]), np.array([0, 0, 1])
+        >>> masks = np.array([[True, False], [True, True]])
+        >>> CLASSIFIERS["k-nn"]({"n_neighbors": 1}).predict_new(X, y, np.array([[0.8, 0.5]]), masks).tolist()
+        [[1], [1]]
+        """
+        from joblib import Parallel, delayed
+
+        predicted = np.empty((len(masks), len(new)), dtype=y.dtype)
+
+        def work(row: int) -> None:
+            mask = masks[row]
+            try:
+                predicted[row] = self.estimator().fit(X[:, mask], y).predict(new[:, mask])
+            except Exception as error:  # the code of others may fail in any way
+                what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
+                raise PqswarmError(f"{what}: {first_line(error)}") from error
+
+        jobs = min(effective_jobs(n_jobs), len(masks))
+        Parallel(n_jobs=jobs, backend="threading")(delayed(work)(row) for row in range(len(masks)))
+        return predicted
 
     @classmethod
     def search_grid(

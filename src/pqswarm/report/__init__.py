@@ -9,13 +9,13 @@ from typing import Any as _Any
 
 if TYPE_CHECKING:
     from pqswarm.report.event_figures import plot_event, plot_features, plot_gallery
+    from pqswarm.report.noise_figures import plot_robustness
     from pqswarm.report.search_figures import plot_searches
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
     from pqswarm.report.sections.algorithms import plot_convergence, plot_error_against_size
     from pqswarm.report.sections.chance import plot_ranks
     from pqswarm.report.sections.confusion import plot_confusion
     from pqswarm.report.sections.features import plot_feature_map
-    from pqswarm.report.sections.noise import plot_robustness
     from pqswarm.report.sections.registry import SECTIONS
     from pqswarm.report.study_report import FORMATS, study_figures, write_figures, write_report
     from pqswarm.report.style import Palette, save_figure
@@ -52,8 +52,8 @@ __all__ = [
 
 
 # Where they are, in the order in which they import each other: a name is found without loading what comes after it.
-_MODULES = ("style", "tables", "event_figures", "search_figures", "section", "summary", "study_report")
-_SECTIONS = ("algorithms", "chance", "confusion", "features", "noise", "registry")
+_MODULES = ("style", "tables", "event_figures", "search_figures", "noise_figures", "section", "summary", "study_report")
+_SECTIONS = ("algorithms", "chance", "confusion", "features", "registry")
 
 
 def __getattr__(name: str) -> _Any:

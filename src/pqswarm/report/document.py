@@ -12,6 +12,7 @@ from pqswarm.report.sections.registry import REGISTRY
 from pqswarm.report.sentences import enumerate_words, runs
 from pqswarm.report.summary import StudySummary
 from pqswarm.report.tables import Table
+from pqswarm.study.data import held_out_seeds
 
 __all__ = ["Chapter", "Document", "Part", "compose", "describe_study"]
 
@@ -119,21 +120,24 @@ def describe_study(study: StudySummary) -> str:
     names = [c.name for c in study.classifiers]
     searched, sequential = [a.title for a in plan.searched], [a.title for a in plan.sequential]
     once = f" ({enumerate_words(sequential)}: once)" if sequential else ""
-    standard = "IEEE 1159 " if set(study.class_names) <= set(get_preset("paper").classes) else ""
+    made = study.generated
+    standard = "IEEE 1159 " if made and set(study.class_names) <= set(get_preset("paper").classes) else ""
     wavelet = "" if study.wavelet_level is None else "wavelet "
-    options = f" ({plan.dataset.feature_options.describe()})" if plan.dataset.features else ""
+    on = f" on {study.searched_on}" if made else ""
+    origin = f" (preset {made.preset_name}, seed {made.seed})" if made else ""
+    options = f" ({made.feature_options.describe()})" if made and made.features else ""
     text = (
-        f"{study.n_events} events of {n_classes} {standard}classes (preset {plan.dataset.preset_name}, seed "
-        f"{plan.dataset.seed}), with {len(study.feature_names)} {wavelet}features each{options}. "
-        f"{enumerate_words(searched + sequential)} searched for the features with which {enumerate_words(names)} "
-        f"{'misclassifies' if len(names) == 1 else 'misclassify'} the fewest events, in {plan.folds.number}-fold "
-        f"cross-validation on events without noise: {runs(plan.runs)} of {plan.max_evaluations} evaluations for "
-        f"each{once}."
+        f"{study.n_events} {study.noun}s of {n_classes} {standard}classes{origin}, with {len(study.feature_names)} "
+        f"{wavelet}features each{options}. {enumerate_words(searched + sequential)} searched for the features with "
+        f"which {enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest "
+        f"{study.noun}s, in {plan.folds.number}-fold cross-validation{on}: {runs(plan.runs)} of "
+        f"{plan.max_evaluations} evaluations for each{once}."
     )
-    levels = sum(level != inf for level in plan.dataset.snr)
+    levels, sets = sum(level != inf for level in plan.dataset.snr), len(held_out_seeds(plan))
     tests = [f"at {levels} level{'s' if levels > 1 else ''} of noise"] if levels else []
-    tests.append(f"on {n_classes * plan.held_out.events_per_class} held-out events")
-    if all(c.noise is not None for c in study.classifiers):
+    each = f"{sets} sets of " if sets > 1 else ""
+    tests += [f"on {each}{study.n_held_out} held-out {study.noun}s"] if sets else []
+    if tests and all(c.noise is not None and bool(c.held_out) == bool(sets) for c in study.classifiers):
         text += f" The best subsets were then tested {enumerate_words(tests)}."
     return " ".join([text, *_unfinished(study)])
 
@@ -150,5 +154,6 @@ def _unfinished(study: StudySummary) -> list[str]:
     untested = [c.name for c in study.classifiers if c.noise is None]
     if untested:
         words = enumerate_words(untested)
-        sentences.append(f"The tests of the best subsets with noise are still to come for {words}.")
+        noise = " with noise" if study.generated else ""
+        sentences.append(f"The tests of the best subsets{noise} are still to come for {words}.")
     return sentences

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import inf
 
-__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "runs"]
+__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "points", "runs"]
 
 
 def percent(share: float) -> str:
@@ -42,6 +42,11 @@ def duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.0f} seconds"
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
+
+
+def points(value: float) -> str:
+    """Return a number of percentage points, with two decimals and without a minus before zero."""
+    return f"{round(value, 2) + 0.0:.2f}"
 
 
 def enumerate_words(words: Sequence[str]) -> str:

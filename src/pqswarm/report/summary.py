@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
-from math import inf
+from math import inf, nan
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -15,7 +15,9 @@ from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.features import FUNCTIONS, feature_names
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
+from pqswarm.study.data import held_out_seeds
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
+from pqswarm.study.plan import DatasetPlan, HeldOutPlan
 from pqswarm.study.planfile import restore_plan
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class NoiseSummary:
     """Stage II: accuracies [%] of all features and, by title, of the best subsets, at each noise level [dB].
 
     `before` and `after` are the confusion matrices with all features and with the reference's best subset, without
-    noise.
+    noise. `held_out` are accuracies [%] on held-out events, shape (n_sets, n_levels), also of `ALL_FEATURES`.
     """
 
     levels: tuple[float, ...]
@@ -39,14 +41,19 @@ class NoiseSummary:
     accuracy: dict[str, FloatArray]
     before: IntArray
     after: IntArray
+    held_out: dict[str, FloatArray] = field(default_factory=dict)
 
     def gain(self, title: str) -> FloatArray:
         """Return theta = Theta - Theta(U) of an algorithm's best subset [percentage points], free of rounding."""
         return np.round(self.accuracy[title] - self.all_features, 9) + 0.0
 
     def robust(self, title: str) -> bool:
-        """Whether a subset is at least as good as all features at every level."""
+        """Whether a subset is at least as good as all features at every level, in cross-validation."""
         return bool((self.gain(title) >= 0).all())
+
+    def gains(self, title: str) -> FloatArray:
+        """Return theta on each set of held-out events, shape (n_sets, n_levels) [percentage points]."""
+        return np.round(self.held_out[title] - self.held_out[ALL_FEATURES], 9) + 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +76,8 @@ class ClassifierSummary:
         The run of each algorithm that runs once, by title.
     noise : NoiseSummary or None
         Stage II; None if the study has not come to it.
-    held_out : dict of str to float
-        Error rates on held-out events, by title.
+    held_out : dict of str to array of float, shape (n_sets,)
+        Error rates on each set of held-out events without noise, by title.
     smaller : OneStandardError or None
         The one-standard-error choice.
     reference : str
@@ -89,7 +96,7 @@ class ClassifierSummary:
     runs: dict[str, list[RunRecord]]
     sequential: dict[str, RunRecord]
     noise: NoiseSummary | None
-    held_out: dict[str, float]
+    held_out: dict[str, FloatArray]
     smaller: OneStandardError | None
     reference: str
     best_known: dict[str, Any] | None
@@ -140,6 +147,8 @@ class StudySummary:
         Time that all searches took together, on one core.
     classifiers : list of ClassifierSummary
         What was found.
+    n_held_out : int
+        Events of each set that is held out; 0 if none is.
     """
 
     plan: StudyPlan
@@ -149,6 +158,22 @@ class StudySummary:
     feature_names: tuple[str, ...]
     seconds: float
     classifiers: list[ClassifierSummary]
+    n_held_out: int = 0
+
+    @property
+    def generated(self) -> DatasetPlan | None:
+        """How the events were generated; None if the data are of one's own."""
+        return self.plan.dataset if isinstance(self.plan.dataset, DatasetPlan) else None
+
+    @property
+    def noun(self) -> str:
+        """What sentences call one row of the data: an event if it is a generated one, else a sample."""
+        return "sample" if self.generated is None else "event"
+
+    @property
+    def searched_on(self) -> str:
+        """What sentences call the rows that the searches saw."""
+        return "samples" if self.generated is None else "events without noise"
 
     @property
     def reference(self) -> str:
@@ -206,11 +231,23 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
         plan=plan,
         about=about,
         n_events=events.count,
-        class_names=events.class_names or plan.dataset.class_names,
+        class_names=events.class_names or _generated_classes(plan),
         feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
         seconds=sum(record.seconds for record in records),
         classifiers=present,
+        n_held_out=_n_held_out(plan, events),
     )
+
+
+def _n_held_out(plan: StudyPlan, events: findings.Events) -> int:
+    if isinstance(plan.held_out, HeldOutPlan):
+        return plan.held_out.events_per_class * len(events.class_names or _generated_classes(plan))
+    return events.held_out
+
+
+def _generated_classes(plan: StudyPlan) -> tuple[str, ...]:
+    """The classes of a study of an earlier version, which knew no others than those of presets."""
+    return plan.dataset.class_names if isinstance(plan.dataset, DatasetPlan) else ()
 
 
 def _found(finding: _Finding | None) -> _Finding:
@@ -229,7 +266,7 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     if not shared:
         return None
     titles = {a.name: a.title for a in plan.algorithms}
-    grid, held_out = store.find(findings.Grid, name), store.find(findings.HeldOut, name)
+    grid, held_out = store.find(findings.Grid, name), _held_out(store, plan, name, titles)
     return ClassifierSummary(
         name=name,
         slug=_slugs([c.name for c in plan.classifiers])[name],
@@ -238,8 +275,8 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
         all_features=_found(store.find(findings.AllFeatures, name)).error,
         runs={a.title: [r for r in by_algorithm[a.name] if r.key.run in shared] for a in plan.searched},
         sequential={a.title: by_algorithm[a.name][0] for a in plan.sequential if by_algorithm[a.name]},
-        noise=_noise(store, plan, name, titles),
-        held_out={} if held_out is None else {titles.get(key, key): error for key, error in held_out.errors.items()},
+        noise=_noise(store, plan, name, titles, held_out),
+        held_out={title: errors[:, plan.dataset.snr.index(inf)] for title, errors in held_out.items()},
         smaller=store.find(OneStandardError, name),
         reference=titles[plan.reference],
         best_known=_best_known(_found(store.find(findings.ProblemDigest, name)).digest),
@@ -247,7 +284,27 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     )
 
 
-def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> NoiseSummary | None:
+def _held_out(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> dict[str, FloatArray]:
+    """Error rates on held-out events by title, shape (n_sets, n_levels); of the sets that were tested at all levels.
+
+    Studies of earlier versions have one set, without noise: NaN stands for what they did not test.
+    """
+    levels, sets = plan.dataset.snr, []
+    for seed in held_out_seeds(plan):
+        found = [store.find(findings.HeldOut, name, level, seed) for level in levels]
+        if None not in found:
+            sets.append([one.errors for one in found if one is not None])
+    old = store.find(findings.HeldOut, name)
+    if old is not None:
+        sets.append([old.errors if level == inf else dict.fromkeys(old.errors, nan) for level in levels])
+    if not sets:
+        return {}
+    return {titles.get(key, key): np.array([[errors[key] for errors in one] for one in sets]) for key in sets[0][0]}
+
+
+def _noise(
+    store: Store, plan: StudyPlan, name: str, titles: dict[str, str], held_out: dict[str, FloatArray]
+) -> NoiseSummary | None:
     levels = plan.dataset.snr
     found = {level: one for level in levels if (one := store.find(findings.StageTwo, name, level)) is not None}
     if len(found) < len(levels):
@@ -259,6 +316,11 @@ def _noise(store: Store, plan: StudyPlan, name: str, titles: dict[str, str]) -> 
         accuracy={titles[key]: column for key, column in columns.items() if key != ONE_STANDARD_ERROR},
         before=np.asarray(found[inf].before),
         after=np.asarray(found[inf].after),
+        held_out={
+            title: 100.0 * (1.0 - errors)
+            for title, errors in held_out.items()
+            if title != ONE_STANDARD_ERROR and np.isfinite(errors).all()
+        },
     )
 
 

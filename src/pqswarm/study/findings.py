@@ -26,6 +26,7 @@ __all__ = [
     "OneStandardError",
     "ProblemDigest",
     "StageTwo",
+    "place_text",
 ]
 
 ALL_FEATURES = "all features"
@@ -33,6 +34,12 @@ ALL_FEATURES = "all features"
 
 ONE_STANDARD_ERROR = "one standard error"
 """Name of the smallest subset within one standard error of the reference's best."""
+
+
+def place_text(level: float | None, seed: int | None) -> str:
+    """Return a noise level and a seed as the store writes them; empty if there are none."""
+    parts = ["" if level is None else f"{level:g}", "" if seed is None else f"seed {seed}"]
+    return ", ".join(filter(None, parts))
 
 
 def _read_grid(given: dict[str, Any]) -> GridSearchResult:
@@ -66,9 +73,9 @@ class Finding:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Which one of its kind it is: of which classifier, and at which noise level; empty where there is but one."""
-        level = getattr(self, "level", None)
-        return getattr(self, "classifier", ""), "" if level is None else f"{level:g}"
+        """Which one of its kind it is: of which classifier, at which noise level and seed; empty where there is one."""
+        level, seed = getattr(self, "level", None), getattr(self, "seed", None)
+        return getattr(self, "classifier", ""), place_text(level, seed)
 
     def to_json(self) -> str:
         """Return it as JSON, numbers exact to the last bit."""
@@ -99,12 +106,17 @@ class Finished(Finding):
 
 @dataclass(frozen=True, eq=False)
 class Events(Finding):
-    """The events: how many, a digest of their features and labels, and what these are called."""
+    """The events, or samples of one's own: how many, a digest of features and labels, and what these are called.
+
+    Of samples of one's own also how many are held out, and their digest if they have a file of their own.
+    """
 
     count: int
     digest: str
     class_names: tuple[str, ...] = ()
     feature_names: tuple[str, ...] = ()
+    held_out: int = 0
+    held_out_digest: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +163,16 @@ class OneStandardError(Finding):
 
 @dataclass(frozen=True, eq=False)
 class HeldOut(Finding):
-    """Errors on events that no search saw, by the name of an algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`."""
+    """Errors on events that no search saw, by the name of an algorithm, `ALL_FEATURES` or `ONE_STANDARD_ERROR`.
+
+    The events are those of a seed at a noise level [dB]. Both are None in studies of earlier versions, which had one
+    set of events without noise.
+    """
 
     classifier: str
     errors: dict[str, float]
+    level: float | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

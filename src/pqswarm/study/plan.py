@@ -2,135 +2,41 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from pqswarm._options import warn_renamed
 from pqswarm._random import derived_seed
-from pqswarm.datasets.make import count_features
-from pqswarm.errors import unknown_name
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
-from pqswarm.events.presetfile import read_preset, write_preset
-from pqswarm.features import FeatureOptions
+from pqswarm.events.presetfile import write_preset
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
+from pqswarm.study.plan_parts import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, is_own
 
-__all__ = ["AlgorithmPlan", "ClassifierPlan", "DatasetPlan", "FoldsPlan", "HeldOutPlan", "StudyPlan"]
+__all__ = [
+    "AlgorithmPlan",
+    "ClassifierPlan",
+    "DatasetPlan",
+    "FoldsPlan",
+    "HeldOutPlan",
+    "OwnDataPlan",
+    "OwnHeldOutPlan",
+    "StudyPlan",
+]
 
 # Names that tables use otherwise: of subsets that no algorithm has found, and of columns.
 _TAKEN = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
-Count = Annotated[int, Field(ge=1, strict=True)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 
 
 class _Plan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def _complete_preset(given: Any, info: ValidationInfo) -> Any:
-    """Put what a preset file says, or a table, in full in its place: a study is to know it when the file is gone."""
-    folder = (info.context or {}).get("folder", Path())
-    if isinstance(given, dict):
-        return write_preset(read_preset(given, folder=folder))
-    return write_preset(load_preset(folder / given)) if isinstance(given, str) and given.endswith(".toml") else given
-
-
-def _changed_options(given: Any) -> Any:
-    """Return the options of features that are not the default, so that equal plans are equal in words, too."""
-    return FeatureOptions.of(given).changed() if isinstance(given, dict) else given
-
-
-class DatasetPlan(_Plan):
-    """The events to study, and the features that are extracted from them.
-
-    Attributes
-    ----------
-    preset : str or dict
-        Name of a preset, or all that a preset file says. In a plan file it may also be the path of a preset file,
-        relative to the plan, or a table of what would stand in one.
-    classes : tuple of str or None
-        Some of the classes of the preset, or all of them.
-    events_per_class : int
-        Events of each class.
-    snr : tuple of float
-        The noise levels [dB] of stage II; infinity, that of stage I, is among them.
-    seed : int
-        Seed of the events.
-    features : dict
-        What is not the default of :class:`pqswarm.features.FeatureOptions`.
-
-    Examples
-    --------
-    >>> plan = DatasetPlan(preset={"extends": "paper", "common": {"frequency": 60}}, features={"wavelet": "db4"})
-    >>> plan.preset_name, plan.make_preset().common["frequency"], plan.n_features
-    ('own', Fixed(value=60.0), 99)
-    """
-
-    preset: Annotated[str | dict[str, Any], BeforeValidator(_complete_preset)] = "paper"
-    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # of the preset; None: all of them
-    events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
-    snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
-    seed: Seed = 0
-    features: Annotated[dict[str, Any], BeforeValidator(_changed_options)] = {}
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        self.n_features  # noqa: B018 (it says if there is none)
-        if math.inf not in self.snr:
-            raise ValueError("snr must hold inf, the level at which features are selected")
-        if len({f"{level:g}" for level in self.snr}) != len(self.snr):
-            raise ValueError("snr holds a level twice")
-        return self
-
-    @cached_property
-    def _whole_preset(self) -> Preset:
-        return get_preset(self.preset) if isinstance(self.preset, str) else read_preset(self.preset)
-
-    def make_preset(self) -> Preset:
-        """Return the preset with the chosen classes."""
-        return self._whole_preset if self.classes is None else self._whole_preset.with_classes(self.classes)
-
-    @property
-    def preset_name(self) -> str:
-        """Name of the preset."""
-        return self._whole_preset.name
-
-    @property
-    def feature_options(self) -> FeatureOptions:
-        """Wavelet, level and border mode of the features."""
-        return FeatureOptions.of(self.features)
-
-    @property
-    def n_features(self) -> int:
-        """Features of an event."""
-        return count_features(self.make_preset(), self.feature_options)
-
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        """The event classes, in the order of the preset."""
-        return self.make_preset().classes
-
-    @property
-    def n_events(self) -> int:
-        """Events of all classes."""
-        return len(self.class_names) * self.events_per_class
-
-
-class HeldOutPlan(_Plan):
-    """Events that no search ever sees, on which the selected subsets are tested in the end."""
-
-    events_per_class: Count = 250
-    seed: Seed = 1
 
 
 class FoldsPlan(_Plan):
@@ -270,6 +176,13 @@ class AlgorithmPlan(_Plan):
         return self.parameters | ({"size": None} if self.all_sizes else {})
 
 
+_Data = Annotated[Annotated[DatasetPlan, Tag("generated")] | Annotated[OwnDataPlan, Tag("own")], Discriminator(is_own)]
+_HeldOut = Annotated[
+    Annotated[HeldOutPlan, Tag("generated")] | Annotated[OwnHeldOutPlan, Tag("own")] | Annotated[None, Tag("none")],
+    Discriminator(is_own),
+]
+
+
 class StudyPlan(_Plan):
     """A whole study.
 
@@ -295,8 +208,8 @@ class StudyPlan(_Plan):
     seed: Seed = 0
     reference: str = "2d-upso"
     paper: Annotated[bool, Field(strict=True)] = False
-    dataset: DatasetPlan = DatasetPlan()
-    held_out: HeldOutPlan = HeldOutPlan()
+    dataset: _Data = DatasetPlan()
+    held_out: _HeldOut = HeldOutPlan()
     folds: FoldsPlan = FoldsPlan()
     classifiers: Annotated[tuple[ClassifierPlan, ...], Field(min_length=1)]
     algorithms: Annotated[tuple[AlgorithmPlan, ...], Field(min_length=1)]
@@ -304,7 +217,11 @@ class StudyPlan(_Plan):
     @model_validator(mode="before")
     @classmethod
     def _rename(cls, given: Any) -> Any:
-        if not isinstance(given, dict) or "fresh" not in given:
+        if not isinstance(given, dict):
+            return given
+        if is_own(given.get("dataset", {})) == "own":
+            given = {"title": "Feature selection", "held_out": None} | given
+        if "fresh" not in given:
             return given
         if "held_out" in given:
             raise ValueError("[fresh] is the former name of [held_out]: keep [held_out] alone")
@@ -327,23 +244,37 @@ class StudyPlan(_Plan):
                     f"algorithms holds {alike[0]!r} and {alike[1]!r}, which are both {algorithm.title!r} in tables: "
                     f"give one of them another name"
                 )
-            size = algorithm.search.Parameters.of(algorithm.settings).size
-            if size is not None and size > self.dataset.n_features:
-                raise ValueError(
-                    f"size of {algorithm.name!r} is {size}, but an event has only {self.dataset.n_features} features"
-                )
         if not self.searched:
             raise ValueError("algorithms must hold at least one that runs many times, such as 2d-upso or ga")
         if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
             raise unknown_name("reference", self.reference, names)
-        if self.held_out.seed == self.dataset.seed:
-            raise ValueError("held_out.seed must differ from dataset.seed, or its events are not held out")
-        if self.folds.number > self.dataset.events_per_class:
-            raise ValueError(
-                f"folds.number is {self.folds.number}, more than dataset.events_per_class, "
-                f"{self.dataset.events_per_class}"
-            )
+        self._check_data()
         return self
+
+    def _check_data(self) -> None:
+        data, held_out = self.dataset, self.held_out
+        if isinstance(data, OwnDataPlan):
+            if isinstance(held_out, HeldOutPlan):
+                raise ValueError("held_out: data of one's own are held out by file, or by share: give one of them")
+            if self.paper:
+                raise ValueError("paper: the paper's values are of its own data: leave it out beside dataset.file")
+            return
+        if isinstance(held_out, OwnHeldOutPlan):
+            raise ValueError("held_out: file and share are for data of one's own, which dataset.file names")
+        if held_out is not None and data.seed in held_out.seeds:
+            raise ValueError("held_out.seeds must not hold dataset.seed, or its events are not held out")
+        if self.folds.number > data.events_per_class:
+            raise ValueError(
+                f"folds.number is {self.folds.number}, more than dataset.events_per_class, {data.events_per_class}"
+            )
+        self.check_sizes(data.n_features)
+
+    def check_sizes(self, n_features: int) -> None:
+        """Raise an error if an algorithm shall select more features than there are."""
+        for algorithm in self.algorithms:
+            size = algorithm.search.Parameters.of(algorithm.settings).size
+            if size is not None and size > n_features:
+                raise PqswarmError(f"size of {algorithm.name} is {size}, but there are only {n_features} features.")
 
     @property
     def searched(self) -> tuple[AlgorithmPlan, ...]:
@@ -370,14 +301,17 @@ class StudyPlan(_Plan):
 
     def canonical(self) -> str:
         """Return all that decides the results, as JSON, always the same for the same plan."""
-        return json.dumps(self.model_dump(mode="python", exclude={"title", "paper"}), sort_keys=True)
+        # Of a file counts what is in it, which the study knows by a digest, not what it is called.
+        left_out: Any = {"title": True, "paper": True, "dataset": {"file"}, "held_out": {"file"}}
+        return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[str]:
         """Return in words how the plan differs from another: one line for each key that decides the results."""
         plans = [json.loads(plan.canonical()) for plan in (other, self)]
-        if {type(plan["dataset"]["preset"]) for plan in plans} == {str, dict}:
+        if {type(plan["dataset"].get("preset")) for plan in plans} == {str, dict}:
             for plan, full in zip(plans, (other, self), strict=True):  # a name is compared by what it stands for
-                plan["dataset"]["preset"] = write_preset(full.dataset._whole_preset)
+                assert isinstance(full.dataset, DatasetPlan)  # noqa: S101
+                plan["dataset"]["preset"] = write_preset(full.dataset.whole_preset)
         there, here = map(_flat, plans)
         return [
             f"{key}: {there.get(key, 'absent')} there, {here.get(key, 'absent')} now"

@@ -12,11 +12,15 @@ from pqswarm._toml import to_toml
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.presetfile import preset_lines
 from pqswarm.study.plan import AlgorithmPlan, DatasetPlan, FoldsPlan, HeldOutPlan, StudyPlan
+from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
 
-__all__ = ["PLANS", "format_plan", "load_plan", "plan_text", "read_plan", "restore_plan"]
+__all__ = ["COPY", "PLANS", "format_plan", "load_plan", "plan_given_data", "plan_text", "read_plan", "restore_plan"]
 
 PLANS: tuple[str, ...] = ("quick", "paper", "smoke")
 """The plans that come with pqswarm."""
+
+COPY = "dataset.npz"
+"""Name of the file in the folder of a study that holds its data."""
 
 _PARTS: dict[str, type[BaseModel]] = {
     "dataset": DatasetPlan,
@@ -103,12 +107,13 @@ def _explained(error: ValidationError) -> list[str]:
     for mistake in mistakes:
         if mistake["type"] == "too_short" and mistake["loc"] in deeper:
             continue  # a member was refused, and that is said already
-        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in mistake["loc"]).lstrip(".")
+        loc = tuple(part for part in mistake["loc"] if part not in ("generated", "own"))
+        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
         message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
         if mistake["type"] in _IN_WORDS:
             message = _IN_WORDS[mistake["type"]].format(**mistake.get("ctx", {}))
         if mistake["type"] == "extra_forbidden":
-            message = f"there is no such key: {_known_keys(mistake['loc'])}"
+            message = f"there is no such key: {_known_keys(loc)}"
         elif mistake["type"] != "value_error" and mistake["type"] != "missing":
             message = f"{message}, not {mistake['input']!r}"
         lines.append(f"  {place + ': ' if place else ''}{message}.")
@@ -117,7 +122,9 @@ def _explained(error: ValidationError) -> list[str]:
 
 def _known_keys(place: tuple[int | str, ...]) -> str:
     owner = _PARTS.get(str(place[0]), StudyPlan) if len(place) > 1 else StudyPlan
-    return "known here are " + ", ".join(owner.model_fields)
+    own = " or, for data of one's own, file, label" if owner is DatasetPlan else ""
+    own = " or, for data of one's own, file, share, seed" if owner is HeldOutPlan else own
+    return "known here are " + ", ".join(owner.model_fields) + own
 
 
 def load_plan(given: str | Path) -> StudyPlan:
@@ -145,7 +152,11 @@ def load_plan(given: str | Path) -> StudyPlan:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise PqswarmError(f"cannot read the plan {path}: {error}.") from None
-    return read_plan(text, str(path), path.parent)
+    plan = read_plan(text, str(path), path.parent)
+    for part in (plan.dataset, plan.held_out):
+        if isinstance(part, OwnDataPlan | OwnHeldOutPlan):
+            part.lie_in(path.parent)
+    return plan
 
 
 def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
@@ -155,6 +166,17 @@ def restore_plan(kept: Mapping[str, Any]) -> StudyPlan:
     except ValidationError as error:
         lines = "\n".join(_explained(error))
         raise PqswarmError(f"the plan that the study keeps cannot be read:\n{lines}") from None
+
+
+def plan_given_data(plan: StudyPlan) -> StudyPlan:
+    """Return a plan for data that are given in Python: they stand for its file, or the copy that the study keeps."""
+    if isinstance(plan.dataset, OwnDataPlan):
+        return plan
+    given = plan.model_dump(exclude_unset=True)
+    try:
+        return StudyPlan.model_validate(given | {"dataset": given.get("dataset", {}) | {"file": COPY}})
+    except ValidationError as error:
+        raise PqswarmError("\n".join(["data are given, but the plan speaks of others:", *_explained(error)])) from None
 
 
 def format_plan(plan: StudyPlan) -> str:
@@ -175,7 +197,7 @@ def format_plan(plan: StudyPlan) -> str:
     >>> format_plan(read_plan(plan_text("smoke"))).splitlines()[:2]
     ['title = "A smoke test"', 'runs = 3']
     """
-    parts = plan.model_dump(exclude_none=True)
+    parts = plan.model_dump(exclude_none=True, exclude=None if plan.paper else {"paper"})
     lines = [f"{key} = {to_toml(value)}" for key, value in parts.items() if not isinstance(value, dict | tuple)]
     for key, value in parts.items():
         members = [value] if isinstance(value, dict) else value if isinstance(value, tuple) else []

@@ -1,10 +1,9 @@
 """Run a study: make what the searches need, run them, and look at what they have found."""
 
-import hashlib
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 from math import inf
@@ -15,20 +14,22 @@ import numpy as np
 
 from pqswarm import __version__
 from pqswarm._threads import effective_jobs
-from pqswarm.datasets import Dataset
+from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Folds
 from pqswarm.evaluation.cuda import check_device
 from pqswarm.study import findings, stages
+from pqswarm.study.data import Data, held_out_seeds, make_held_out, open_data
 from pqswarm.study.executors import worker_pool
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
 from pqswarm.study.lock import lock_folder
-from pqswarm.study.plan import ClassifierPlan, StudyPlan
-from pqswarm.study.planfile import restore_plan
+from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
+from pqswarm.study.planfile import plan_given_data, restore_plan
 from pqswarm.study.problem import Problem
 from pqswarm.study.progress import Meter, Report
 from pqswarm.study.records import best_of
 from pqswarm.study.scheduler import Scheduler
+from pqswarm.study.stages import Masks
 from pqswarm.study.store import Store
 
 __all__ = ["run_study"]
@@ -44,6 +45,7 @@ def run_study(
     device: str = "cpu",
     cluster: str | None = None,
     progress: Report | None = None,
+    data: Any = None,
 ) -> None:
     """Run a study, or what is left of it, and keep everything in a folder.
 
@@ -63,14 +65,21 @@ def run_study(
         Address of a Dask scheduler that hands the work out, instead of processes on this machine.
     progress : callable, optional
         Called with :class:`StudyProgress` every few seconds.
+    data : Samples, DataFrame or (X, y), optional
+        Data of one's own, in place of those of the file that the plan names, if it names one; see
+        :meth:`pqswarm.datasets.Samples.of`. The study keeps a copy, ``dataset.npz``.
     """
+    given = None
+    if data is not None:
+        plan = plan_given_data(plan)
+        given = Samples.of(data, label=getattr(plan.dataset, "label", None))
     if cluster is None:  # else its workers know whether they have a GPU
         check_device(device)
     workers = effective_jobs(jobs)
     with lock_folder(Path(folder)), Store(folder, write=True) as store:
         _check_same_plan(store, plan)
         study = _Study(plan, store, workers, progress or (lambda _: None))
-        study.run(device, cluster)
+        study.run(device, cluster, given)
         if store.find(findings.Finished) is None:
             store.put(findings.Finished(time.time()))
 
@@ -120,22 +129,25 @@ class _Study:
         self.meter = Meter(plan, report)
         self.scheduler = Scheduler(plan, store, self.meter)
 
-    def run(self, device: str, cluster: str | None) -> None:
+    def run(self, device: str, cluster: str | None, given: Samples | None) -> None:
         """Do all of it."""
         wanted = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in self.plan.classifiers}
         with ExitStack() as stack:
             jobs = min(self.jobs, self.meter.runs_total)
             devices = dict.fromkeys(wanted.values())
             pools = {name: stack.enter_context(worker_pool(jobs, cluster, name)) for name in devices}
-            self.meter.tell("making events")
-            events = self.open_events()
+            data = self.open_data(given)
+            events = data.seen
             problems = {classifier.name: self.prepare(classifier, events) for classifier in self.plan.classifiers}
             for name, pool in pools.items():
                 chosen = {key: problem for key, problem in problems.items() if wanted[key] == name}
                 for algorithms in (self.plan.searched, self.plan.sequential):
                     self.scheduler.search(pool, chosen, algorithms, name)
-        for classifier, problem in problems.items():
-            self.examine(classifier, problem, events)
+        masks = {name: self.best_subsets(name, problem) for name, problem in problems.items()}
+        for name, problem in problems.items():
+            self.stage_two(name, problem, masks[name], events)
+        for seed in held_out_seeds(self.plan):
+            self.test_held_out(seed, problems, masks, data)
 
     def once(
         self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
@@ -147,19 +159,15 @@ class _Study:
             self.store.put(found)
         return found
 
-    def open_events(self) -> Dataset:
-        """Return the events, which must be those that the study began with."""
-        path = self.store.folder / "dataset.npz"
-        events = stages.open_events(self.plan.dataset, path, self.jobs)
-        digest = hashlib.sha256(np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()).hexdigest()
-        found = findings.Events(len(events), digest, events.class_names, events.feature_names)
-        if self.once(lambda: found, findings.Events).digest != digest:
-            raise PqswarmError(
-                f"{path} does not hold the events this study began with: restore it, or remove it to make them again."
-            )
-        return events
+    def open_data(self, given: Samples | None) -> Data:
+        """Return the data, which must be those that the study began with."""
+        self.meter.tell("making events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
+        began = self.store.find(findings.Events)
+        data = open_data(self.plan, self.store.folder, self.jobs, given, began)
+        self.once(lambda: data.about, findings.Events)
+        return data
 
-    def prepare(self, plan: ClassifierPlan, events: Dataset) -> Problem:
+    def prepare(self, plan: ClassifierPlan, events: Dataset | Samples) -> Problem:
         """Make what the searches with one classifier need, and find out how well all features do."""
         name = plan.name
         self.meter.tell(f"{name}: hyperparameters")
@@ -177,19 +185,38 @@ class _Study:
             self.store.put(findings.AllFeatures(name, float(problem.evaluator(self.jobs).errors(everything)[0])))
         return problem
 
-    def examine(self, name: str, problem: Problem, events: Dataset) -> None:
-        """Look at the best subsets of one classifier: stage II and what lies beyond the paper."""
-        plan, jobs = self.plan, self.jobs
+    def best_subsets(self, name: str, problem: Problem) -> Masks:
+        """Return the best subsets of one classifier, and the smallest that is almost as good as the reference's."""
+        plan = self.plan
         runs = {algorithm.name: self.scheduler.runs(name, algorithm.name) for algorithm in plan.algorithms}
         masks = {ALL_FEATURES: np.ones(problem.X.shape[1], dtype=np.bool_)}
         masks |= {algorithm: best_of(records).mask for algorithm, records in runs.items()}
         self.meter.tell(f"{name}: a smaller subset")
         others = [record.mask for record in runs[plan.reference]]
-        find = partial(stages.find_smaller, name, problem, masks[plan.reference], others, jobs)
+        find = partial(stages.find_smaller, name, problem, masks[plan.reference], others, self.jobs)
         masks[ONE_STANDARD_ERROR] = self.once(find, findings.OneStandardError, name).mask
-        self.meter.tell(f"{name}: held-out events")
-        self.once(lambda: stages.evaluate_held_out(name, problem, masks, plan, jobs), findings.HeldOut, name)
-        for level in plan.dataset.snr:
-            self.meter.tell(f"{name}: stage II at {level:g} dB")
-            evaluate = partial(stages.evaluate_stage_two, name, problem, masks, events, level, plan, jobs)
+        return masks
+
+    def stage_two(self, name: str, problem: Problem, masks: Masks, events: Dataset | Samples) -> None:
+        """Test the best subsets of one classifier with another partition, at each noise level."""
+        for level in self.plan.dataset.snr:
+            self.meter.tell(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
+            evaluate = partial(stages.evaluate_stage_two, name, problem, masks, events, level, self.plan, self.jobs)
             self.once(evaluate, findings.StageTwo, name, level)
+
+    def test_held_out(self, seed: int, problems: Mapping[str, Problem], masks: Mapping[str, Masks], data: Data) -> None:
+        """Test the best subsets of all classifiers on one set of held-out events, at each noise level."""
+        left = [
+            (level, name)
+            for level in self.plan.dataset.snr
+            for name in problems
+            if self.store.find(findings.HeldOut, name, level, seed) is None
+        ]
+        if not left:
+            return
+        self.meter.tell(f"held-out data, seed {seed}")
+        new = make_held_out(self.plan, data, seed, list(dict.fromkeys(level for level, _ in left)), self.jobs)
+        for level, name in left:
+            self.meter.tell(f"held-out data, seed {seed}: {name}")
+            at = (level, seed)
+            self.store.put(stages.evaluate_held_out(name, problems[name], masks[name], data.seen, new, at, self.jobs))

@@ -3,17 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from pathlib import Path
 
 import numpy as np
 
-from pqswarm import __version__
 from pqswarm._typing import BoolArray, IntArray
-from pqswarm.datasets import Dataset, load_dataset, make_dataset
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.datasets import Dataset, Samples
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
 from pqswarm.study.findings import ALL_FEATURES, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo
-from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
+from pqswarm.study.plan import ClassifierPlan, StudyPlan
 from pqswarm.study.problem import Problem
 
 __all__ = [
@@ -21,7 +19,6 @@ __all__ = [
     "evaluate_held_out",
     "evaluate_stage_two",
     "find_smaller",
-    "open_events",
     "search_grid",
 ]
 
@@ -29,25 +26,7 @@ Masks = Mapping[str, BoolArray]
 """Subsets by name: of algorithms, `ALL_FEATURES` and `ONE_STANDARD_ERROR`."""
 
 
-def open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
-    """Return the planned events: those of a file, if it is there, or new ones, which are written to it."""
-    if not path.exists():
-        options = plan.feature_options
-        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
-        made.save(path)
-        return made
-    try:
-        kept = load_dataset(path)
-    except FileFormatError as error:
-        raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
-    planned = (plan.seed, plan.make_preset().name, plan.snr, plan.n_events, plan.class_names, __version__)
-    found = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
-    if found != planned or kept.feature_options != plan.feature_options:
-        raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
-    return kept
-
-
-def search_grid(plan: ClassifierPlan, events: Dataset, folds: Folds, jobs: int) -> Grid | None:
+def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> Grid | None:
     """Search the grid of a classifier's hyperparameters; None if it has none."""
     search = CLASSIFIERS[plan.kind].search_grid
     found = search(events.X(inf), events.y, folds, scaling=plan.scaling, n_jobs=jobs)
@@ -88,20 +67,34 @@ def find_smaller(
     return OneStandardError(name, masks[chosen], float(errors[chosen]), width)
 
 
-def evaluate_held_out(name: str, problem: Problem, masks: Masks, plan: StudyPlan, jobs: int) -> HeldOut:
-    """Return the errors on events that no search saw, of classifiers fitted to all events of the study."""
-    held_out, preset, options = plan.held_out, plan.dataset.make_preset(), plan.dataset.feature_options
-    events = make_dataset(held_out.events_per_class, inf, held_out.seed, preset, jobs, features=options)
-    train, test = scaled(problem.X, problem.X), scaled(events.X(inf), problem.X)
-    errors = {}
-    for subset, mask in masks.items():
-        model = problem.classifier.estimator().fit(train[:, mask], problem.y)
-        errors[subset] = float(np.mean(model.predict(test[:, mask]) != events.y))
-    return HeldOut(name, errors)
+def evaluate_held_out(
+    name: str,
+    problem: Problem,
+    masks: Masks,
+    data: Samples | Dataset,
+    new: Samples | Dataset,
+    at: tuple[float, int],
+    jobs: int,
+) -> HeldOut:
+    """Return the errors on new events at a noise level and of a seed, of classifiers fitted to all events of the study.
+
+    The classifiers are fitted at the same noise level, as in stage II.
+    """
+    level, seed = at
+    train, test = data.X(level), new.X(level)
+    subsets = np.stack(list(masks.values()))
+    try:
+        predicted = problem.classifier.predict_new(
+            scaled(train, train), problem.y, scaled(test, train), subsets, n_jobs=jobs
+        )
+    except PqswarmError as error:
+        raise PqswarmError(f"{name} fails on held-out data (seed {seed}): {error}") from error
+    rates = (predicted != new.y).mean(axis=1)
+    return HeldOut(name, dict(zip(masks, rates.tolist(), strict=True)), level, seed)
 
 
 def evaluate_stage_two(
-    name: str, problem: Problem, masks: Masks, events: Dataset, level: float, plan: StudyPlan, jobs: int
+    name: str, problem: Problem, masks: Masks, events: Dataset | Samples, level: float, plan: StudyPlan, jobs: int
 ) -> StageTwo:
     """Return the accuracies of subsets at a noise level, with another partition; without noise, also confusions."""
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.stage_two_seed)

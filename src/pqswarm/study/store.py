@@ -18,7 +18,7 @@ import numpy as np
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.study import records
-from pqswarm.study.findings import Finding
+from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.legacy import translate
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
@@ -200,12 +200,15 @@ class Store:
         with self._explained(), self._transaction():
             self._db.executemany("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", [(*row, _digest(row)) for row in rows])
 
-    def find(self, kind: type[_Kind], classifier: str = "", level: float | None = None) -> _Kind | None:
+    def find(
+        self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
+    ) -> _Kind | None:
         """Return a finding of a kind, a class of :mod:`pqswarm.study.findings`, or None if it is not there yet.
 
-        It is about the classifier of that name, or the study, at a noise level [dB] if it is of stage II.
+        It is about the classifier of that name, or the study; at a noise level [dB] if it is of stage II or of held-out
+        events, and about the set of those that a seed made.
         """
-        place = (kind.__name__, classifier, "" if level is None else f"{level:g}")
+        place = (kind.__name__, classifier, place_text(level, seed))
         statement = "SELECT * FROM findings WHERE kind = ? AND classifier = ? AND level = ?"
         with self._explained():
             row = self._db.execute(statement, place).fetchone()

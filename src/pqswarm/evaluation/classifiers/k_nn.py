@@ -7,15 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pqswarm._options import Parameters
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.classifier import Classifier
+from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.knn import METRICS, KNNEvaluator, KNNHyperparameters
+from pqswarm.evaluation.knn import METRICS, KNNEvaluator, KNNHyperparameters, KNNOnCpu, View
 
 __all__ = ["KNNClassifier"]
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
+_LEAST = 15  # events of a fold, as many as can be neighbours
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
@@ -44,6 +47,18 @@ class KNNClassifier(Classifier):
 
     def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KNNEvaluator:
         return KNNEvaluator(X, y, folds, **self.settings, **options)
+
+    def predict_new(
+        self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
+    ) -> AnyArray:
+        """Predict the labels of new events by the evaluator, with its rule for ties: they are its second fold."""
+        rows = np.resize(np.arange(len(new)), max(len(new), _LEAST))
+        folds = Folds(np.repeat([0, 1], [len(X), len(rows)]))
+        labels = np.concatenate([y, np.resize(y, len(rows))])  # those of new events have no say
+        evaluator = self._evaluator(np.concatenate([X, new[rows]]), labels, folds, scaling="none", n_jobs=n_jobs)
+        evaluator.views = [View(evaluator.data, 1)]  # events of the first fold are not predicted
+        found = KNNOnCpu(evaluator).predict(masks)[:, len(X) : len(X) + len(new)]
+        return np.asarray(evaluator.classes[found])
 
     @classmethod
     def _at_point(

@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pqswarm._options import Parameters
+from pqswarm._threads import effective_jobs
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.naive_bayes import KernelNBEvaluator, KernelNBHyperparameters
 
@@ -38,6 +40,27 @@ class KernelNBClassifier(Classifier):
 
     def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KernelNBEvaluator:
         return KernelNBEvaluator(X, y, folds, **self.settings, **options)
+
+    def predict_new(
+        self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
+    ) -> AnyArray:
+        """Predict the labels of new events: what each feature says is computed once, for all subsets."""
+        from joblib import Parallel, delayed
+
+        from pqswarm.evaluation._nb_kernels import decide_exactly
+
+        def terms(columns: IntArray) -> tuple[FloatArray, FloatArray]:
+            found: tuple[FloatArray, FloatArray] = self.estimator().fit(X[:, columns], y)._terms(new[:, columns])
+            return found
+
+        jobs = min(effective_jobs(n_jobs), X.shape[1])
+        parts = np.array_split(np.arange(X.shape[1]), jobs)
+        found = Parallel(n_jobs=jobs, backend="threading")(delayed(terms)(columns) for columns in parts)
+        table, priors = np.concatenate([part for part, _ in found]), found[0][1]
+        winners = np.empty((len(masks), len(new)), dtype=np.int64)
+        for mask, row in zip(masks, winners, strict=True):
+            decide_exactly(table, priors, np.flatnonzero(mask), np.arange(len(new)), row)
+        return np.asarray(np.unique(y)[winners])
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Classifier | None:

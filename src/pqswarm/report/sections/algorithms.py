@@ -27,7 +27,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     best = found.best(found.reference)
     return Content(
         drawings=[_convergence(study, found), _scatter(study, found)],
-        tables=[_performances(found, fared), *_gap(found)],
+        tables=[_performances(study, found, fared), *_gap(found)],
         answer=_sentences(study, found, fared),
         numbers={
             "features": f"{best.size} of {best.mask.size}",
@@ -86,7 +86,7 @@ def _performance(found: ClassifierSummary, title: str) -> dict[str, Any]:
     }
 
 
-def _performances(found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> Table:
+def _performances(study: StudySummary, found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> Table:
     n, paper = found.n_features, found.paper
     rows = []
     for title, values in fared.items():
@@ -109,10 +109,10 @@ def _performances(found: ClassifierSummary, fared: Mapping[str, dict[str, Any]])
         },
         lowest=("mean_J", "mean_size", "score"),
         highest=("PI", "Xi"),
-        note=f"J: error rate, the share of misclassified events, mean over the folds; all {n} features have J(U) = "
-        f"{found.all_features:.4f}{printed}. PI: by how much J is below J(U). ξ: number of features selected; Ξ: by "
-        f"how much it is below {n}. SD: standard deviation over the runs. Overall score: the sum over the runs of "
-        f"(ξ/{n}) J; it grows with the number of runs{', which was 40 in the paper' if paper else ''}.",
+        note=f"J: error rate, the share of misclassified {study.noun}s, mean over the folds; all {n} features have "
+        f"J(U) = {found.all_features:.4f}{printed}. PI: by how much J is below J(U). ξ: number of features selected; "
+        f"Ξ: by how much it is below {n}. SD: standard deviation over the runs. Overall score: the sum over the runs "
+        f"of (ξ/{n}) J; it grows with the number of runs{', which was 40 in the paper' if paper else ''}.",
     )
 
 

@@ -1,4 +1,4 @@
-"""The question "Which events are misclassified?": confusion matrices with all and with the selected features."""
+"""The question "Which classes are confused?": confusion matrices with all and with the selected features."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -27,8 +27,8 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     drawing = Drawing(
         "",
         f"Confusion matrices: all features, and the best subset of {found.reference}",
-        "Rows are the true classes, columns the predicted ones, without noise. The diagonal counts the events that are "
-        "classified correctly, the red cells those that are not.",
+        f"Rows are the true classes, columns the predicted ones, of {study.searched_on}. The diagonal counts the "
+        f"{study.noun}s that are classified correctly, the red cells those that are not.",
         lambda: plot_confusion(noise.before, noise.after, study.class_names),
     )
     return Content(drawings=[drawing], tables=most_frequent(found, study.class_names))

@@ -12,8 +12,8 @@ __all__ = ["content"]
 
 def content(study: StudySummary) -> Content:
     """Show one event of each class."""
-    made = study.plan.dataset
-    if not set(study.class_names) <= set(made.class_names):
+    made = study.generated
+    if made is None or not set(study.class_names) <= set(made.class_names):
         return Content()
 
     def draw() -> Figure:

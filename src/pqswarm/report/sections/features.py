@@ -1,7 +1,6 @@
-"""The question "Which features matter?": how often each was selected, the best subset, stability of the selection."""
+"""The question "Which features matter?": how often each was selected, and the best subset."""
 
 from collections.abc import Sequence
-from math import isnan
 
 import matplotlib as mpl
 import numpy as np
@@ -15,7 +14,6 @@ from pqswarm.report.sentences import features
 from pqswarm.report.style import STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
-from pqswarm.statistics import stability
 
 __all__ = ["content", "plot_feature_map"]
 
@@ -23,16 +21,16 @@ _FULL = "#0a58b0"  # of a feature that every run selected; white figures show on
 
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
-    """Show how often the reference selected each feature, its best subsets, and how stable all selections are."""
+    """Show how often the reference selected each feature, and its best subsets."""
     share = found.masks(found.reference).mean(axis=0)
     return Content(
-        words=[_describe(found)],
+        words=[_describe(study, found)],
         drawings=_drawings(study, found, share),
-        tables=[_features(study, found, share), *_stability(found)],
+        tables=[_features(study, found, share)],
     )
 
 
-def _describe(found: ClassifierSummary) -> str:
+def _describe(study: StudySummary, found: ClassifierSummary) -> str:
     best, smaller = found.best(found.reference), found.smaller
     text = f"The best subset of {found.reference} has {features(best.size)}."
     if smaller is None:
@@ -42,16 +40,17 @@ def _describe(found: ClassifierSummary) -> str:
         return f"{text} No smaller one was found within one standard error ({smaller.standard_error:.4f}) of it."
     return (
         f"{text} Within one standard error ({smaller.standard_error:.4f}) of its {best.error:.4f} lies a subset of "
-        f"{features(size)} with an error rate of {smaller.error:.4f}: these events can hardly tell the two apart."
+        f"{features(size)} with an error rate of {smaller.error:.4f}: these {study.noun}s can hardly tell the two "
+        f"apart."
     )
 
 
 def _drawings(study: StudySummary, found: ClassifierSummary, share: FloatArray) -> list[Drawing]:
-    level = study.wavelet_level
-    if level is None:
+    level, made = study.wavelet_level, study.generated
+    if level is None or made is None:
         return []
     bands = band_names(level)
-    rate = getattr(study.plan.dataset.make_preset().common.get("sampling_rate"), "value", None)
+    rate = getattr(made.make_preset().common.get("sampling_rate"), "value", None)
     ranges = ""
     if rate is not None:
         (low, high), *_, (_, least) = band_edges(rate, level)
@@ -91,26 +90,6 @@ def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) 
         note=f"{named}Listed are the features of the subsets named above, and all that were selected in at least half "
         f"of the runs.",
     )
-
-
-def _stability(found: ClassifierSummary) -> list[Table]:
-    if found.n_runs < 2:
-        return []
-    rows = []
-    for title in found.runs:
-        result = stability(found.masks(title))
-        values = {"stability": result.stability, "low": result.lower, "high": result.upper}
-        rows.append({"algorithm": title} | {key: None if isnan(value) else value for key, value in values.items()})
-    return [
-        Table(
-            "stability",
-            f"Stability of the selection over the runs with {found.name}",
-            rows,
-            {"stability": ("stability", ".3f"), "low": ("95 % interval from", ".3f"), "high": ("to", ".3f")},
-            highest=("stability",),
-            note="Nogueira's measure. 1: every run selects the same features; 0: as alike as by chance.",
-        )
-    ]
 
 
 def plot_feature_map(frequency: FloatArray, bands: Sequence[str], functions: Sequence[str]) -> Figure:

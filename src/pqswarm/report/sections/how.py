@@ -1,9 +1,10 @@
 """How the study was run: version, machine, time, seeds, and the plan, to run it again."""
 
 from pqswarm.report.section import Content
-from pqswarm.report.sentences import duration
+from pqswarm.report.sentences import duration, enumerate_words
 from pqswarm.report.summary import StudySummary
 from pqswarm.study import format_plan
+from pqswarm.study.data import held_out_seeds
 
 __all__ = ["content"]
 
@@ -11,11 +12,14 @@ __all__ = ["content"]
 def content(study: StudySummary) -> Content:
     """Tell version, machine, time and seeds, and give the plan."""
     about, machine, plan = study.about, study.about.machine, study.plan
+    seeds = {"events": study.generated and study.generated.seed, "searches": plan.seed}
+    listed = [f"{seed} ({what})" for what, seed in seeds.items() if seed is not None]
+    listed.insert(-1, f"{plan.folds.seed} and {plan.folds.stage_two_seed} (folds)")
+    held_out = [str(seed) for seed in held_out_seeds(plan)]
+    listed += [f"{enumerate_words(held_out)} (held-out {study.noun}s)"] if held_out else []
     words = (
         f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
         f"{machine['python']}). All searches together took {duration(study.seconds)} of computing time. Seeds: "
-        f"{plan.dataset.seed} (events), {plan.folds.seed} and {plan.folds.stage_two_seed} (folds), {plan.seed} "
-        f"(searches), {plan.held_out.seed} (held-out events). The same plan gives the same numbers, whatever the "
-        f"number of workers and interruptions."
+        f"{', '.join(listed)}. The same plan gives the same numbers, whatever the number of workers and interruptions."
     )
     return Content(words=[words], listings={"The plan, to run it again": format_plan(plan)})

@@ -10,7 +10,7 @@ from pqswarm.report.summary import ClassifierSummary, StudySummary
 __all__ = ["content"]
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: ARG001 (what all sections take)
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Show the grid search, if there was one."""
     grid, theirs = found.grid, found.paper.hyperparameters
     if grid is None:
@@ -27,5 +27,5 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:  # noqa: 
     if theirs:
         words += ", as the paper did" if kind(theirs).describe() == used else f", the paper {kind(theirs).describe()}"
     caption = "Accuracy of all features for other hyperparameters"
-    note = "Mean accuracy over the folds with all features, without noise. Ringed is the best that the study could use."
+    note = f"Mean accuracy over the folds with all features, on {study.searched_on}. Ringed: the best it could use."
     return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw)])

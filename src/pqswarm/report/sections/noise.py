@@ -1,46 +1,84 @@
 """The question "Do the subsets stand noise?": accuracy at each noise level, robust subsets, contrast estimation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm._typing import FloatArray
-from pqswarm.errors import PqswarmError
+from pqswarm.report.noise_figures import plot_robustness
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import decibel, enumerate_words
-from pqswarm.report.style import FAINT, GREY, LOSS, STYLE, EndLabel, Palette, label_ends
+from pqswarm.report.sentences import decibel, enumerate_words, points
+from pqswarm.report.spread import t_interval
 from pqswarm.report.summary import ClassifierSummary, NoiseSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import contrast_estimation
+from pqswarm.study.findings import ALL_FEATURES
 
-__all__ = ["content", "plot_robustness"]
+__all__ = ["content"]
+
+YES, NO, UNKNOWN = "yes", "no", "cannot be told"
+_NUMBER = "robust to noise"
+_NEW = ("new_least", "new_low", "new_high", "new_where", "new_robust")  # columns on held-out events
 
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Lay the accuracy of the best subsets at each noise level beside that of all features."""
-    noise = found.noise
-    tested = noise is not None and any(level != inf for level in noise.levels)
-    verdict = ("yes" if noise.robust(found.reference) else "no") if noise is not None and tested else "not tested"
-    numbers = {"robust to noise": verdict}
+    noise, levels = found.noise, study.plan.dataset.snr
+    if not any(level != inf for level in levels):
+        return Content()
     if noise is None:
-        return Content(numbers=numbers)
+        return Content(numbers={_NUMBER: "not tested"})
+    seen = noise.held_out if _n_sets(noise) else {ALL_FEATURES: noise.all_features, **noise.accuracy}
+    rows = {title: values for title, values in seen.items() if title != ALL_FEATURES}
+    whole = seen[ALL_FEATURES]
+
+    def draw(narrow: bool = False) -> Figure:
+        return plot_robustness(levels, rows, whole, study.palette, narrow=narrow)
+
+    sets = _n_sets(noise)
+    events = f"{sets} set{'s' * (sets > 1)} of held-out events" if sets else "the events of the study, cross-validated"
+    bars = " Upright lines are 95 % t intervals over the sets." if sets > 1 else ""
     drawing = Drawing(
         "",
         "Accuracy of the best subsets against noise",
-        "Above: accuracy, the share of events that are classified correctly. Below: gain over all features; what falls "
-        "below zero does worse than all features.",
-        lambda: plot_robustness(noise.levels, noise.accuracy, noise.all_features, study.palette),
+        f"On {events}. Above: accuracy, the share of events that are classified correctly. Below: gain over all "
+        f"features; what falls below zero does worse than all features.{bars}",
+        draw,
+        narrow=lambda: draw(narrow=True),
     )
+    told = _on_held_out(noise, found.reference)
     return Content(
         drawings=[drawing],
-        tables=[_robust(found, noise), *_accuracies(found, noise), *_contrasts(found, noise)],
-        answer=_sentences(found.reference, noise) if tested else (),
-        numbers=numbers,
+        tables=[_robust(found, noise), *_accuracies(found, noise), *_held_out(found, noise), *_contrasts(found, noise)],
+        answer=_sentences(found.reference, noise),
+        numbers={_NUMBER: told.verdict if told else "yes" if noise.robust(found.reference) else "no"},
     )
+
+
+class _Told(NamedTuple):
+    """What sets of held-out events tell about a subset: the verdict, and the least gain, its interval and level."""
+
+    verdict: str
+    least: float
+    low: float
+    high: float
+    level: float
+
+
+def _n_sets(noise: NoiseSummary) -> int:
+    return len(noise.held_out[ALL_FEATURES]) if noise.held_out else 0
+
+
+def _on_held_out(noise: NoiseSummary, title: str) -> _Told | None:
+    """Whether a subset is robust on held-out events, by the interval at each level; None if there are no intervals."""
+    if _n_sets(noise) < 2 or title not in noise.held_out:
+        return None
+    gain = t_interval(noise.gains(title))
+    verdict = YES if (gain.low >= 0).all() else NO if (gain.high < 0).any() else UNKNOWN
+    i = int(gain.mean.argmin())
+    return _Told(verdict, float(gain.mean[i]), float(gain.low[i]), float(gain.high[i]), noise.levels[i])
 
 
 def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
@@ -52,33 +90,109 @@ def _sentences(reference: str, noise: NoiseSummary) -> list[str]:
         word = "more accurate than all features" if gain.min() > 0 else "never less accurate than all features"
         words = f"{word}, by {gain.min():.2f} to {gain.max():.2f} percentage points"
         words = words if gain.any() else "exactly as accurate as all features"
-        return [f"The best subset of {reference} is robust: at every noise level it is {words}.{more}"]
-    lost = [f"{-value:.2f} at {decibel(level)}" for level, value in zip(noise.levels, gain, strict=True) if value < 0]
-    more = f" Robust is the best of {enumerate_words(robust)}." if robust else " Nor is any other." if others else ""
+        first = (
+            f"The best subset of {reference} is robust in cross-validation: at every noise level it is {words}.{more}"
+        )
+    else:
+        pairs = zip(noise.levels, gain, strict=True)
+        lost = [f"{-value:.2f} at {decibel(level)}" for level, value in pairs if value < 0]
+        more = (
+            f" Robust is the best of {enumerate_words(robust)}." if robust else " Nor is any other." if others else ""
+        )
+        first = (
+            f"The best subset of {reference} is not robust in cross-validation: it is less accurate than all features "
+            f"by {enumerate_words(lost)} [percentage points].{more}"
+        )
+    return [first, *_held_out_sentence(reference, noise, others)]
+
+
+def _held_out_sentence(reference: str, noise: NoiseSummary, others: Sequence[str]) -> list[str]:
+    told = _on_held_out(noise, reference)
+    if told is None:
+        return []
+    words = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "whether it is robust cannot be told"}
+    rest = {title: verdict.verdict for title in others if (verdict := _on_held_out(noise, title)) is not None}
+    more = [
+        f"{said} {enumerate_words(titles)}"
+        for verdict, said in ((YES, "robust:"), (NO, "not robust:"), (UNKNOWN, "not to be told:"))
+        if (titles := [title for title, found in rest.items() if found == verdict])
+    ]
+    of_others = f" Of the best of the others, {'; '.join(more)}." if more else ""
     return [
-        f"The best subset of {reference} is not robust: it is less accurate than all features by "
-        f"{enumerate_words(lost)} [percentage points].{more}"
+        f"On {_n_sets(noise)} sets of held-out events its least gain over all features is {points(told.least)} "
+        f"percentage points, at {decibel(told.level)} (95 % t interval {points(told.low)} to {points(told.high)}): "
+        f"{words[told.verdict]}.{of_others}"
     ]
 
 
 def _robust(found: ClassifierSummary, noise: NoiseSummary) -> Table:
-    columns = {"least": ("least θ", ".2f"), "where": ("at", "")}
+    columns = {"least": ("least θ", ".2f"), "where": ("at", ""), "robust": ("robust, cross-validated", "")}
     rows: list[dict[str, Any]] = []
     for title in noise.accuracy:
-        gain = noise.gain(title)
+        gain, told = noise.gain(title), _on_held_out(noise, title)
         where = decibel(noise.levels[int(gain.argmin())])
         rows.append({"algorithm": title, "least": float(gain.min()), "where": where, "robust": noise.robust(title)})
+        if _n_sets(noise) > 1:
+            new = None if told is None else (told.least, told.low, told.high, decibel(told.level), told.verdict)
+            rows[-1] |= dict(zip(_NEW, new or (None,) * len(_NEW), strict=True))
+    if _n_sets(noise) > 1:
+        heads = ("least θ on held-out events", "95 % interval from", "to", "at", "robust on held-out events")
+        columns |= {key: (head, ".2f") for key, head in zip(_NEW, heads, strict=True)}
     if found.paper:
         columns["paper"] = ("robust in the paper", "")
         rows = [row | {"paper": found.paper.robust(row["algorithm"])} for row in rows]
+    note = "θ: gain in accuracy over all features, in percentage points. Robust: at no level less accurate than they."
+    if _n_sets(noise) > 1:
+        note += (
+            f" On held-out events θ is the mean over {_n_sets(noise)} sets, with Student's t interval over the sets; "
+            f"yes: at no level does the interval reach below zero; no: at some level all of it is below. Each interval "
+            f"is of one level, without a correction for their number."
+        )
     return Table(
         "robust",
         f"Robust subsets with {found.name}: at least as good as all features at every noise level",
         rows,
         columns,
-        signed=("least",),
-        note="θ: gain in accuracy over all features, in percentage points.",
+        signed=("least", "new_least") if _n_sets(noise) > 1 else ("least",),
+        note=note,
     )
+
+
+def _held_out(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
+    """The same on held-out events: means over the sets, and how well the gains are known."""
+    sets = _n_sets(noise)
+    if not sets:
+        return []
+    titles = [title for title in noise.held_out if title != ALL_FEATURES]
+    gains = {title: t_interval(noise.gains(title)) for title in titles}
+    rows: list[dict[str, Any]] = []
+    for i, level in enumerate(noise.levels):
+        whole = t_interval(noise.held_out[ALL_FEATURES][:, i])
+        rows.append({"level": decibel(level), "all": float(whole.mean), "± all": _half(whole.mean, whole.high)})
+        for title in titles:
+            gain = gains[title]
+            rows[-1] |= {title: float(noise.held_out[title][:, i].mean()), f"θ {title}": float(gain.mean[i])}
+            rows[-1] |= {f"± {title}": _half(gain.mean[i], gain.high[i])}
+    thetas = tuple(f"θ {title}" for title in titles)
+    columns = {key: (key, ".2f") for key in rows[0]} | dict.fromkeys(thetas, ("θ", ".2f"))
+    columns |= {key: ("±", ".2f") for key in rows[0] if key.startswith("± ")}
+    columns |= {"level": ("SNR", ""), "all": ("Θ(U)", ".2f")}
+    spread = f" ±: half of Student's t interval of θ, or of Θ(U), over the {sets} sets, 95 %." if sets > 1 else ""
+    return [
+        Table(
+            "noise-held-out",
+            f"The same on held-out events, means over {sets} set{'s' * (sets > 1)}, with {found.name}",
+            rows,
+            columns,
+            signed=thetas,
+            across=thetas,
+            note=f"The classifiers were trained on all events of the study at the same noise level.{spread}",
+        )
+    ]
+
+
+def _half(mean: Any, high: Any) -> float | None:
+    return None if np.isnan(high) else float(high - mean)
 
 
 def _accuracies(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
@@ -132,79 +246,3 @@ def _contrasts(found: ClassifierSummary, noise: NoiseSummary) -> list[Table]:
             columns = {title: (title, ".4f") for title in rows}
             tables.append(Table(name, words, shown, columns, signed=tuple(rows), note=more))
     return tables
-
-
-def plot_robustness(
-    levels: Sequence[float],
-    accuracy: Mapping[str, FloatArray],
-    all_features: FloatArray,
-    palette: Palette | None = None,
-) -> Figure:
-    """Draw the accuracy against the noise, and what the selection of features gained or lost.
-
-    Parameters
-    ----------
-    levels : sequence of float
-        Signal-to-noise ratios [dB], in the order in which to draw them.
-    accuracy : mapping of str to array of float, shape (n_levels,)
-        For each algorithm, the accuracy Theta with its features [%].
-    all_features : array of float, shape (n_levels,)
-        The accuracy with all features [%].
-    palette : Palette, optional
-        Colours and markers, and which algorithm is emphasised.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Two panels; below, what is worse than all features is ringed in red on a red ground.
-
-    Examples
-    --------
-    >>> figure = plot_robustness([float("inf"), 20], {"GA": [99.0, 80.0]}, [95.0, 85.0])
-    >>> figure.axes[1].get_title(loc="left")
-    'ringed in red: worse than all features'
-    """
-    if not accuracy:
-        raise PqswarmError("accuracy is empty: a figure needs at least one algorithm.")
-    palette = palette or Palette(accuracy)
-    base = _row("all features", all_features, len(levels))
-    rows = {title: _row(title, values, len(levels)) for title, values in accuracy.items()}
-    places = np.arange(len(levels))
-    labels = []
-    with mpl.rc_context(STYLE):
-        height = max(2.6, 0.5 + 0.22 * (len(rows) + 1))
-        figure = Figure(figsize=(7.5, 2 * height + 0.8), layout="constrained")
-        upper, lower = figure.subplots(2, 1, sharex=True)
-        for axis, line in ((upper, base), (lower, 0.0 * base)):
-            axis.plot(places, line, color=GREY, lw=1.3, ls=(0, (5, 2)), clip_on=False)
-            labels.append(EndLabel(axis, "All features", float(places[-1]), float(line[-1]), GREY))
-        for title in palette.drawn(rows):
-            style = palette.line(title) | {"marker": palette.marker(title), "ms": 4.5, "mew": 0}
-            for axis, line in ((upper, rows[title]), (lower, rows[title] - base)):
-                axis.plot(places, line, clip_on=False, **style)
-                labels.append(palette.label(axis, title, float(places[-1]), float(line[-1])))
-        gains = np.array([values - base for values in rows.values()])
-        low, high = min(float(gains.min()), 0.0), max(float(gains.max()), 0.0)
-        margin = max(0.08 * (high - low), 0.05)
-        lower.set_ylim(low - margin, high + margin)
-        if low < 0.0:
-            worse = np.nonzero(gains < 0.0)
-            lower.axhspan(low - margin, 0.0, color=LOSS, alpha=0.12, lw=0, zorder=0)
-            ring: dict[str, Any] = {"marker": "o", "ms": 8.5, "mfc": "none", "mec": LOSS, "mew": 1.4}
-            lower.plot(places[worse[1]], gains[worse], ls="", clip_on=False, **ring)
-            lower.set_title("ringed in red: worse than all features", fontsize=8, color=LOSS)
-        for axis in (upper, lower):
-            axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-        upper.set_ylabel("accuracy Θ [%]")
-        lower.set_ylabel("gain θ [percentage points]")
-        lower.set_xlabel("signal-to-noise ratio [dB]")
-        lower.set_xticks(places, ["∞ dB" if np.isinf(level) else f"{level:g}" for level in levels])
-        lower.set_xlim(-0.15, places[-1] + 0.1)
-        return label_ends(figure, labels)
-
-
-def _row(title: str, values: FloatArray, n: int) -> FloatArray:
-    row = np.asarray(values, dtype=np.float64)
-    if n == 0 or row.shape != (n,) or not np.isfinite(row).all():
-        raise PqswarmError(f"the accuracy of {title!r} must be one finite number for each of {n} noise levels.")
-    return row

@@ -1,0 +1,288 @@
+"""Data of one's own: a row of features and a label for each sample, of any kind, not only power quality events."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pqswarm._archive import write_arrays
+from pqswarm._files import write_atomically
+from pqswarm._random import checked_seed, stream
+from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError, unknown_name
+
+__all__ = ["Samples", "label_column"]
+
+_LABELS = ("label", "class", "target")  # names of the column of labels that are understood
+_LARGEST = 1e100  # of a feature; squares and their sums stay far from overflow
+_MOST_CLASSES = 1000
+_LONGEST = 200  # characters of a name
+_MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "-", "<na>")
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Features and labels of one's own; see :meth:`of` and :func:`pqswarm.datasets.read_samples`.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_samples, n_features)
+        The features, finite numbers.
+    y : ndarray of shape (n_samples,)
+        Labels: positions in `class_names`.
+    class_names, feature_names : tuple of str
+        What the labels and the columns mean. Classes are sorted, as numbers if all of them are.
+    """
+
+    features: FloatArray
+    y: IntArray
+    class_names: tuple[str, ...]
+    feature_names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return self.y.size
+
+    def __repr__(self) -> str:
+        return f"<Samples: {len(self)} samples of {len(self.class_names)} classes, {len(self.feature_names)} features>"
+
+    @classmethod
+    def of(cls, data: Any, y: Any = None, *, label: str | None = None, source: str = "the data") -> "Samples":
+        """Return samples made of a pandas frame, or of a matrix and labels.
+
+        Parameters
+        ----------
+        data : Samples, DataFrame, (X, y) or array_like of shape (n_samples, n_features)
+            A frame has the labels in one of its columns, unless `y` is given. Names of features are those of the
+            columns, or x0, x1, ... for a matrix.
+        y : array_like of shape (n_samples,), optional
+            Labels: text, integers or truth values.
+        label : str, optional
+            The column of labels; by default the one called label, class or target, else the last one.
+        source : str
+            What to call the data in messages.
+
+        Returns
+        -------
+        Samples
+            Checked: complete, finite, at least two classes.
+
+        Examples
+        --------
+        >>> Samples.of([[1.0, 2.0], [1.5, 0.0], [3.0, 1.0]], ["red", "blue", "red"])
+        <Samples: 3 samples of 2 classes, 2 features>
+        """
+        if isinstance(data, Samples):
+            return data
+        if isinstance(data, tuple | list) and y is None and len(data) == 2:
+            data, y = data
+        names = [str(name) for name in data.columns] if hasattr(data, "columns") else None
+        if names is None:
+            if y is None:
+                raise PqswarmError(f"{source} has no labels: give a frame, or X and y.")
+            return _from_matrix(data, y, None, source)
+        check_names(names, source)
+        columns = dict(zip(data.columns, names, strict=True))
+        if y is None:
+            chosen = label_column(names, label, source)
+            y = np.asarray(next(data[key] for key, name in columns.items() if name == chosen))
+            columns = {key: name for key, name in columns.items() if name != chosen}
+        if not columns:
+            raise PqswarmError(f"{source} has no column but that of labels: there are no features.")
+        cells = np.empty((len(data), len(columns)), dtype=object)
+        for i, key in enumerate(columns):
+            cells[:, i] = np.asarray(data[key])
+        return _from_matrix(cells, y, tuple(columns.values()), source)
+
+    def X(self, snr: float = inf) -> FloatArray:
+        """Return the features, which have no noise level but infinity [dB]."""
+        if snr != inf:
+            raise PqswarmError(f"samples of one's own have no noise level {snr!r} dB.")
+        return self.features
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all features, labels and names."""
+        digest = hashlib.sha256(repr((self.features.shape, self.class_names, self.feature_names)).encode())
+        digest.update(np.ascontiguousarray(self.features, dtype="<f8").tobytes())
+        digest.update(np.ascontiguousarray(self.y, dtype="<i8").tobytes())
+        return digest.hexdigest()
+
+    def split(self, share: float, seed: int) -> tuple["Samples", "Samples"]:
+        """Return two parts, the second of which holds that share of each class, at least one sample, drawn at random.
+
+        Examples
+        --------
+        >>> both = Samples.of(np.arange(20.0).reshape(-1, 1), [0] * 12 + [1] * 8).split(0.25, seed=0)
+        >>> [np.bincount(part.y).tolist() for part in both]
+        [[9, 6], [3, 2]]
+        """
+        generator = stream(checked_seed(seed), (1,))
+        aside = np.zeros(len(self), dtype=np.bool_)
+        for number in range(len(self.class_names)):
+            mine = generator.permutation(np.flatnonzero(self.y == number))
+            aside[mine[: max(1, round(share * mine.size))]] = True
+        return self._part(~aside), self._part(aside)
+
+    def _part(self, rows: AnyArray) -> "Samples":
+        return Samples(self.features[rows], self.y[rows], self.class_names, self.feature_names)
+
+    def arranged_like(self, other: "Samples", source: str) -> "Samples":
+        """Return the same samples with the columns and classes of others, or raise an error if they do not fit."""
+        for what, ours, theirs in (
+            ("column", self.feature_names, other.feature_names),
+            ("class", other.class_names, self.class_names),
+        ):
+            for name in theirs:
+                if name not in ours and what == "column":
+                    raise PqswarmError(f"{source} has no column {name!r}, which the data of the study have.")
+                if name not in ours:
+                    raise PqswarmError(f"{source} holds the class {name!r}, which the data of the study have not.")
+        extra = next((name for name in self.feature_names if name not in other.feature_names), None)
+        if extra is not None:
+            raise PqswarmError(f"{source} has the column {extra!r}, which the data of the study have not.")
+        columns = [self.feature_names.index(name) for name in other.feature_names]
+        places = np.array([other.class_names.index(name) for name in self.class_names], dtype=np.int64)
+        features = np.ascontiguousarray(self.features[:, columns])
+        return Samples(features, places[self.y], other.class_names, other.feature_names)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the arrays X, y, feature_names and class_names as an npz file, whole or not at all, without pickle."""
+        arrays = {
+            "X": self.features.astype("<f8"),
+            "y": self.y.astype("<i8"),
+            "feature_names": np.array(self.feature_names, dtype=np.str_),
+            "class_names": np.array(self.class_names, dtype=np.str_),
+        }
+        return write_atomically(path, lambda file: write_arrays(file, arrays))
+
+
+def label_column(names: Sequence[str], label: str | None, source: str) -> str:
+    """Return which column holds the labels: the one that is given, the one called so, or the last."""
+    if label is not None:
+        if label not in names:
+            raise PqswarmError(f"{source}: {unknown_name('column of labels', label, names)}")
+        return label
+    called = [name for name in names if name.lower() in _LABELS]
+    if len(called) > 1:
+        raise PqswarmError(f"{source} has the columns {called[0]!r} and {called[1]!r}: say by label which one it is.")
+    return called[0] if called else names[-1]
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Raise an error if columns have no name, the same name, or one that cannot be shown."""
+    for number, name in enumerate(names, 1):
+        if not name.strip():
+            raise PqswarmError(
+                f"{source}: column {number} has no name: give it one, or leave it out (pandas: to_csv(index=False))."
+            )
+        if len(name) > _LONGEST or not name.isprintable():
+            raise PqswarmError(
+                f"{source}: the name of column {number} must be printable, at most {_LONGEST} characters."
+            )
+        if names.index(name) != number - 1:
+            raise PqswarmError(
+                f"{source}: columns {names.index(name) + 1} and {number} are both called {name!r}: each needs a name "
+                f"of its own."
+            )
+
+
+def number_of(cell: Any) -> float:
+    """Return a cell as a finite number, or raise an error that says why it is none and what can be done."""
+    text = str(cell).strip()
+    if text.lower() in _MISSING:
+        raise PqswarmError(
+            "the value is missing: fill it in, for example with the median of its column, or leave out the row or the "
+            "column."
+        )
+    try:
+        if isinstance(cell, complex) or "_" in text:
+            raise ValueError
+        value = float(cell)
+    except (TypeError, ValueError):
+        comma = " Numbers need a decimal point." if text.replace(",", "", 1).lstrip("+-").isdigit() else ""
+        raise PqswarmError(
+            f"{text[:40]!r} is not a number.{comma} Encode what is text as numbers, or leave the column out; the "
+            f"column of labels is named by label."
+        ) from None
+    if not abs(value) <= _LARGEST:
+        raise PqswarmError(f"{text[:40]} is not a finite number of at most {_LARGEST:g}.")
+    return value
+
+
+def assemble(
+    features: FloatArray, labels: Sequence[Any], names: Sequence[str], source: str, row: Callable[[int], str]
+) -> Samples:
+    """Return samples of checked features and labels as they come; `row` says in words where a sample is."""
+    texts = []
+    for i, value in enumerate(labels):
+        try:
+            texts.append(_label_text(value))
+        except PqswarmError as error:
+            raise PqswarmError(f"{source}, {row(i)}: {error}") from None
+    classes = sorted(set(texts), key=_class_order(set(texts)))
+    if len(classes) < 2:
+        raise PqswarmError(
+            f"{source}: all {len(texts)} labels are {classes[0]!r}, but there must be at least two classes: name the "
+            f"column of labels by label."
+        )
+    if len(classes) > _MOST_CLASSES:
+        raise PqswarmError(
+            f"{source} has {len(classes)} different labels, more than {_MOST_CLASSES}: name the column of classes by "
+            f"label."
+        )
+    places = {name: place for place, name in enumerate(classes)}
+    y = np.array([places[text] for text in texts], dtype=np.int64)
+    return Samples(np.ascontiguousarray(features), y, tuple(classes), tuple(names))
+
+
+def _from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> Samples:
+    """Samples of a matrix of whatever can be numbers, and labels."""
+    try:
+        given, labels = np.asarray(X), np.asarray(y)
+    except ValueError:
+        raise PqswarmError(f"{source}: X must have rows of the same length.") from None
+    if given.ndim != 2 or 0 in given.shape:
+        raise PqswarmError(
+            f"{source}: X must have a row for each sample and a column for each feature, not {given.shape}."
+        )
+    if labels.shape != (len(given),):
+        raise PqswarmError(f"{source}: y must hold one label for each of the {len(given)} rows, not {labels.shape}.")
+    names = names or tuple(f"x{i}" for i in range(given.shape[1]))
+    features = np.empty(given.shape)
+    if given.dtype.kind in "fiub":
+        features[:] = given
+    usable = np.abs(features) <= _LARGEST if given.dtype.kind in "fiub" else np.zeros(given.shape, dtype=np.bool_)
+    for i, j in np.argwhere(~usable):
+        try:
+            features[i, j] = number_of(given[i, j])
+        except PqswarmError as error:
+            raise PqswarmError(f"{source}, row {i}, column {names[j]!r}: {error}") from None
+    return assemble(features, labels.tolist(), names, source, lambda i: f"row {i}")
+
+
+def _label_text(value: Any) -> str:
+    """A label as text."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = str(value).strip()
+    if value is None or (isinstance(value, str) and text.lower() in _MISSING) or value != value:
+        raise PqswarmError("the label is missing: fill it in, or leave out the row.")
+    if isinstance(value, float):
+        raise PqswarmError(f"the label {text} is no class but a measured value: name the column of classes by label.")
+    if len(text) > _LONGEST or not text.isprintable():
+        raise PqswarmError(f"a label must be printable, and have at most {_LONGEST} characters.")
+    return text
+
+
+def _class_order(classes: set[str]) -> Callable[[str], Any]:
+    """By value if all classes are numbers, else by letters."""
+    try:
+        values = {name: float(name) for name in classes}
+    except ValueError:
+        return lambda name: name
+    return lambda name: (values[name], name)

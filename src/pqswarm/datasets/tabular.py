@@ -1,0 +1,165 @@
+"""Read data of one's own from CSV and npz files; they may come from strangers, so everything is checked."""
+
+import csv
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from pqswarm._archive import DAMAGE, read_npy
+from pqswarm._typing import AnyArray
+from pqswarm.datasets.samples import Samples, assemble, check_names, label_column, number_of
+from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
+
+__all__ = ["read_samples"]
+
+_LARGEST_FILE = 500_000_000  # bytes
+_MOST_VALUES = 100_000_000
+_ARRAYS = ("X", "y", "feature_names", "class_names")
+_DELIMITERS = ",;\t"
+
+
+def read_samples(path: str | Path, label: str | None = None) -> Samples:
+    r"""Read data of one's own: a CSV file with a header, or an npz file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV file, separated by commas, semicolons or tabulators, has a row of names, then a row of numbers for each
+        sample, with a label in one column. An npz file has the arrays X, of shape (n_samples, n_features), y, and, if
+        wanted, feature_names and class_names, in which y then holds positions. Nothing is ever unpickled.
+    label : str, optional
+        The column of labels of a CSV file; by default the one called label, class or target, else the last one.
+
+    Returns
+    -------
+    Samples
+        Checked: complete, finite, at least two classes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "flowers.csv"
+    ...     _ = path.write_text("length,width,species\n5.1,3.5,setosa\n7.0,3.2,versicolor\n")
+    ...     read_samples(path)
+    <Samples: 2 samples of 2 classes, 2 features>
+    """
+    path = Path(path)
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise PqswarmError(f"{path} has more than {_LARGEST_FILE // 10**6} MB, more than is read.")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise PqswarmError(f"there is no file {path}, which should hold data: check its name and folder.") from None
+    except OSError as error:
+        raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from None
+    if content.startswith(b"PK") or path.suffix.lower() == ".npz":
+        if label is not None:
+            raise PqswarmError(f"{path} has its labels in the array y: leave label out.")
+        return _read_npz(content, str(path))
+    return _read_csv(content, str(path), label)
+
+
+def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise PqswarmError(f"{source}, line {line}: this is not UTF-8 text: save it as CSV in UTF-8.") from None
+    if "\0" in text:
+        raise FileFormatError(f"{source} is not a CSV file: it holds bytes that no text has.")
+    header = text.split("\n", 1)[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=header.count), strict=True)
+    try:
+        names = [name.strip() for name in next(reader, [])]
+        if len(names) < 2:
+            raise PqswarmError(f"{source} needs a header with the names of at least two columns, features and a label.")
+        check_names(names, source)
+        place = names.index(label_column(names, label, source))
+        columns = [i for i in range(len(names)) if i != place]
+        numbers, labels, lines = [], [], []
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            line = reader.line_num
+            if len(cells) != len(names):
+                raise PqswarmError(
+                    f"{source}, line {line}: there are {len(cells)} cells, but {len(names)} columns in the header."
+                )
+            labels.append(cells[place].strip())
+            lines.append(line)
+            numbers.append([_number(cells[i], f"{source}, line {line}", names[i]) for i in columns])
+            if len(lines) * len(names) > _MOST_VALUES:
+                raise PqswarmError(f"{source} has more than {_MOST_VALUES} values, more than is read.")
+    except csv.Error as error:
+        raise PqswarmError(f"{source}, line {reader.line_num}: this is not CSV: {error}.") from None
+    if not lines:
+        raise PqswarmError(f"{source} has a header, but no row of values.")
+    kept = [names[i] for i in columns]
+    return assemble(np.array(numbers), labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
+
+
+def _number(cell: str, where: str, column: str) -> float:
+    try:
+        return number_of(cell)
+    except PqswarmError as error:
+        raise PqswarmError(f"{where}, column {column!r}: {error}") from None
+
+
+def _read_npz(content: bytes, source: str) -> Samples:
+    arrays = _arrays(content, source)
+    for name in ("X", "y"):
+        if name not in arrays:
+            raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
+    named = {name: _texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
+    X, y = arrays["X"], arrays["y"]
+    if X.dtype.kind not in "fiub":
+        raise PqswarmError(f"{source}: X must hold numbers, not text.")
+    classes = named.get("class_names")
+    if classes is not None:
+        if y.dtype.kind not in "iu" or (y.size and not (y.min() >= 0 and y.max() < len(classes))):
+            raise PqswarmError(f"{source}: y must hold positions in class_names, 0 to {len(classes) - 1}.")
+        y = np.array(classes)[y.astype(np.int64)]
+    if y.dtype.kind == "S":
+        y = np.char.decode(y, "utf-8", "replace")
+    names = named.get("feature_names")
+    made = Samples.of(X, y, source=source)
+    if names is None:
+        return made
+    check_names(names, source)
+    if len(names) != X.shape[1]:
+        raise PqswarmError(f"{source}: feature_names has {len(names)} names for {X.shape[1]} columns of X.")
+    return Samples(made.features, made.y, made.class_names, tuple(names))
+
+
+def _texts(array: AnyArray, name: str, source: str) -> list[str]:
+    if array.ndim != 1 or array.dtype.kind != "U":
+        raise PqswarmError(f"{source}: {name} must be a list of texts.")
+    return [str(text) for text in array]
+
+
+def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
+    """The arrays of an archive that are known; sizes are checked before anything is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            unknown = next((name for name in members if name not in _ARRAYS), None)
+            if unknown is not None:
+                raise PqswarmError(f"{source}: {unknown_name('array', unknown[:100], _ARRAYS)}")
+            # Deflate cannot pack better than 1 : 1032, so that a larger claim is false.
+            total = sum(info.file_size for info in members.values())
+            if total > min(8 * _MOST_VALUES, 1032 * len(content) + 1000):
+                raise FileFormatError(f"{source} claims to hold {total} bytes, more than is read.")
+            return {name: read_npy(archive.read(info), name) for name, info in members.items()}
+    except FileFormatError as error:
+        told = str(error)
+        remedy = (
+            " Labels of Python objects are saved as text: y.astype(str)." if "plain numbers or text" in told else ""
+        )
+        raise FileFormatError(told if told.startswith(source) else f"{source} {told}{remedy}") from None
+    except PqswarmError:
+        raise
+    except DAMAGE as error:
+        raise FileFormatError(f"{source} is damaged, or is not an npz file: {error}") from None

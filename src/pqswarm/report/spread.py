@@ -1,0 +1,37 @@
+"""How far results on several held-out sets lie apart."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from pqswarm._typing import FloatArray
+
+__all__ = ["CONFIDENCE", "Spread", "t_interval"]
+
+CONFIDENCE = 0.95
+
+
+class Spread(NamedTuple):
+    """Means, and the ends of their confidence intervals; these are NaN if there is but one set."""
+
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def t_interval(values: FloatArray) -> Spread:
+    """Return the mean over sets, the first axis, and Student's t interval of it, 95 %.
+
+    Examples
+    --------
+    >>> [round(float(value), 2) for value in t_interval(np.array([1.0, 2.0, 3.0]))]
+    [2.0, -0.48, 4.48]
+    """
+    from scipy.stats import t
+
+    values = np.asarray(values, dtype=np.float64)
+    n, mean = len(values), values.mean(axis=0)
+    if n < 2:
+        return Spread(mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan))
+    half = t.ppf(0.5 + CONFIDENCE / 2, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
+    return Spread(mean, mean - half, mean + half)

@@ -1,0 +1,107 @@
+"""Sets of held-out events: what scikit-learn finds on them, one by one resumed, and old stores with one set."""
+
+from math import inf
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from pqswarm.datasets import make_dataset
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import CLASSIFIERS
+from pqswarm.report.summary import summarize
+from pqswarm.study import Store, run, run_study, stages
+from pqswarm.study.findings import HeldOut
+from pqswarm.study.problem import Problem
+from tests.reference.classifiers import knn_predictions
+from tests.study.studies import LEVELS, contents, find, tiny
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("name", ["kernel-nb", "gaussian-nb", "k-nn"])
+def test_predictions_are_those_of_the_estimator(name, n_jobs):
+    random = np.random.default_rng(0)
+    X, y = random.integers(0, 40, (150, 5)) / 30, random.integers(3, 6, 150)
+    masks = np.array([[1, 1, 1, 1, 1], [0, 1, 0, 0, 0], [1, 0, 0, 1, 1]], dtype=bool)
+    classifier = CLASSIFIERS[name]()
+    for n in (1, 40):
+        new = random.integers(-1, 45, (n, 5)) / 30
+        found = classifier.predict_new(X, y, new, masks, n_jobs=n_jobs)
+        for mask, row in zip(masks, found, strict=True):
+            expected = classifier.estimator().fit(X[:, mask], y).predict(new[:, mask])
+            if name == "k-nn":  # the twin's rule for ties, which scikit-learn has not
+                both, old, fresh = np.concatenate([X, new])[:, mask], np.arange(150), np.arange(150, 150 + n)
+                splits = [(old, fresh), (fresh, old)]
+                expected = knn_predictions(both, np.resize(y, 150 + n), splits, 3, "manhattan")[0][150:]
+            assert row.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("level", LEVELS)
+def test_errors_with_noise_by_scikit_learn(study, events, seed, level):
+    new = make_dataset(10, level, seed, "paper")
+    model = make_pipeline(MinMaxScaler(), KNeighborsClassifier(3, metric="manhattan", algorithm="brute"))
+    model.fit(events.X(level), events.y)
+    found = find(study, HeldOut, "k-NN", level, seed)
+    assert found.errors["all features"] == pytest.approx(1 - model.score(new.X(level), new.y), abs=1e-12)
+
+
+def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
+    before = contents(study_copy)
+    with Store(study_copy, write=True) as store:
+        store._db.execute("DELETE FROM findings WHERE kind = 'HeldOut' AND level = '30, seed 2'")
+    made, tested = [], []
+
+    def make(plan, data, seed, levels, jobs):
+        made.append((seed, levels))
+        return make_held_out(plan, data, seed, levels, jobs)
+
+    def evaluate(name, problem, masks, data, new, at, jobs):
+        tested.append((name, at))
+        return evaluate_held_out(name, problem, masks, data, new, at, jobs)
+
+    make_held_out, evaluate_held_out = run.make_held_out, stages.evaluate_held_out
+    monkeypatch.setattr(run, "make_held_out", make)
+    monkeypatch.setattr(stages, "evaluate_held_out", evaluate)
+    run_study(tiny(), study_copy, jobs=1)
+    assert made == [(2, [30.0])]
+    assert tested == [("k-NN", (30.0, 2)), ("NB", (30.0, 2))]
+    assert contents(study_copy) == before
+
+
+def test_an_estimator_that_fails_on_new_events_only_is_named(events):
+    masks = {"all features": np.ones(99, dtype=bool)}
+    classifier = CLASSIFIERS["estimator"](
+        {"estimator": "sklearn.neighbors.RadiusNeighborsClassifier", "parameters": {"radius": 1e-9}}
+    )
+    problem = Problem(events.X(inf), events.y, np.arange(140) % 2, classifier)
+    new = make_dataset(1, inf, 1, "paper")
+    with pytest.raises(PqswarmError) as caught:
+        stages.evaluate_held_out("radius", problem, masks, events, new, (inf, 7), 1)
+    assert str(caught.value).startswith(
+        "radius fails on held-out data (seed 7): sklearn.neighbors.RadiusNeighborsClassifier(radius=1e-09) cannot be "
+        "used with features [0, 1,"
+    )
+    assert "No neighbors found for test samples" in str(caught.value)
+
+
+def test_a_store_with_one_set_without_noise_is_read(study_copy):
+    """As earlier versions wrote it."""
+    old = {"all features": 0.25, "2d-upso": 0.125, "ga": 0.5, "sffs": 0.375, "one standard error": 0.25}
+    with Store(study_copy, write=True) as store:
+        store._db.execute("DELETE FROM findings WHERE kind = 'HeldOut'")
+        for name in ("k-NN", "NB"):
+            assert HeldOut.from_json('{"classifier": "k-NN", "errors": {"a": 0.5}}').place == ("k-NN", "")
+            store.put(HeldOut(name, old))
+    with Store(study_copy) as store:
+        found = summarize(store).classifiers[0]
+    assert {title: errors.tolist() for title, errors in found.held_out.items()} == {
+        "all features": [0.25],
+        "2D-UPSO": [0.125],
+        "GA": [0.5],
+        "SFFS": [0.375],
+        "one standard error": [0.25],
+    }
+    assert found.noise.held_out == {}
