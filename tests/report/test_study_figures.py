@@ -22,8 +22,8 @@ from pqswarm.report import (
     study_figures,
     write_figures,
 )
+from pqswarm.report.comparison_figures import rank_groups
 from pqswarm.report.sections.algorithms import evaluation_grid
-from pqswarm.report.sections.chance import rank_groups
 from pqswarm.report.style import GREY, INK, LOSS
 
 

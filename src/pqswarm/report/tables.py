@@ -35,7 +35,7 @@ class Table:
     caption : str
         What it shows.
     rows : list of dict
-        Rows with the same keys.
+        Rows with the same keys. A pair of numbers is an interval; in CSV its ends have columns of their own.
     columns : mapping of str to (str, str)
         Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
     lowest, highest : tuple of str
@@ -72,7 +72,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
-        return any(_is_number(row[column]) for row in self.rows)
+        return any(_is_number(row[column]) for row in self.rows) or self._is_interval(column)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column: that of the first, and of the source, is by default its key."""
@@ -86,6 +86,8 @@ class Table:
             return "–"  # noqa: RUF001 (a dash, as in print)
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if isinstance(value, tuple):
+            return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
             return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
         return str(value)
@@ -135,7 +137,20 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV, with all digits."""
-        return plain_table(self.rows, "csv") + "\n"
+        return plain_table([self._ends(row) for row in self.rows], "csv") + "\n"
+
+    def _is_interval(self, column: str) -> bool:
+        return any(isinstance(row[column], tuple) for row in self.rows)
+
+    def _ends(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A row with two columns for each interval."""
+        plain: dict[str, Any] = {}
+        for key, value in row.items():
+            if self._is_interval(key):
+                plain |= zip((f"{key}_lower", f"{key}_upper"), value or (None, None), strict=True)
+            else:
+                plain[key] = value
+        return plain
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
         """The table without caption and note, with marks before and after what is bad or else best."""

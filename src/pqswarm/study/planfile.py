@@ -174,13 +174,17 @@ def format_plan(plan: StudyPlan) -> str:
     ['title = "A smoke test"', 'runs = 3']
     """
     parts = plan.model_dump(exclude_none=True)
-    lines = [f"{key} = {_toml(value)}" for key, value in parts.items() if not isinstance(value, dict | tuple)]
-    for key, value in parts.items():
-        members = [value] if isinstance(value, dict) else value if isinstance(value, tuple) else []
+    tables = {key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_table(value)}
+    lines = [f"{key} = {_toml(value)}" for key, value in parts.items() if key not in tables]
+    for key, members in tables.items():
         for member in members:
-            lines += ["", f"[{key}]" if isinstance(value, dict) else f"[[{key}]]"]
+            lines += ["", f"[{key}]" if isinstance(parts[key], dict) else f"[[{key}]]"]
             lines += [f"{name} = {_toml(entry)}" for name, entry in member.items() if entry != {}]
     return "\n".join(lines)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, tuple) and any(isinstance(member, dict) for member in value))
 
 
 def _toml(value: Any) -> str:
