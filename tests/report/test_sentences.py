@@ -53,8 +53,8 @@ def test_words_rank_only_what_they_compare(study, knn):
 def test_words_when_means_are_equal(study, knn):
     tied = {title: with_errors(knn.runs[title], [0.1, 0.2, 0.3]) for title in ("GA", "2D-UPSO")}
     tied["GA"] = tied["GA"][::-1]
-    worse = {title: with_errors(knn.runs[title], [0.5] * 3) for title in ("ACO", "BPSO")}
-    sentences = told(study, knn, runs=tied | worse, all_features=0.6)
+    runs = {title: with_errors(records, [0.5] * 3) for title, records in knn.runs.items()}
+    sentences = told(study, knn, runs=runs | tied, all_features=0.6)
     assert sentences.startswith(
         "GA and 2D-UPSO both have the lowest mean error rate of the algorithms that run 3 times"
     )

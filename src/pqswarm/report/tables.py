@@ -17,6 +17,7 @@ SOURCE = "source"
 STUDY, PAPER = "this study", "paper"
 """What stands in it."""
 
+_INTERVAL = "_interval"  # ends the keys of intervals
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
 _MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
@@ -35,7 +36,8 @@ class Table:
     caption : str
         What it shows.
     rows : list of dict
-        Rows with the same keys. A pair of numbers is an interval; in CSV its ends have columns of their own.
+        Rows with the same keys. An interval, under a key that ends in ``_interval``, is a pair of numbers; in CSV
+        its ends have columns of their own.
     columns : mapping of str to (str, str)
         Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
     lowest, highest : tuple of str
@@ -72,7 +74,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
-        return any(_is_number(row[column]) for row in self.rows) or self._is_interval(column)
+        return any(_is_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column: that of the first, and of the source, is by default its key."""
@@ -137,20 +139,7 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV, with all digits."""
-        return plain_table([self._ends(row) for row in self.rows], "csv") + "\n"
-
-    def _is_interval(self, column: str) -> bool:
-        return any(isinstance(row[column], tuple) for row in self.rows)
-
-    def _ends(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A row with two columns for each interval."""
-        plain: dict[str, Any] = {}
-        for key, value in row.items():
-            if self._is_interval(key):
-                plain |= zip((f"{key}_lower", f"{key}_upper"), value or (None, None), strict=True)
-            else:
-                plain[key] = value
-        return plain
+        return plain_table([_ends(row) for row in self.rows], "csv") + "\n"
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
         """The table without caption and note, with marks before and after what is bad or else best."""
@@ -162,6 +151,18 @@ class Table:
                 cells[key] = f"{before}{self.text(row, key)}{after}"
             shown.append(cells)
         return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
+
+
+def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with two columns for each interval."""
+    plain: dict[str, Any] = {}
+    for key, value in row.items():
+        if key.endswith(_INTERVAL):
+            name = key.removesuffix(_INTERVAL)
+            plain |= zip((f"{name}_lower", f"{name}_upper"), value or (None, None), strict=True)
+        else:
+            plain[key] = value
+    return plain
 
 
 def plain_latex(text: str) -> str:

@@ -66,7 +66,10 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     size = _measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
     both, margin = (error, size), study.plan.margin
     return Content(
-        words=[_PAIRING, say_friedman(error.ranks, error.controls[0])],
+        words=[
+            _PAIRING.format(used=", which the paper uses," if found.paper else ""),
+            say_friedman(error.ranks, error.controls[0]),
+        ],
         drawings=[_superiority(study, both), *(_ranks(study, measure) for measure in both)],
         tables=[
             *(_unpaired(found, measure, measure.compared, margin) for measure in both),
@@ -98,8 +101,8 @@ def _measure(
 _PAIRING = (
     "Each run has random numbers of its own: run 1 of one algorithm has no more to do with run 1 of another than with "
     "run 2. The first tables therefore compare all runs of one algorithm with all runs of another (Mann-Whitney test). "
-    "The Friedman test, which the paper uses, ranks the algorithms within each run as if runs of the same number "
-    "belonged together; its blocks are arbitrary, and carry no information."
+    "The Friedman test{used} ranks the algorithms within each run as if runs of the same number belonged together; its "
+    "blocks are arbitrary, and carry no information."
 )
 
 
