@@ -37,7 +37,7 @@ def test_answers_and_tables_agree(study, made):
     answer = told(study, made)
     assert "Over 10 runs, the error rate of 2D-UPSO is lower than that of ACO (Mann-Whitney test, p = " in answer
     assert ", higher than that of BPSO (Mann-Whitney test, p = " in answer
-    assert "practically equal to that of GA (the means differ by less than 5%: equivalence test, p = " in answer
+    assert "practically equal to that of GA (the means differ by less than 5 %: equivalence test, p = " in answer
     assert "2D-UPSO selects fewer features than GA and ACO: on average 52 % of theirs, and fewer in all pairs" in answer
     assert "and more features than BPSO: on average 183 % of theirs, and more in all pairs of runs." in answer
     shown = tables(study, made)
@@ -92,7 +92,9 @@ def test_sentences_on_comparisons():
 
     same = compared(A=[1.0, 2.0, 3.0, 4.0], B=[1.0, 2.0, 3.0, 4.0])
     assert say_error(same, 0.05) == "Over 4 runs, the error rate of A cannot be told apart from that of B (p = 1.0)."
-    assert say_size(same) == "Over 4 runs, A by size cannot be told apart from B (p = 1.0)."
+    assert say_size(same) == (
+        "Over 4 runs, A selects subsets that cannot be told apart by size from those of B (p = 1.0)."
+    )
     apart = {name: [mean + i / 100 for i in range(5)] for name, mean in {"A": 1, "B": 2, "C": 3, "D": 3}.items()}
     assert say_error(compared(**apart), 0.05).startswith(
         "Over 5 runs, the error rate of A is lower than that of each of the others (Mann-Whitney test, each p ≤ 0.0079)"

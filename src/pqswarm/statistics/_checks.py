@@ -10,6 +10,8 @@ from pqswarm.errors import PqswarmError
 
 __all__ = ["checked_alpha", "checked_count", "checked_names", "checked_sample", "checked_table", "frozen"]
 
+_HUGE = 1e150
+
 
 def checked_table(values: Any, names: Iterable[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
     """Return the numbers, rows x algorithms, and the names of the algorithms; those of a data frame are taken."""
@@ -42,6 +44,8 @@ def checked_sample(name: str, values: Any) -> FloatArray:
         array = np.empty(0)
     if array.ndim != 1 or not array.size or not np.isfinite(array).all():
         raise PqswarmError(f"{name} must be a list of finite numbers, one for each run.")
+    if np.abs(array).max() > _HUGE:
+        raise PqswarmError(f"{name} are too large for their squares to be numbers: change their unit.")
     return array
 
 

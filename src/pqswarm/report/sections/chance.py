@@ -120,8 +120,8 @@ def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
     if group := groups.get("practically equal"):
         p = _p(c.p_equivalence or 0.0 for c in group)
         clauses.append(
-            f"practically equal to that of {_others(group, comparisons)} (the means differ by less than {margin:.0%}: "
-            f"equivalence test, {p})"
+            f"practically equal to that of {_others(group, comparisons)} (the means differ by less than "
+            f"{_percent(margin)}: equivalence test, {p})"
         )
     sentence = f"{begin}the error rate of {first.algorithm} "
     if clauses:
@@ -159,8 +159,8 @@ def say_size(comparisons: Sequence[Comparison]) -> str:
         sentence += f"selects {enumerate_words(clauses)}"
     if rest:
         p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
-        joint = "; by size it" if clauses else "by size"
-        sentence += f"{joint} cannot be told apart from {_others(rest, comparisons)} (p = {p})"
+        joint = "; its subsets" if clauses else "selects subsets that"
+        sentence += f"{joint} cannot be told apart by size from those of {_others(rest, comparisons)} (p = {p})"
     return f"{sentence}."
 
 
@@ -189,6 +189,10 @@ def _others(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> s
 def _p(values: Iterable[float]) -> str:
     p = list(values)
     return f"p = {p[0]:.2g}" if len(p) == 1 else f"each p ≤ {max(p):.2g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
 
 
 def say_friedman(test: FriedmanResult, control: str) -> str:
@@ -259,13 +263,17 @@ def _unpaired(
     note = (
         f"p: two-sided Mann-Whitney test ({used}); adjusted by Hommel's procedure for the number of "
         f"{'pairs' if name else 'comparisons of one algorithm'}. P: probability that a run has {measure.better}, ties "
-        f"counted half, with Newcombe's 95 % interval. Difference of the means with its bootstrap interval (BCa). "
-        f"Intervals are not adjusted. Practically equal: two one-sided Welch tests, adjusted like p, say that the "
-        f"means differ by less than the margin, {margin:.0%} of the first, which is a choice (the plan's key margin); "
-        f"nothing here says that two algorithms are equal. Cannot be told: neither a difference nor that is shown."
+        f"counted half, with Newcombe's 95 % interval."
     )
-    if comparisons[0].difference.ends is None:
-        note += " Intervals of means and equivalence take at least 5 runs of each."
+    if (measure.key, name) == ("error", ""):
+        note += (
+            f" Difference of the means with its bootstrap interval (BCa). Intervals are not adjusted. Practically "
+            f"equal: two one-sided Welch tests, adjusted like p, say that the means differ by less than the margin, "
+            f"{_percent(margin)} of the first, which is a choice (the plan's key margin); nothing here says that two "
+            f"algorithms are equal. Cannot be told: neither a difference nor that is shown."
+        )
+        if comparisons[0].difference.ends is None:
+            note += " Intervals of means and equivalence take at least 5 runs of each."
     return Table(
         f"{name or 'unpaired'}-{measure.key}",
         f"{who[0].upper()}{who[1:]}, all runs with all runs, with {found.name}: {measure.what}",
