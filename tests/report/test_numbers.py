@@ -88,21 +88,43 @@ def test_friedman_and_hommel(rows_of, kept, what):
     corrected = stats.friedmanchisquare(*values.T)
     assert (row["chi2_ties"], row["p_ties"]) == pytest.approx((corrected.statistic, corrected.pvalue))
 
-    rows = rows_of(f"posthoc-{what}")
-    best = int(np.argmin(ranks))
     titles = list(NAMES.values())
-    assert {row["control"] for row in rows} == {titles[best]}
-    assert [row["algorithm"] for row in rows] == [title for title in titles if title != titles[best]]
-    z = np.abs(np.delete(ranks, best) - ranks[best]) / sqrt(k * (k + 1) / (6 * n))
-    p = 2 * stats.norm.sf(z)
-    rejected, adjusted, *_ = multipletests(p, method="hommel")
-    assert [row["z"] for row in rows] == pytest.approx(z)
-    assert [row["p"] for row in rows] == pytest.approx(p)
+    controls = list(dict.fromkeys([titles.index("2D-UPSO"), int(np.argmin(ranks))]))
+    everything = rows_of(f"posthoc-{what}")
+    assert [row["control"] for row in everything] == [titles[control] for control in controls for _ in range(k - 1)]
+    for place, control in enumerate(controls):
+        rows = everything[(k - 1) * place : (k - 1) * (place + 1)]
+        assert [row["algorithm"] for row in rows] == [title for title in titles if title != titles[control]]
+        z = np.abs(np.delete(ranks, control) - ranks[control]) / sqrt(k * (k + 1) / (6 * n))
+        p = 2 * stats.norm.sf(z)
+        rejected, adjusted, *_ = multipletests(p, method="hommel")
+        assert [row["z"] for row in rows] == pytest.approx(z)
+        assert [row["p"] for row in rows] == pytest.approx(p)
+        assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)
+        assert [row["differs"] for row in rows] == rejected.tolist()
+        # The largest p-value is compared with 0.05 itself; equal ones with the stricter limit.
+        places = [int(np.sum(p.round(12) >= value)) for value in p.round(12)]
+        assert [row["limit"] for row in rows] == pytest.approx([0.05 / place for place in places])
+
+
+@pytest.mark.parametrize("what", ["error", "size"])
+def test_comparisons_of_all_runs_with_all_runs(rows_of, kept, what):
+    values = {
+        title: np.round(kept[name][0] if what == "error" else kept[name][1].sum(axis=1), 12)
+        for name, title in NAMES.items()
+    }
+    ours = values["2D-UPSO"]
+    rows = rows_of(f"unpaired-{what}")[:5]
+    assert [(row["algorithm"], row["against"]) for row in rows] == [("2D-UPSO", name) for name in list(values)[:5]]
+    for row in rows:
+        other = values[row["against"]]
+        pairs = [1.0 if x < y else 0.5 if x == y else 0.0 for x in ours for y in other]
+        assert row["superiority"] == pytest.approx(np.mean(pairs))
+        assert row["difference"] == pytest.approx(ours.mean() - other.mean())
+        assert row["verdict"] == "cannot be told"  # of three runs each, whatever they are
+        assert row["difference_interval"] is row["p_equivalence"] is None
+    adjusted = multipletests([row["p"] for row in rows], method="hommel")[1]
     assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)
-    assert [row["differs"] for row in rows] == rejected.tolist()
-    # The largest p-value is compared with 0.05 itself; equal ones with the stricter limit.
-    places = [int(np.sum(p.round(12) >= value)) for value in p.round(12)]
-    assert [row["limit"] for row in rows] == pytest.approx([0.05 / place for place in places])
 
 
 def test_noise_robustness_and_contrast(rows_of, find):

@@ -23,9 +23,9 @@ from pqswarm.report import (
     study_figures,
     write_figures,
 )
+from pqswarm.report.comparison_figures import rank_groups
 from pqswarm.report.interactive import mark_of
 from pqswarm.report.sections.algorithms import evaluation_grid
-from pqswarm.report.sections.chance import rank_groups
 from pqswarm.report.style import GREY, INK, LOSS
 
 
@@ -302,6 +302,7 @@ def test_what_cannot_be_drawn_is_named(call, message):
 def test_figures_of_a_study_can_be_had_alone(smoke_study, tmp_path):
     drawn = study_figures(smoke_study)
     names = {"algorithms-convergence", "algorithms-size", "chance-ranks-error", "chance-ranks-size"}
+    names |= {"chance-superiority"}
     names |= {"features", "noise", "confusion"}
     assert set(drawn) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | {"events"}
     bold = [text.get_text() for text in drawn["k-nn-noise"].axes[0].texts if text.get_fontweight() == "bold"]

@@ -80,6 +80,12 @@ def test_defaults_are_those_of_the_paper():
         ("[held_out]", "[held_out]\nsnr = 1", "held_out.snr: there is no such key: known here are events_per_class, s"),
         ("[folds]", "[folds]\nseeds = 1", "folds.seeds: there is no such key: known here are number, seed, stage_two"),
         ('"ga"', '"ga"\nsize = 1', "algorithms[0].size: there is no such key: known here are name, algorithm, par"),
+        ("runs = 3", 'control = "2d-upsa"', "unknown control '2d-upsa': did you mean '2d-upso'?"),
+        ("runs = 3", 'control = "sffs"', "unknown control 'sffs'"),
+        ("runs = 3", 'comparisons = [["ga", "bsop"]]', "unknown algorithm in comparisons 'bsop': did you mean 'bpso'?"),
+        ("runs = 3", 'comparisons = [["ga", "GA"]]', "must hold pairs of two algorithms, not 'ga' and 'GA'"),
+        ("runs = 3", 'comparisons = [["ga"]]', "comparisons[0][1]: is missing"),
+        ("runs = 3", "margin = 0", "margin: must be greater than 0, not 0"),
         ("runs = 3", 'runs = "3"', "runs: must be an integer, not '3'"),
         ("runs = 3", "runs = 3.0", "runs: must be an integer, not 3.0"),
         ("runs = 3", "runs = true", "runs: must be an integer, not True"),
@@ -217,6 +223,18 @@ def test_canonical_form_does_not_depend_on_the_order_of_keys_nor_on_the_title():
         other = StudyPlan.model_validate(shuffled(given, random.Random(seed)) | {"title": f"Title {seed}"})
         assert other.canonical() == plan.canonical()
         assert other.differences(plan) == []
+
+
+def test_what_the_report_compares_decides_no_result():
+    plan = load_plan("smoke")
+    assert (plan.control, plan.comparisons, plan.margin) == (None, (), 0.05)
+    given = tomllib.loads(SMOKE) | {"control": "GA", "comparisons": [["aco", "GA"], ["2d-upso", "bpso"]], "margin": 0.1}
+    other = StudyPlan.model_validate(given)
+    assert other.canonical() == plan.canonical()
+    assert read_plan(format_plan(other)) == other
+    assert restore_plan(json.loads(json.dumps(other.model_dump(mode="json")))).comparisons == other.comparisons
+    assert [other.title_of(name) for name in ("ga", "GA", "2d-upso")] == ["GA", "GA", "2D-UPSO"]
+    assert plan.compared("best", ()).control == "best"
 
 
 def test_order_of_parts_makes_no_difference():

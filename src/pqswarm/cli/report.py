@@ -25,6 +25,14 @@ def report(
     figures: Annotated[
         Path | None, typer.Option(help="Write the figures alone into this folder, a file each.", show_default=False)
     ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="Algorithm to compare the others with, or best.", show_default="that of the plan"),
+    ] = None,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Compare these two algorithms besides.", show_default="those of the plan"),
+    ] = None,
 ) -> None:
     """Write the report of a study, also of one that is still running, or its figures alone.
 
@@ -32,8 +40,9 @@ def report(
     """
     from pqswarm.report import write_figures, write_report
 
+    pairs = None if pair is None else [pair]
     if figures is None:
-        typer.echo(f"wrote {write_report(folder, format or 'html', out).resolve()}")
+        typer.echo(f"wrote {write_report(folder, format or 'html', out, control=control, pairs=pairs).resolve()}")
     elif out is not None:
         raise PqswarmError("give --out for the report or --figures for its figures alone, not both.")
     else:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
+    from pqswarm.report.comparison_figures import plot_ranks, plot_superiority
     from pqswarm.report.event_figures import plot_event, plot_features, plot_gallery
     from pqswarm.report.noise_figures import plot_robustness
     from pqswarm.report.search_figures import plot_searches
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
     from pqswarm.report.sections.algorithms import plot_convergence, plot_error_against_size
-    from pqswarm.report.sections.chance import plot_ranks
     from pqswarm.report.sections.confusion import plot_confusion
     from pqswarm.report.sections.features import plot_feature_map
     from pqswarm.report.sections.registry import SECTIONS
@@ -43,6 +43,7 @@ __all__ = [
     "plot_ranks",
     "plot_robustness",
     "plot_searches",
+    "plot_superiority",
     "save_figure",
     "study_figures",
     "summarize",
@@ -52,8 +53,11 @@ __all__ = [
 
 
 # Where they are, in the order in which they import each other: a name is found without loading what comes after it.
-_MODULES = ("style", "tables", "event_figures", "search_figures", "noise_figures", "section", "summary", "study_report")
-_SECTIONS = ("algorithms", "chance", "confusion", "features", "registry")
+_MODULES = (
+    *("style", "tables", "event_figures", "search_figures", "comparison_figures", "noise_figures", "section"),
+    *("summary", "study_report"),
+)
+_SECTIONS = ("algorithms", "confusion", "features", "registry")
 
 
 def __getattr__(name: str) -> _Any:

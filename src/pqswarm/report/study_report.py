@@ -1,5 +1,7 @@
 """Write the report of a study: HTML, Markdown, LaTeX or CSV; or its figures alone."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,14 @@ FORMATS: tuple[str, ...] = tuple(_NAMES)
 """Formats of a report."""
 
 
-def write_report(folder: str | Path, format: str = "html", out: str | Path | None = None) -> Path:  # noqa: A002
+def write_report(
+    folder: str | Path,
+    format: str = "html",  # noqa: A002
+    out: str | Path | None = None,
+    *,
+    control: str | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> Path:
     """Write the report of a study, finished or not.
 
     Parameters
@@ -35,6 +44,10 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
         files with all digits.
     out : str or Path, optional
         Where to write; by default into the folder.
+    control : str, optional
+        The algorithm that tests compare with each of the others, or ``"best"``; by default that of the plan.
+    pairs : sequence of (str, str), optional
+        Pairs of algorithms to compare besides, instead of the plan's.
 
     Returns
     -------
@@ -44,6 +57,9 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     study = _read(folder)
+    plan = study.plan
+    compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
+    study = replace(study, plan=compared)
     document = compose(study)
     path = Path(folder) / _NAMES[format] if out is None else Path(out)
     if format == "csv":

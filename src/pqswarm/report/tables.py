@@ -17,8 +17,9 @@ SOURCE = "source"
 STUDY, PAPER = "this study", "paper"
 """What stands in it."""
 
+_INTERVAL = "_interval"  # ends the keys of intervals
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
-_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
+_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty", "±": r"\pm"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _BEST, _BAD, _END = "\ue000", "\ue001", "\ue002"  # private characters that hold the place of LaTeX commands
@@ -35,7 +36,8 @@ class Table:
     caption : str
         What it shows.
     rows : list of dict
-        Rows with the same keys.
+        Rows with the same keys. An interval, under a key that ends in ``_interval``, is a pair of numbers; in CSV
+        its ends have columns of their own.
     columns : mapping of str to (str, str)
         Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
     lowest, highest : tuple of str
@@ -72,7 +74,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
-        return any(_is_number(row[column]) for row in self.rows)
+        return any(_is_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column: that of the first, and of the source, is by default its key."""
@@ -86,6 +88,8 @@ class Table:
             return "–"  # noqa: RUF001 (a dash, as in print)
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if isinstance(value, tuple):
+            return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
             return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
         return str(value)
@@ -135,7 +139,7 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV, with all digits."""
-        return plain_table(self.rows, "csv") + "\n"
+        return plain_table([_ends(row) for row in self.rows], "csv") + "\n"
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
         """The table without caption and note, with marks before and after what is bad or else best."""
@@ -147,6 +151,18 @@ class Table:
                 cells[key] = f"{before}{self.text(row, key)}{after}"
             shown.append(cells)
         return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
+
+
+def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with two columns for each interval."""
+    plain: dict[str, Any] = {}
+    for key, value in row.items():
+        if key.endswith(_INTERVAL):
+            name = key.removesuffix(_INTERVAL)
+            plain |= zip((f"{name}_lower", f"{name}_upper"), value or (None, None), strict=True)
+        else:
+            plain[key] = value
+    return plain
 
 
 def plain_latex(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, Self
 
@@ -31,6 +31,9 @@ __all__ = [
 
 # Names that tables use otherwise: of subsets that no algorithm has found, and of columns.
 _TAKEN = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
+
+# Keys that decide what a report shows, and no result.
+_SHOWN = ("title", "paper", "control", "comparisons", "margin")
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 
@@ -196,6 +199,13 @@ class StudyPlan(_Plan):
         Seed of the searches.
     reference : str
         The algorithm against which SFFS is compared and whose subsets are looked at closely.
+    control : str or None
+        The algorithm that tests compare with each of the others, by name or title; None: the reference, ``"best"``: the
+        one with the best average rank. Like `comparisons` and `margin` it decides what the report says, no result.
+    comparisons : tuple of (str, str)
+        Pairs of algorithms to compare besides, the first of each against the second.
+    margin : float
+        Means that differ by less than this share of the first one's are called practically equal, if a test says so.
     paper : bool
         Whether the report lays the paper's values beside those of the study.
     dataset, held_out, folds, classifiers, algorithms
@@ -207,6 +217,9 @@ class StudyPlan(_Plan):
     max_evaluations: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 6000
     seed: Seed = 0
     reference: str = "2d-upso"
+    control: str | None = None
+    comparisons: tuple[tuple[str, str], ...] = ()
+    margin: Annotated[float, Field(gt=0, le=1)] = 0.05
     paper: Annotated[bool, Field(strict=True)] = False
     dataset: _Data = DatasetPlan()
     held_out: _HeldOut = HeldOutPlan()
@@ -248,6 +261,7 @@ class StudyPlan(_Plan):
             raise ValueError("algorithms must hold at least one that runs many times, such as 2d-upso or ga")
         if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
             raise unknown_name("reference", self.reference, names)
+        self.compared(self.control, self.comparisons)
         self._check_data()
         return self
 
@@ -294,6 +308,24 @@ class StudyPlan(_Plan):
         """Return the classifier of that name."""
         return next(classifier for classifier in self.classifiers if classifier.name == name)
 
+    def compared(self, control: str | None, pairs: Iterable[tuple[str, str]]) -> Self:
+        """Return the same plan with another control and other pairs to compare; see there what these can be."""
+        known = [name for algorithm in self.searched for name in dict.fromkeys((algorithm.name, algorithm.title))]
+        pairs = tuple((str(one), str(other)) for one, other in pairs)
+        for name in (name for pair in pairs for name in pair):
+            if name not in known:
+                raise unknown_name("algorithm in comparisons", name, known)
+        if control is not None and control not in (*known, "best"):
+            raise unknown_name("control", control, (*known, "best"))
+        for one, other in pairs:
+            if self.title_of(one) == self.title_of(other):
+                raise PqswarmError(f"comparisons must hold pairs of two algorithms, not {one!r} and {other!r}.")
+        return self.model_copy(update={"control": control, "comparisons": pairs})
+
+    def title_of(self, name: str) -> str:
+        """Return the title of an algorithm that runs many times, by its name or title."""
+        return next(a.title for a in self.searched if name in (a.name, a.title))
+
     def run_seed(self, classifier: str, algorithm: str, run: int) -> int:
         """Return the seed of one run, by names and number alone, whatever else is planned."""
         words = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) for name in (algorithm, classifier)]
@@ -302,7 +334,7 @@ class StudyPlan(_Plan):
     def canonical(self) -> str:
         """Return all that decides the results, as JSON, always the same for the same plan."""
         # Of a file counts what is in it, which the study knows by a digest, not what it is called.
-        left_out: Any = {"title": True, "paper": True, "dataset": {"file"}, "held_out": {"file"}}
+        left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[str]:

@@ -198,14 +198,18 @@ def format_plan(plan: StudyPlan) -> str:
     ['title = "A smoke test"', 'runs = 3']
     """
     parts = plan.model_dump(exclude_none=True, exclude=None if plan.paper else {"paper"})
-    lines = [f"{key} = {to_toml(value)}" for key, value in parts.items() if not isinstance(value, dict | tuple)]
-    for key, value in parts.items():
-        members = [value] if isinstance(value, dict) else value if isinstance(value, tuple) else []
+    tables = {key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_table(value)}
+    lines = [f"{key} = {to_toml(value)}" for key, value in parts.items() if key not in tables]
+    for key, members in tables.items():
         for member in members:
-            lines += ["", f"[{key}]" if isinstance(value, dict) else f"[[{key}]]"]
-            preset = member["preset"] if key == "dataset" and isinstance(member["preset"], dict) else None
+            lines += ["", f"[{key}]" if isinstance(parts[key], dict) else f"[[{key}]]"]
+            preset = member.get("preset") if key == "dataset" and isinstance(member.get("preset"), dict) else None
             own = {name: entry for name, entry in member.items() if name != "preset" or preset is None}
             lines += [f"{name} = {to_toml(entry)}" for name, entry in own.items() if entry != {}]
             if preset is not None:
                 lines += ["", "[dataset.preset]", *preset_lines(preset, "dataset.preset.")]
     return "\n".join(lines)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, tuple) and any(isinstance(member, dict) for member in value))

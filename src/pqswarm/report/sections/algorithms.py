@@ -14,6 +14,7 @@ from pqswarm.report.sentences import count, enumerate_words, percent, runs
 from pqswarm.report.style import FAINT, GREY, STYLE, EndLabel, Palette, label_ends
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
+from pqswarm.statistics import bootstrap_mean
 
 __all__ = ["content", "plot_convergence", "plot_error_against_size"]
 
@@ -39,27 +40,32 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
 
 def _sentences(study: StudySummary, found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:
     n, whole = found.n_features, found.all_features
-    means = {title: (p["mean_J"], p["mean_size"]) for title, p in fared.items()}
+    means = {title: (round(p["mean_J"], 12), p["mean_size"]) for title, p in fared.items()}
     leader = min(means, key=lambda title: means[title])
     smallest = min(means, key=lambda title: means[title][::-1])
     error, size = means[leader]
+    tied = [title for title, (other, _) in means.items() if other == error]
     mean, average = ("mean ", " on average") if found.n_runs > 1 else ("", "")
     once = [algorithm.title for algorithm in study.plan.sequential]
     which = f"that run {found.n_runs} times" if found.n_runs > 1 else f"other than {enumerate_words(once or [''])}"
     among = f" of the algorithms {which}" if once else ""  # one run is not compared with a mean of several
     subset = f"{count(size)} of the {n} features{average}"
+    names, several = enumerate_words(tied), len(tied) > 1
+    has = ("both have" if len(tied) == 2 else "all have") if several else "has"
+    who = leader if several else "It"
     if error >= whole:
         first = (
-            f"{'None' if once else 'No algorithm'}{among} does better than all features: {leader}, the best, has "
-            f"an error rate of {percent(error)} with {subset}, all features have one of {percent(whole)}."
+            f"{'None' if once else 'No algorithm'}{among} does better than all features: {names}, the best, {has} an "
+            f"error rate of {percent(error)}, all features have one of {percent(whole)}. {who} selects {subset}."
         )
     else:
         verb = (
             f"the lowest {mean}error rate{among}" if len(fared) > 1 else f"a lower {mean}error rate than all features"
         )
         first = (
-            f"{leader} has {verb}: {percent(error)}, against {percent(whole)} with all features "
-            f"({100 * (whole - error) / whole:.0f} % lower). It selects {subset} ({100 * (n - size) / n:.0f} % fewer)."
+            f"{names} {has} {verb}: {percent(error)}, against {percent(whole)} with all features "
+            f"({100 * (whole - error) / whole:.0f} % lower). {who} selects {subset} ({100 * (n - size) / n:.0f} % "
+            f"fewer)."
         )
     least_error, least_size = means[smallest]
     if least_size >= size:
@@ -78,9 +84,11 @@ def _performance(found: ClassifierSummary, title: str) -> dict[str, Any]:
     return {
         "mean_J": float(errors.mean()),
         "sd_J": float(errors.std(ddof=1)) if several else None,
+        "J_interval": bootstrap_mean(errors).ends,
         "PI": float(100 * (whole - errors.mean()) / whole) if whole else None,
         "mean_size": float(sizes.mean()),
         "sd_size": float(sizes.std(ddof=1)) if several else None,
+        "size_interval": bootstrap_mean(sizes).ends,
         "Xi": float(100 * (n - sizes.mean()) / n),
         "score": float((sizes / n * errors).sum()),
     }
@@ -92,7 +100,9 @@ def _performances(study: StudySummary, found: ClassifierSummary, fared: Mapping[
     for title, values in fared.items():
         rows.append({"algorithm": title, SOURCE: STUDY, **values})
         if title in paper.performance:
-            rows.append({"algorithm": title, SOURCE: PAPER, **paper.performance[title]})
+            rows.append(
+                {"algorithm": title, SOURCE: PAPER} | {key: paper.performance[title].get(key) for key in values}
+            )
     printed = f" (paper: {paper.all_features:.4f})" if paper else ""
     return Table(
         "performance",
@@ -101,9 +111,11 @@ def _performances(study: StudySummary, found: ClassifierSummary, fared: Mapping[
         {
             "mean_J": ("mean J", ".5f"),
             "sd_J": ("SD J", ".5f"),
+            "J_interval": ("95 % interval of the mean", ".5f"),
             "PI": ("PI [%]", ".1f"),
             "mean_size": ("mean ξ", ".1f"),
             "sd_size": ("SD ξ", ".1f"),
+            "size_interval": ("95 % interval of the mean", ".1f"),
             "Xi": ("Ξ [%]", ".1f"),
             "score": ("overall score", ".4f"),
         },
@@ -111,8 +123,9 @@ def _performances(study: StudySummary, found: ClassifierSummary, fared: Mapping[
         highest=("PI", "Xi"),
         note=f"J: error rate, the share of misclassified {study.noun}s, mean over the folds; all {n} features have "
         f"J(U) = {found.all_features:.4f}{printed}. PI: by how much J is below J(U). ξ: number of features selected; "
-        f"Ξ: by how much it is below {n}. SD: standard deviation over the runs. Overall score: the sum over the runs "
-        f"of (ξ/{n}) J; it grows with the number of runs{', which was 40 in the paper' if paper else ''}.",
+        f"Ξ: by how much it is below {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). Overall "
+        f"score: the sum over the runs of (ξ/{n}) J; it grows with the number of runs"
+        f"{', which was 40 in the paper' if paper else ''}.",
     )
 
 
