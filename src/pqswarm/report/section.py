@@ -18,7 +18,8 @@ __all__ = ["ClassifierSection", "Content", "Drawing", "Section", "StudySection"]
 class Drawing:
     """A figure of a section: its name there, empty for the only one, what it shows, how to read it, and how to draw it.
 
-    It is drawn when it is needed. A page holds one with very many lines as pixels: `raster`.
+    It is drawn when it is needed; on the screen of a phone a page shows `narrow` instead, if there is one. A page holds
+    one with very many lines as pixels: `raster`.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Drawing:
     note: str
     draw: Callable[[], "Figure"]
     raster: bool = False
+    narrow: "Callable[[], Figure] | None" = None
 
 
 @dataclass(frozen=True, eq=False)
