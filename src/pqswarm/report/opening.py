@@ -4,21 +4,17 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from pqswarm.report.claims import adjusted_p, claims_table
-from pqswarm.report.interactive import mark
+from pqswarm.report.run_figures import plot_overview
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import count, enumerate_words, features, percent, runs
-from pqswarm.report.style import FAINT, GREY, INK, STYLE, EndLabel, Palette, label_ends
+from pqswarm.report.sentences import count, enumerate_words, percent, runs
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study import load_plan
 
-__all__ = ["opening", "plot_overview"]
+__all__ = ["opening", "say_limits"]
 
 _ALPHA = 0.05
 _SEEN = 2.8  # standard errors of a difference that a two-sided test at 5 % finds in 8 of 10 studies
@@ -29,9 +25,9 @@ def opening(study: StudySummary) -> Content:
     drawing = Drawing(
         "overview",
         "Error rate against number of features",
-        "Down and to the left is better. Small marks are runs, large ones their means.",
+        "Down and to the left is better. Small marks are runs, large ones their means; a ring is a search that runs once.",
         lambda: plot_overview(study),
-        narrow=lambda: plot_overview(study, columns=1),
+        narrow=lambda: plot_overview(study, narrow=True),
     )
     return Content(
         answer=[_finding(found) for found in study.classifiers],
@@ -126,72 +122,3 @@ def _means(study: StudySummary) -> Table:
         lowest=tuple(lowest),
         note=f"The lowest of each column in bold. All {first.n_features} features have an error rate of {whole}.",
     )
-
-
-def plot_overview(study: StudySummary, columns: int = 2) -> Figure:
-    """Draw the error rate against the number of features: runs, their means, SFFS; a panel for each classifier.
-
-    Parameters
-    ----------
-    study : StudySummary
-        A study.
-    columns : int
-        Panels beside each other.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure.
-    """
-    shown = study.classifiers
-    across = min(columns, len(shown))
-    down = -(-len(shown) // across)
-    with mpl.rc_context(STYLE):
-        height = max(3.3, 0.9 + 0.2 * (len(study.plan.algorithms) + 1))
-        width = 5.3 * across if across > 1 else 4.0 if columns == 1 else 7.5  # the narrow one is for telephones
-        figure = Figure(figsize=(width, height * down), layout="constrained")
-        grid = figure.subplots(down, across, squeeze=False)
-        labels: list[EndLabel] = []
-        for axis, found in zip(grid.flat, shown, strict=False):
-            labels += _panel(axis, found, study.palette)
-        for axis in grid.flat[len(shown) :]:
-            axis.set_visible(False)
-        return label_ends(figure, labels)
-
-
-def _panel(axis: Axes, found: ClassifierSummary, palette: Palette) -> list[EndLabel]:
-    """One classifier: the marks, and the names that are written beside them."""
-    places: dict[str, tuple[float, float]] = {}
-    for title in palette.drawn(found.runs):
-        sizes, errors = found.sizes(title), 100 * found.errors(title)
-        places[title] = float(sizes.mean()), float(errors.mean())
-        look: dict[str, Any] = {"marker": palette.marker(title), "color": palette.colour(title), "ls": ""}
-        said = f"mean of {runs(sizes.size)}" if sizes.size > 1 else "one run"
-        if sizes.size > 1:
-            tips = [
-                f"{title}, run {i + 1}: {error:.2f} % with {features(int(size))}"
-                for i, (size, error) in enumerate(zip(sizes, errors, strict=True))
-            ]
-            mark(axis.plot(sizes, errors, ms=3.6, mew=0, alpha=0.5, zorder=2, **look)[0], title, tips)
-        whole = [f"{title}, {said}: {places[title][1]:.2f} % with {places[title][0]:.1f} features"]
-        mark(axis.plot(*([v] for v in places[title]), ms=8, mec=INK, mew=0.9, zorder=4, **look)[0], title, whole)
-    for title, record in found.sequential.items():
-        places[title] = record.size, 100 * record.error
-        tip = [f"{title}, one run: {100 * record.error:.2f} % with {features(record.size)}"]
-        look = {"marker": palette.marker(title), "color": palette.colour(title), "mec": INK, "mew": 0.9, "ls": ""}
-        mark(axis.plot([record.size], [100 * record.error], ms=8, zorder=5, **look)[0], title, tip)
-    whole_error = 100 * found.all_features
-    line = axis.axhline(whole_error, color=GREY, lw=1.3, ls=(0, (5, 2)))
-    name = f"all {found.n_features}"
-    mark(line, name, [f"all {found.n_features} features: {whole_error:.2f} %"])
-    largest = max(max(float(found.sizes(title).max()) for title in found.runs), *(x for x, _ in places.values()))
-    axis.set_xlim(0, 1.05 * largest)
-    axis.margins(y=0.08)
-    axis.grid(color=FAINT, lw=0.5, alpha=0.35)
-    axis.set_axisbelow(True)
-    axis.set_title(found.name, fontweight="bold", parse_math=False)
-    axis.set_xlabel("features selected")
-    axis.set_ylabel("error rate [%]")
-    edge = axis.get_xlim()[1]
-    labels = [palette.label(axis, title, edge, y, marked=True) for title, (_, y) in places.items()]
-    return [*labels, EndLabel(axis, name, edge, whole_error, GREY)]
