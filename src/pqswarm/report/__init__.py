@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pqswarm.report.sections.confusion import plot_confusion
     from pqswarm.report.sections.noise import plot_robustness
     from pqswarm.report.sections.registry import SECTIONS
-    from pqswarm.report.study_report import FORMATS, study_figures, write_figures, write_report
+    from pqswarm.report.study_report import FORMATS, study_figures, write_comparison, write_figures, write_report
     from pqswarm.report.style import Palette, save_figure
     from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
     from pqswarm.report.tables import Table
@@ -51,6 +51,7 @@ __all__ = [
     "save_figure",
     "study_figures",
     "summarize",
+    "write_comparison",
     "write_figures",
     "write_report",
 ]

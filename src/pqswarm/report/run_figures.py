@@ -68,7 +68,7 @@ def plot_error_against_size(
         least = 1.2 + 0.24 * len(checked)
         figure = Figure(figsize=(NARROW, max(3.7, least)) if narrow else (WIDE, max(4.4, least)), layout="constrained")
         axis = figure.subplots()
-        labels = _draw_points(axis, checked, all_features, palette, _check_points(fronts or {}, empty=True), numbers)
+        labels = draw_points(axis, checked, all_features, palette, _check_points(fronts or {}, empty=True), numbers)
         axis.set_xlabel("features selected")
         axis.set_ylabel("error rate [%]")
         return label_ends(figure, labels)
@@ -111,7 +111,7 @@ def plot_overview(study: "StudySummary", *, narrow: bool = False) -> Figure:
             axis = figure.add_subplot(rows, columns, i + 1)
             points, fronts, numbers = run_points(found)
             whole = (found.n_features, found.all_features)
-            labels += _draw_points(axis, points, whole, study.palette, fronts, numbers)
+            labels += draw_points(axis, points, whole, study.palette, fronts, numbers)
             axis.set_title(found.name, fontweight="bold", parse_math=False)
             if i % columns == 0:
                 axis.set_ylabel("error rate [%]")
@@ -154,7 +154,7 @@ def _run_tips(title: str, sizes: IntArray, errors: FloatArray, numbers: Sequence
     ]
 
 
-def _draw_points(
+def draw_points(
     axis: "Axes",
     points: Points,
     all_features: tuple[int, float] | None,
