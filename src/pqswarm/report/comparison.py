@@ -166,7 +166,7 @@ def _sizes(first: StudySummary, second: StudySummary, pairs: Sequence[_Pair], na
     return Drawing(
         "size",
         "Error rate against number of features",
-        "Each panel has a scale of its own. Small marks are runs, large ones means; a ring is a search that runs once.",
+        "Each panel has its own scale. Small marks are runs, large ones means, hollow ones searches that run once.",
         draw,
         narrow=lambda: draw(narrow=True),
     )

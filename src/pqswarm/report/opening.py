@@ -25,7 +25,7 @@ def opening(study: StudySummary) -> Content:
     drawing = Drawing(
         "overview",
         "Error rate against number of features",
-        "Down and to the left is better. Small marks are runs, large ones means; a ring is a search that runs once.",
+        "Down and to the left is better. Small marks are runs, large ones means, hollow ones searches that run once.",
         lambda: plot_overview(study),
         narrow=lambda: plot_overview(study, narrow=True),
     )
