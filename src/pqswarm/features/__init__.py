@@ -1,5 +1,6 @@
 """The 99 wavelet features of the paper: sym6 to level 8, eleven functions on each of nine bands; other wavelets."""
 
+from pqswarm.features.catalogue import describe_band, describe_feature
 from pqswarm.features.extension import WINDOW_CYCLES, extend
 from pqswarm.features.matrix import FUNCTIONS, extract, feature_names
 from pqswarm.features.options import WAVELETS, FeatureOptions
@@ -24,6 +25,8 @@ __all__ = [
     "coefficient_times",
     "decompose",
     "decomposition_level",
+    "describe_band",
+    "describe_feature",
     "extend",
     "extract",
     "feature_names",
