@@ -28,7 +28,7 @@ disturbed, steady = (extract(each.signal, each.sampling_rate)[0][energy] for eac
 _, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
 place = np.arange(len(bands))
 axis.bar(place - 0.2, steady, 0.4, label="pure sinusoid", color="#9aa5b1")
-axis.bar(place + 0.2, disturbed, 0.4, label="transient of 2 kHz", color="#b5541c")
+axis.bar(place + 0.2, disturbed, 0.4, label="transient of 2 kHz", color="#d24b00")
 edges = [f"{band}\n{low:.0f} to {high:.0f} Hz" for band, (low, high) in zip(bands, band_edges(25_000, 8), strict=True)]
 axis.set_xticks(place, edges, fontsize=7)
 axis.set(yscale="log", ylabel="energy of the band")

@@ -41,7 +41,7 @@ distance = critical_difference(len(names), len(errors))
 _, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 order = np.argsort(ranks.mean_ranks)
 left.errorbar(
-    ranks.mean_ranks[order], range(4), xerr=distance / 2, fmt="o", color="#1f4e79", capsize=3, label="half of the CD"
+    ranks.mean_ranks[order], range(4), xerr=distance / 2, fmt="o", color="#0b6fd6", capsize=3, label="half of the CD"
 )
 left.set_yticks(range(4), [names[i] for i in order])
 left.invert_yaxis()
