@@ -47,7 +47,7 @@ left.set_yticks(range(4), [names[i] for i in order])
 left.invert_yaxis()
 left.set(xlabel="mean rank")
 left.legend(frameon=False, fontsize=8)
-image = right.imshow(contrast.matrix, cmap="PuOr_r", vmin=-0.03, vmax=0.03)
+image = right.imshow(contrast.matrix, cmap="PuOr_r", vmin=-0.06, vmax=0.06)
 for row, column in np.ndindex(contrast.matrix.shape):
     right.text(column, row, f"{contrast.matrix[row, column]:+.3f}", ha="center", va="center", fontsize=8)
 right.set_xticks(range(4), names, fontsize=8)
