@@ -6,6 +6,7 @@ from matplotlib.colors import to_rgb
 from tests.report.drawn import MANY, confusion
 from tests.report.legibility import assert_legible, lines_of
 
+from pqswarm.evaluation import GridSearchResult
 from pqswarm.events import EVENT_CLASSES
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import (
@@ -16,7 +17,8 @@ from pqswarm.report import (
     plot_selected_features,
 )
 from pqswarm.report.interactive import mark_of
-from pqswarm.report.style import INK, LOSS
+from pqswarm.report.sections.hyperparameters import plot_grid
+from pqswarm.report.style import BAND, INK, LOSS, WAVE
 
 
 def test_feature_map_writes_percentages_where_selected():
@@ -94,3 +96,19 @@ def test_confusion_tells_recall_and_precision():
 def test_confusion_without_errors_or_events():
     titles = [a.get_title(loc="left") for a in plot_confusion(np.eye(2, dtype=int), np.zeros((2, 2), int), "ab").axes]
     assert titles == ["All features: 0 of 2 misclassified (0.00 %)", "Selected features: 0 of 0 misclassified (0.00 %)"]
+
+
+def test_the_grid_is_drawn_in_the_colours_of_the_report_with_its_lines_named():
+    points = tuple((metric, k) for metric in ("manhattan", "cosine") for k in (1, 3))
+    grid = GridSearchResult(
+        ("metric", "n_neighbors"), points, np.array([0.8, 0.7, 0.9, 0.6]), (True, True, False, False)
+    )
+    for narrow in (False, True):
+        axis = plot_grid(grid, narrow=narrow).axes[0]
+        first, second, ring, *_ = axis.lines
+        assert [first.get_color(), second.get_color()] == [WAVE, BAND]
+        assert mark_of(second).tips == ("cosine, neighbors 1: 90.00 %", "cosine, neighbors 3: 60.00 %")
+        assert mark_of(ring).tips == ("best: 80.00 %",)  # of those that can be used
+        assert [text.get_text() for text in axis.texts] == ["manhattan", "cosine"]
+        assert axis.get_legend() is None
+        assert_legible(axis.figure)
