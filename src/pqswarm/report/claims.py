@@ -12,7 +12,8 @@ from pqswarm.report.sentences import decibel, enumerate_words, percent, probabil
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import friedman, hommel, posthoc
-from pqswarm.study import DatasetPlan, load_plan
+from pqswarm.study import load_plan
+from pqswarm.study.plan import DatasetPlan
 
 __all__ = ["FAILS", "HOLDS", "UNKNOWN", "Claim", "adjusted_p", "claims_table", "judge_claims"]
 
