@@ -16,7 +16,7 @@ from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
 
 __all__ = ["COPY", "PLANS", "format_plan", "load_plan", "plan_given_data", "plan_text", "read_plan", "restore_plan"]
 
-PLANS: tuple[str, ...] = ("quick", "paper", "smoke")
+PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "smoke")
 """The plans that come with pqswarm."""
 
 COPY = "dataset.npz"
