@@ -1,10 +1,13 @@
 """The best subsets that anybody knows, for the paper's data: what is left to gain, by a thousandfold budget.
 
-    python benchmarks/best_known.py --device cuda --out best-known.json
+    python benchmarks/best_known.py --plan paper --device cuda --out best-known.json
 
-Many long runs of the 2D swarms and of catfish BPSO, and SFFS through all sizes; the best of what they find is
-polished: one or two features are added or removed, or one is exchanged for another, until nothing helps. Both
-classifiers take some minutes on an H200; on processors, many hours (--runs and --evaluations make it smaller).
+A memetic search: many local searches at once, each of which takes the best of all changes of one feature and of the
+most promising exchanges; then children of the local optima, which keep what both parents have and some of what one has,
+improved in the same way, take the place of worse ones. It begins with what swarms and SFFS find. The best are polished:
+one or two features are added or removed, or one is exchanged for another, until nothing helps. Each classifier takes
+some minutes on an H200; on processors, many hours (--rounds makes it smaller). The result depends on --seed, --rounds
+and --population alone, unless --seconds ends it.
 """
 
 import argparse
@@ -20,8 +23,6 @@ from pqswarm.evaluation import Folds, Memo
 from pqswarm.search import minimize_many
 from pqswarm.study import load_plan
 from pqswarm.study.problem import Problem
-
-SEARCHES = ("2d-upso", "2d-gpso", "2d-clpso", "cbpso")
 
 
 def neighbours(mask):
@@ -48,39 +49,93 @@ def polished(evaluator, mask, error):
         mask, error = candidates[best], float(errors[best])
 
 
+def improved(evaluator, masks, errors, drops=8, adds=12):
+    """Improve many subsets at once, each by its best change of one feature or exchange, until none has a better one.
+
+    Exchanges are tried of the `drops` features that are missed least for the `adds` that help most.
+    """
+    masks, errors, active = masks.copy(), errors.copy(), np.arange(len(masks))
+    n = masks.shape[1]
+    flip = np.eye(n, dtype=bool)
+    while active.size:
+        changed = masks[active][:, np.newaxis] ^ flip  # (rows, features, features)
+        changed[~changed.any(axis=2)] = True
+        gains = evaluator.errors(changed.reshape(-1, n)).reshape(-1, n)
+        swaps = np.repeat(masks[active][:, np.newaxis], drops * adds, axis=1)
+        for row, (mask, gain) in enumerate(zip(masks[active], gains, strict=True)):
+            inside, outside = np.flatnonzero(mask), np.flatnonzero(~mask)
+            leave = inside[np.argsort(gain[inside], kind="stable")][:drops]
+            enter = outside[np.argsort(gain[outside], kind="stable")][:adds]
+            for k, (i, o) in enumerate((i, o) for i in leave for o in enter):
+                swaps[row, k, [i, o]] ^= True
+        exchanged = evaluator.errors(swaps.reshape(-1, n)).reshape(len(active), -1)
+        still = []
+        for row, at in enumerate(active):
+            tried = np.concatenate([changed[row], swaps[row]])
+            errs = np.concatenate([gains[row], exchanged[row]])
+            best = np.lexsort((tried.sum(axis=1), errs))[0]
+            if (errs[best], tried[best].sum()) < (errors[at], masks[at].sum()):
+                masks[at], errors[at] = tried[best], errs[best]
+                still.append(at)
+        active = np.array(still, dtype=int)
+    return masks, errors
+
+
+def child(one, two, rng):
+    """A subset with what both parents have, some of what one of them has, and up to two changes besides."""
+    both, either = one & two, np.flatnonzero(one ^ two)
+    low, high = sorted((int(one.sum()), int(two.sum())))
+    mask = both.copy()
+    mask[rng.permutation(either)[: max(0, int(rng.integers(low, high + 1)) - int(both.sum()))]] = True
+    mask[rng.integers(0, mask.size, size=int(rng.integers(0, 5)))] ^= True
+    mask[int(rng.integers(mask.size))] |= not mask.any()
+    return mask
+
+
 def search(classifier, given, plan, data):
     folds = Folds.stratified(data.y, plan.folds.number, plan.folds.seed)
     problem = Problem(data.X(), data.y, folds.test_fold, classifier.make(), classifier.scaling)
-    memo = Memo(problem.evaluator(device=given.device), max_entries=3_000_000)
-    start, found = time.perf_counter(), {}
-    for name in SEARCHES:
-        seeds = [derived_seed(given.seed, (len(name), run)) for run in range(given.runs)]
-        for result in minimize_many(name, memo, seeds, given.evaluations):
-            found[result.mask.tobytes()] = (result.error, result.size, result.mask)
-        leader = min(found.values(), key=lambda entry: entry[:2])
-        print(
-            f"  {classifier.name}: after {name} {leader[0]:.5f} with {leader[1]} features, "
-            f"{memo.n_evaluations} evaluations, {time.perf_counter() - start:.0f} s",
-            flush=True,
-        )
-    for result in minimize_many("sffs", memo, [0], 100_000):
-        found[result.mask.tobytes()] = (result.error, result.size, result.mask)
-        print(f"  {classifier.name}: SFFS {result.error:.5f} with {result.size} features", flush=True)
-    best = None
-    for error, _, mask in sorted(found.values(), key=lambda entry: entry[:2])[: given.polish]:
-        mask, error = polished(memo, mask, error)
-        if best is None or (error, mask.sum()) < (best[0], best[1].sum()):
-            best = (error, mask)
-            print(
-                f"  {classifier.name}: polished {error:.5f} with {mask.sum()} features "
-                f"({memo.n_evaluations} evaluations, {time.perf_counter() - start:.0f} s)",
-                flush=True,
-            )
+    memo = Memo(problem.evaluator(device=given.device), max_entries=4_000_000)
+    start, rng = time.perf_counter(), np.random.default_rng(given.seed)
+
+    def say(what, error, size):
+        spent = f"{memo.n_evaluations} evaluations, {time.perf_counter() - start:.0f} s"
+        print(f"  {classifier.name}: {what} {error:.5f} with {size} features, {spent}", flush=True)
+
+    begun = []
+    for name, runs in (("2d-upso", given.population // 4), ("sffs", 1)):
+        seeds = [derived_seed(given.seed, (len(name), run)) for run in range(runs)]
+        results = minimize_many(name, memo, seeds, 6000)
+        begun += [result.mask for result in results]
+        say(f"after {name}", *min((result.error, result.size) for result in results))
+    n = data.X().shape[1]
+    while len(begun) < given.population:
+        mask = np.zeros(n, dtype=bool)
+        mask[rng.permutation(n)[: int(rng.integers(3, 26))]] = True
+        begun.append(mask)
+    masks = np.array(begun)
+    masks, errors = improved(memo, masks, memo.errors(masks))
+    for turn in range(1, given.rounds + 1):
+        pairs = [rng.choice(len(masks), 2, replace=False) for _ in range(given.population)]
+        children = np.array([child(masks[a], masks[b], rng) for a, b in pairs])
+        children, theirs = improved(memo, children, memo.errors(children))
+        masks, errors = np.concatenate([masks, children]), np.concatenate([errors, theirs])
+        _, first = np.unique(masks, axis=0, return_index=True)
+        kept = first[np.lexsort((masks[first].sum(axis=1), errors[first]))][: given.population]
+        masks, errors = masks[kept], errors[kept]
+        if turn % 10 == 0 or turn == given.rounds:
+            say(f"after {turn} rounds", errors[0], masks[0].sum())
+        if time.perf_counter() - start > given.seconds:
+            say(f"stopped after {turn} rounds by --seconds:", errors[0], masks[0].sum())
+            break
+    ends = [polished(memo, mask, error) for mask, error in zip(masks[: given.polish], errors, strict=False)]
+    mask, error = min(ends, key=lambda end: (end[1], end[0].sum()))
+    say("polished", error, mask.sum())
     return {
         "classifier": classifier.name,
         "problem": problem.key,
-        "error": best[0],
-        "features": np.flatnonzero(best[1]).tolist(),
+        "error": float(error),
+        "features": np.flatnonzero(mask).tolist(),
         "evaluations": memo.n_evaluations,
         "seconds": round(time.perf_counter() - start),
     }
@@ -88,16 +143,19 @@ def search(classifier, given, plan, data):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=40, help="runs of each swarm")
-    parser.add_argument("--evaluations", type=int, default=30_000, help="of each run")
-    parser.add_argument("--polish", type=int, default=60, help="subsets to polish")
+    parser.add_argument("--plan", default="paper")
+    parser.add_argument("--population", type=int, default=48, help="local optima that are kept")
+    parser.add_argument("--rounds", type=int, default=60, help="of as many children as there are local optima")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long, for each classifier")
+    parser.add_argument("--polish", type=int, default=6, help="subsets to polish in the end")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--classifiers", nargs="+", default=["NB", "k-NN"])
     parser.add_argument("--out", type=Path, default=Path("best-known.json"))
     given = parser.parse_args()
-    plan = load_plan("paper")
-    data = make_dataset(plan.dataset.events_per_class, float("inf"), plan.dataset.seed, plan.dataset.preset)
+    plan = load_plan(given.plan)
+    made = plan.dataset
+    data = make_dataset(made.events_per_class, float("inf"), made.seed, made.make_preset())
     records = [search(c, given, plan, data) for c in plan.classifiers if c.name in given.classifiers]
     given.out.write_text(json.dumps(records, indent=1) + "\n")
     print(f"wrote {given.out}")

@@ -33,9 +33,9 @@ def option(
     Parameters
     ----------
     default : object
-        Its default, the paper's. Its type is the type of the field: a number, a truth value, text, or None (an
-        integer or nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs, or,
-        with `low`, for a list of integers.
+        Its default. Its type is the type of the field: a number, a truth value, text, or None (an integer or
+        nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs, or, with `low`,
+        for a list of integers.
     meaning : str
         What it does, in a few words.
     low, high : float, optional

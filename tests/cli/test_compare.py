@@ -87,6 +87,33 @@ def test_direction_and_control(accuracies):
     assert "contrast" not in chosen
 
 
+def test_runs_that_a_study_wrote(tmp_path):
+    path = tmp_path / "runs.csv"
+    lines = ["classifier,algorithm,run,error,size"]
+    lines += [f"NB,{name},{i},{error + i / 1000},{9 + i}" for name, error in (("A", 0.1), ("B", 0.2)) for i in range(6)]
+    lines += ["NB,SFFS,0,0.05,9"]
+    path.write_text("\n".join(lines))
+    content = json.loads(invoke(path, "-f", "json", "--control", "B", "--pair", "A", "B"))
+    assert content["left_out"] == ["SFFS"]
+    (row,), (pair,) = content["unpaired"], content["pairs"]
+    assert (row["algorithm"], row["against"], row["verdict"]) == ("B", "A", "worse")
+    assert (pair["algorithm"], pair["superiority"], pair["verdict"]) == ("A", 1.0, "better")
+    assert pair["p_value"] == pytest.approx(stats.mannwhitneyu(range(6), range(10, 16), method="exact").pvalue)
+    text = invoke(path, "--column", "size")
+    assert "Left out, with a single run: SFFS." in text
+    assert "Independent runs: A against each other algorithm, all runs with all runs" in text
+    assert text.splitlines()[-2].endswith("cannot be told")
+    assert json.loads(invoke(path, "-f", "json", "--column", "size", "--margin", "0.9"))["unpaired"][0]["verdict"] == (
+        "practically equal"
+    )
+
+
+def test_data_sets_are_not_compared_as_runs(accuracies):
+    assert "unpaired" not in json.loads(invoke(accuracies, "-f", "json"))
+    refused = CliRunner().invoke(app, ["compare", str(accuracies), "--pair", "GA", "ACO"])
+    assert "belong together" in str(refused.exception)
+
+
 @pytest.mark.parametrize("style", FORMATS)
 def test_formats_and_out(style, accuracies, tmp_path):
     printed = invoke(accuracies, "--format", style, "--contrast")

@@ -155,8 +155,8 @@ def test_plan_check_tells_what_the_plan_comes_to(tmp_path, monkeypatch, pqswarm)
     (tmp_path / "mine.toml").write_text(pqswarm("plan", "show", "paper").stdout)
     run = pqswarm("plan", "check", "mine.toml")
     assert run.stdout == (
-        "mine.toml is fine: 3500 events, 2 classifiers, 7 algorithms, 482 runs, 2880000 evaluations "
-        "and those of SFFS.\n"
+        "mine.toml is fine: 3500 events, 2 classifiers, 8 algorithms, 484 runs, 2880000 evaluations "
+        "and those of SFFS and SFFS all sizes.\n"
     )
 
 

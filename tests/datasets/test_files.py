@@ -124,6 +124,8 @@ def test_cut_files(path, keep):
         ({"parameter_names": ["colour"]}, "'parameters' has shape"),
         ({"parameter_names": ["Colour"]}, "'parameter_names' of its manifest are not all names"),
         ({"preset": {}}, "has no name"),
+        ({"feature_options": {"wavelet": "haar"}}, "unknown wavelet of features 'haar'"),
+        ({"feature_options": 3}, "parameters must be a FeatureOptions or a mapping"),
         ({"sha256": {}}, "checksum of 'features' does not match"),
     ],
 )

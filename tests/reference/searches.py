@@ -32,10 +32,13 @@ def sfs(error, n, d):
 
 
 class UPSO2D:
-    """2D-UPSO with loops over particles, dimensions and features; draws in the same order as the fast one."""
+    """2D-UPSO with loops over particles, dimensions and features; draws in the same order as the fast one.
 
-    def __init__(self, n, rng, ps=30, w=1.0, c1=2.0, c2=2.0, u=0.9, rg=30):
-        self.n, self.rng, self.ps = n, rng, ps
+    With `pairs`, r1 and r2 are one pair of numbers for each particle.
+    """
+
+    def __init__(self, n, rng, ps=30, w=1.0, c1=2.0, c2=2.0, u=0.9, rg=30, pairs=False):
+        self.n, self.rng, self.ps, self.pairs = n, rng, ps, pairs
         self.w, self.c1, self.c2, self.u, self.rg = w, c1, c2, u, rg
         x = rng.random((ps, n)) < 0.5
         while not x.any(axis=1).all():
@@ -60,7 +63,10 @@ class UPSO2D:
             fresh = self.rng.random((len(stale), 2, n)).tolist()
             for i, v in zip(stale, fresh, strict=True):
                 self.v[i], self.count[i] = v, 0
-        r1, r2 = self.rng.random((ps, 2, n)), self.rng.random((ps, 2, n))
+        if self.pairs:
+            r1, r2 = ([[[r] * n] * 2 for r in self.rng.random(ps)] for _ in range(2))
+        else:
+            r1, r2 = self.rng.random((ps, 2, n)), self.rng.random((ps, 2, n))
         for i in range(ps):
             around = sorted({(i - 1) % ps, i, (i + 1) % ps})
             neighbour = min(around, key=lambda k: self.pbest_f[k])
@@ -70,9 +76,9 @@ class UPSO2D:
             own = self.learn_from(self.x[i], [False] * n)
             for row in range(2):
                 for j in range(n):
-                    glob = self.w * self.v[i][row][j] + self.c1 * r1[i, row, j] * cog[row][j]
-                    local = glob + self.c2 * r2[i, row, j] * soc2[row][j] + self.delta[i] * own[row][j]
-                    glob += self.c2 * r2[i, row, j] * soc1[row][j] + self.delta[i] * own[row][j]
+                    glob = self.w * self.v[i][row][j] + self.c1 * r1[i][row][j] * cog[row][j]
+                    local = glob + self.c2 * r2[i][row][j] * soc2[row][j] + self.delta[i] * own[row][j]
+                    glob += self.c2 * r2[i][row][j] * soc1[row][j] + self.delta[i] * own[row][j]
                     self.v[i][row][j] = self.u * glob + (1 - self.u) * local
         spins = self.rng.random(ps)
         for i in range(ps):
@@ -108,3 +114,63 @@ class UPSO2D:
                 if self.pbest_f[i] < self.gbest_f:
                     self.gbest, self.gbest_f = list(self.pbest[i]), self.pbest_f[i]
         self.f = errors
+
+
+class BPSO:
+    """BPSO with loops over particles and features; draws in the same order as the fast one.
+
+    With `pairs`, r1 and r2 are one pair of numbers for each particle. `catfish` says where the three worst particles go
+    after three iterations without a better global best, "extreme" or "random"; with `chaos` the inertia follows the
+    logistic map from there.
+    """
+
+    def __init__(self, n, rng, pairs=False, catfish=None, chaos=None, ps=30):
+        self.n, self.rng, self.ps, self.pairs, self.catfish = n, rng, ps, pairs, catfish
+        self.w, self.chaotic = (1.0, False) if chaos is None else (chaos, True)
+        self.x = self.draw(ps)
+        self.v = [[0.0] * n for _ in range(ps)]
+        self.idle = 0
+        self.f = None
+
+    def draw(self, count):
+        x = self.rng.random((count, self.n)) < 0.5
+        while not x.any(axis=1).all():
+            empty = ~x.any(axis=1)
+            x[empty] = self.rng.random((int(empty.sum()), self.n)) < 0.5
+        return x.tolist()
+
+    def move(self):
+        ps, n = self.ps, self.n
+        if self.pairs:
+            r1, r2 = ([[r] * n for r in self.rng.random(ps)] for _ in range(2))
+        else:
+            r1, r2 = self.rng.random((ps, n)), self.rng.random((ps, n))
+        before = [list(v) for v in self.v]
+        for i in range(ps):
+            for j in range(n):
+                v = self.w * self.v[i][j] + 2 * r1[i][j] * (self.pbest[i][j] - self.x[i][j])
+                v += 2 * r2[i][j] * (self.gbest[j] - self.x[i][j])
+                self.v[i][j] = min(max(v, -6.0), 6.0)
+        u = self.rng.random((ps, n))
+        self.x = [[bool(u[i][j] < 1 / (1 + np.exp(-self.v[i][j]))) for j in range(n)] for i in range(ps)]
+        if self.chaotic:
+            self.w = 4 * self.w * (1 - self.w)
+        if self.catfish and self.idle >= 3:
+            self.idle = 0
+            worst = sorted(range(ps), key=lambda i: (-self.f[i], i))[: ps // 10]
+            coins = [[bool(r < 0.5)] * n for r in self.rng.random(len(worst))] if self.catfish == "extreme" else None
+            for i, x in zip(worst, coins or self.draw(len(worst)), strict=True):
+                self.x[i], self.v[i] = x, before[i]
+
+    def see(self, errors):
+        self.f = list(errors)
+        if not hasattr(self, "pbest"):
+            self.pbest, self.pbest_f = [list(x) for x in self.x], list(errors)
+            self.gbest_f = float("inf")
+        for i, e in enumerate(errors):
+            if e < self.pbest_f[i]:
+                self.pbest[i], self.pbest_f[i] = list(self.x[i]), e
+        self.idle += 1
+        for i in range(self.ps):
+            if self.pbest_f[i] < self.gbest_f:
+                self.gbest, self.gbest_f, self.idle = list(self.pbest[i]), self.pbest_f[i], 0

@@ -25,7 +25,7 @@ OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
     "--remote-debugging-pipe",
 )
-DESKTOP, PHONE = 1280, 360
+DESKTOP, PHONE = 1280, 390
 LEAST_TEXT = 9  # pixels
 
 # A browser that is told --remote-debugging-pipe listens at file 3 and answers at file 4.
@@ -53,7 +53,7 @@ MEASURE = """
   const small = new Set();
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const holder = node.parentElement;
-    if (!node.data.trim() || holder.closest('script, style, title')) continue;
+    if (!node.data.trim() || holder.closest('script, style, title') || !holder.getClientRects().length) continue;
     const frame = holder.closest('.frame');
     if (frame && frame.scrollWidth > frame.clientWidth) continue;
     const scale = holder.getScreenCTM ? Math.hypot(holder.getScreenCTM().a, holder.getScreenCTM().b) : 1;
@@ -124,8 +124,19 @@ class Browser:
                 raise OSError(f"{BROWSER} has ended")
             self._rest += data
 
-    def look(self, path, width=DESKTOP, scheme="light", media="", picture=None, pdf=None):
-        """Load a page; return what was measured, with all that went wrong in `problems`; keep a picture or a print."""
+    def wait_for(self, method, timeout=10, **wanted):
+        """Wait for an event, if it has not come since a page was opened or the last one was waited for."""
+
+        def fits(message):
+            told = message.get("params", {})
+            return message.get("method") == method and all(told.get(key) == value for key, value in wanted.items())
+
+        if not any(fits(message) for message in self.events):
+            self._until(fits, timeout)
+        self.events[:] = [message for message in self.events if not fits(message)]
+
+    def open(self, path, width=DESKTOP, scheme="light", media=""):
+        """Load a page; return its target and its session."""
         self.events.clear()
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -137,11 +148,19 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", session=session, media=media, features=features)
         self.call("Page.navigate", session=session, url=path.as_uri())
         self._until(lambda message: message.get("method") == "Page.loadEventFired", 60)
-        expression = MEASURE.replace("LEAST", str(LEAST_TEXT))
-        answer = self.call(
-            "Runtime.evaluate", session=session, expression=expression, awaitPromise=True, returnByValue=True
-        )
-        found = answer["result"]["value"]
+        return target, session
+
+    def evaluate(self, session, expression):
+        """Return the value of an expression of JavaScript."""
+        told = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        answer = self.call("Runtime.evaluate", session=session, **told)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def look(self, path, width=DESKTOP, scheme="light", media="", picture=None, pdf=None):
+        """Load a page; return what was measured, with all that went wrong in `problems`; keep a picture or a print."""
+        target, session = self.open(path, width, scheme, media)
+        found = self.evaluate(session, MEASURE.replace("LEAST", str(LEAST_TEXT)))
         if picture:
             clip = {"x": 0, "y": 0, "width": width, "height": min(found["height"], 16_000), "scale": 1}
             shot = self.call("Page.captureScreenshot", session=session, clip=clip, captureBeyondViewport=True)

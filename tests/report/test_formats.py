@@ -78,7 +78,10 @@ def test_csv_holds_all_digits(smoke_study, study, tmp_path):
             assert len(rows) == len(table.rows)
             for row, expected in zip(rows, table.rows, strict=True):
                 for key, value in expected.items():
-                    if isinstance(value, float):
+                    if key.endswith("_interval"):
+                        ends = [row[key.replace("_interval", end)] for end in ("_lower", "_upper")]
+                        assert ends == ["", ""] if value is None else tuple(map(float, ends)) == value
+                    elif isinstance(value, float):
                         assert float(row[key]) == value
                     else:
                         assert row[key] == ("" if value is None else str(value))

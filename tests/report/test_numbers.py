@@ -13,6 +13,7 @@ from tests.report.studies import tables
 
 from pqswarm.datasets import load_dataset
 from pqswarm.evaluation import Folds
+from pqswarm.events import class_title
 from pqswarm.study import Store
 from pqswarm.study.findings import AllFeatures, HeldOut, OneStandardError, StageTwo
 
@@ -87,21 +88,43 @@ def test_friedman_and_hommel(rows_of, kept, what):
     corrected = stats.friedmanchisquare(*values.T)
     assert (row["chi2_ties"], row["p_ties"]) == pytest.approx((corrected.statistic, corrected.pvalue))
 
-    rows = rows_of(f"posthoc-{what}")
-    best = int(np.argmin(ranks))
     titles = list(NAMES.values())
-    assert {row["control"] for row in rows} == {titles[best]}
-    assert [row["algorithm"] for row in rows] == [title for title in titles if title != titles[best]]
-    z = np.abs(np.delete(ranks, best) - ranks[best]) / sqrt(k * (k + 1) / (6 * n))
-    p = 2 * stats.norm.sf(z)
-    rejected, adjusted, *_ = multipletests(p, method="hommel")
-    assert [row["z"] for row in rows] == pytest.approx(z)
-    assert [row["p"] for row in rows] == pytest.approx(p)
+    controls = list(dict.fromkeys([titles.index("2D-UPSO"), int(np.argmin(ranks))]))
+    everything = rows_of(f"posthoc-{what}")
+    assert [row["control"] for row in everything] == [titles[control] for control in controls for _ in range(k - 1)]
+    for place, control in enumerate(controls):
+        rows = everything[(k - 1) * place : (k - 1) * (place + 1)]
+        assert [row["algorithm"] for row in rows] == [title for title in titles if title != titles[control]]
+        z = np.abs(np.delete(ranks, control) - ranks[control]) / sqrt(k * (k + 1) / (6 * n))
+        p = 2 * stats.norm.sf(z)
+        rejected, adjusted, *_ = multipletests(p, method="hommel")
+        assert [row["z"] for row in rows] == pytest.approx(z)
+        assert [row["p"] for row in rows] == pytest.approx(p)
+        assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)
+        assert [row["differs"] for row in rows] == rejected.tolist()
+        # The largest p-value is compared with 0.05 itself; equal ones with the stricter limit.
+        places = [int(np.sum(p.round(12) >= value)) for value in p.round(12)]
+        assert [row["limit"] for row in rows] == pytest.approx([0.05 / place for place in places])
+
+
+@pytest.mark.parametrize("what", ["error", "size"])
+def test_comparisons_of_all_runs_with_all_runs(rows_of, kept, what):
+    values = {
+        title: np.round(kept[name][0] if what == "error" else kept[name][1].sum(axis=1), 12)
+        for name, title in NAMES.items()
+    }
+    ours = values["2D-UPSO"]
+    rows = rows_of(f"unpaired-{what}")[:5]
+    assert [(row["algorithm"], row["against"]) for row in rows] == [("2D-UPSO", name) for name in list(values)[:5]]
+    for row in rows:
+        other = values[row["against"]]
+        pairs = [1.0 if x < y else 0.5 if x == y else 0.0 for x in ours for y in other]
+        assert row["superiority"] == pytest.approx(np.mean(pairs))
+        assert row["difference"] == pytest.approx(ours.mean() - other.mean())
+        assert row["verdict"] == "cannot be told"  # of three runs each, whatever they are
+        assert row["difference_interval"] is row["p_equivalence"] is None
+    adjusted = multipletests([row["p"] for row in rows], method="hommel")[1]
     assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)
-    assert [row["differs"] for row in rows] == rejected.tolist()
-    # The largest p-value is compared with 0.05 itself; equal ones with the stricter limit.
-    places = [int(np.sum(p.round(12) >= value)) for value in p.round(12)]
-    assert [row["limit"] for row in rows] == pytest.approx([0.05 / place for place in places])
 
 
 def test_noise_robustness_and_contrast(rows_of, find):
@@ -176,6 +199,20 @@ def test_held_out_events_and_optimism(rows_of, kept, find):
     assert rows_of("sequential")[0]["size"] == rows["2D-UPSO"]["size"]
 
 
+def test_sequential_search_against_all_runs(rows_of, kept):
+    errors, (mask,) = kept["sffs"]
+    (row,) = rows_of("sequential")
+    assert (row["size"], row["J"], row["reference_evaluations"]) == (mask.sum(), errors[0], 360)
+    rows = {row["algorithm"]: row for row in rows_of("sequential-runs")}
+    assert list(rows) == list(NAMES.values())
+    for name, title in NAMES.items():
+        others, row = kept[name][0], rows[title]
+        assert (row["runs"], row["each"]) == (3, 120)
+        assert row["beats"] == sum(error > errors[0] + 1e-12 for error in others)
+        assert row["loses"] == sum(error < errors[0] - 1e-12 for error in others)
+        assert row["beats"] + row["ties"] + row["loses"] == 3
+
+
 def test_noise_on_held_out_events(rows_of, find):
     for i, level in enumerate((inf, 30.0)):
         sets = [find(HeldOut, level, seed).errors for seed in (1, 2)]
@@ -224,3 +261,21 @@ def test_selection_frequencies_by_band_and_function(found, rows_of, kept):
         if listed:
             assert rows[name]["share"] == pytest.approx(100 * masks[:, i].mean())
             assert (rows[name]["best"], rows[name]["smaller"]) == (best[i], smaller[i])
+
+
+def test_most_frequent_confusions(study, rows_of, find):
+    matrices = [getattr(find(StageTwo, inf), key) for key in ("before", "after")]
+    wrong = [matrix.sum() - np.trace(matrix) for matrix in matrices]
+    place = {class_title(name): i for i, name in enumerate(study.class_names)}
+    rows = rows_of("confusions")
+    assert len(rows) == 8
+    for row in rows:
+        i, j = (place[title] for title in row["classes"].split(" and "))
+        counts = [matrix[i, j] + matrix[j, i] for matrix in matrices]
+        assert [row["before"], row["after"]] == counts
+        assert [row["before_share"], row["after_share"]] == pytest.approx(
+            [100 * c / w for c, w in zip(counts, wrong, strict=True)]
+        )
+    assert [row["before"] for row in rows] == sorted((row["before"] for row in rows), reverse=True)
+    left = [matrices[0][i, j] + matrices[0][j, i] for i in range(14) for j in range(i)]
+    assert sorted(left, reverse=True)[:8] == [row["before"] for row in rows]

@@ -8,9 +8,7 @@ from tests.report.studies import chapter, tables, told
 
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.report.document import describe_study
-from pqswarm.report.sections.chance import say_significance
 from pqswarm.report.sections.held_out import stability_content
-from pqswarm.statistics import friedman
 
 
 def with_errors(records, errors):
@@ -33,7 +31,8 @@ def test_words_when_all_are_equal(study, knn):
     same = {title: with_errors(records, [0.1] * 3) for title, records in knn.runs.items()}
     smallest = min(same, key=lambda title: np.mean([r.size for r in same[title]]))
     sentences = told(study, knn, runs=same, all_features=0.2)
-    assert sentences.startswith(f"{smallest} has the lowest mean error rate")
+    assert sentences.startswith("GA, ACO, BPSO, CBPSO, chBPSO and 2D-UPSO all have the lowest mean error rate")
+    assert f"(50 % lower). {smallest} selects " in sentences
     assert "The smallest subsets" not in sentences
 
 
@@ -45,41 +44,62 @@ def test_words_rank_only_what_they_compare(study, knn):
     small = [replace(r, result=replace(r.result, mask=np.eye(99, dtype=bool)[0])) for r in knn.runs["GA"]]
     runs = knn.runs | {"GA": with_errors(small, [0.9] * 3)}
     assert "The smallest subsets of the algorithms that run 3 times come from GA: 1 " in told(study, knn, runs=runs)
-    plan = study.plan.model_copy(update={"algorithms": study.plan.searched})
-    alone = told(replace(study, plan=plan), knn, runs=runs)
+    many = replace(study, plan=study.plan.model_copy(update={"algorithms": study.plan.searched}))
+    knn = replace(knn, sequential={}, held_out={})
+    alone = told(many, knn, runs=runs)
     assert " has the lowest mean error rate: " in alone
     assert "The smallest subsets come from GA" in alone
-    assert told(replace(study, plan=plan), knn, all_features=0.0).startswith("No algorithm does better than all")
+    assert told(many, knn, all_features=0.0).startswith("No algorithm does better than all")
 
 
-def test_words_on_chance():
-    def say(errors, names):
-        return say_significance(friedman(np.array(errors, dtype=float), names=names))
-
-    assert "significantly lower than that of B." in say([[0, 1]] * 40, ["A", "B"])
-    assert "significantly lower than that of each of the others." in say([[0, 1, 2]] * 40, ["A", "B", "C"])
-    assert "not significantly lower than that of B." in say([[0, 0.5, 2], [0.5, 0, 2]] * 20 + [[0, 1, 2]], list("ABC"))
-    assert "do not differ more than chance allows" in say([[0, 1], [1, 0]], ["A", "B"])
-
-
-def test_no_words_on_chance_from_one_run_or_one_algorithm(study, knn):
-    one_run = {title: records[:1] for title, records in knn.runs.items()}
-    one_algorithm = {"2D-UPSO": knn.runs["2D-UPSO"]}
-    assert "Over 3 runs, " in told(study, knn)
-    for runs in (one_run, one_algorithm):
-        assert "Over " not in told(study, knn, runs=runs, held_out={})
+def test_words_when_means_are_equal(study, knn):
+    tied = {title: with_errors(knn.runs[title], [0.1, 0.2, 0.3]) for title in ("GA", "2D-UPSO")}
+    tied["GA"] = tied["GA"][::-1]
+    runs = {title: with_errors(records, [0.5] * 3) for title, records in knn.runs.items()}
+    sentences = told(study, knn, runs=runs | tied, all_features=0.6)
+    assert sentences.startswith(
+        "GA and 2D-UPSO both have the lowest mean error rate of the algorithms that run 3 times"
+    )
 
 
-@pytest.mark.parametrize(("error", "word"), [(0.1, "lower than"), (0.2, "equal to"), (0.3, "higher than")])
-def test_words_on_sequential_search(study, knn, error, word):
-    (best,) = with_errors([knn.best("2D-UPSO")], [0.2])
-    runs = knn.runs | {"2D-UPSO": [best] * 3}
-    sffs = replace(knn.sequential["SFFS"], result=replace(best.result, error=error))
-    sentences = told(study, knn, runs=runs, sequential={"SFFS": sffs})
-    expected = f"at the same {best.size} features has an error rate of {100 * error:.2f} %, {word} that of the best"
-    assert expected in sentences
-    bigger = replace(sffs, result=replace(sffs.result, mask=np.ones(99, dtype=bool)))
-    assert "SFFS with 99 features" in told(study, knn, runs=runs, sequential={"SFFS": bigger})
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (0.1, "beats 3, ties 0 and loses to 0 of the 3 runs"),
+        (0.2, "beats 2, ties 1 and loses to 0 of the 3 runs"),
+        (0.3, "beats 1, ties 1 and loses to 1 of the 3 runs"),
+    ],
+)
+def test_words_on_sequential_search(study, knn, error, words):
+    runs = knn.runs | {"2D-UPSO": with_errors([knn.best("2D-UPSO")] * 3, [0.2, 0.3 + 1e-16, 0.4])}
+    size, sffs = knn.best("2D-UPSO").size, knn.sequential["SFFS"]
+    sffs = replace(sffs, result=replace(sffs.result, error=error))
+    apart = {0.1: "10.00 percentage points more", 0.2: "the same", 0.3: "10.00 percentage points less"}[error]
+    expected = (
+        f"One run of SFFS, told the size of the best subset of 2D-UPSO, has an error rate of {100 * error:.2f} % with "
+        f"{size} features after {sffs.result.n_evaluations} evaluations, and {words} of 2D-UPSO with 120 evaluations "
+        f"each; the best of the 3, 360 evaluations together, has 20.00 % with {size} features, {apart}."
+    )
+    assert expected in told(study, knn, runs=runs, sequential={"SFFS": sffs})
+    one = {title: records[:1] for title, records in runs.items()}
+    verb = {0.1: "beats", 0.2: "ties", 0.3: "loses to"}[error]
+    expected = f"{verb} the one run of 2D-UPSO with 120 evaluations; that run has 20.00 % with {size} features, {apart}"
+    assert expected in told(study, knn, runs=one, sequential={"SFFS": sffs})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words", "told_by"),
+    [
+        ({}, "told the size of the best subset of 2D-UPSO,", "2D-UPSO"),
+        ({"size": 4}, "told the size by the plan,", "the plan"),
+        ({"size": "all"}, "told no size,", None),
+    ],
+)
+def test_words_say_who_told_the_size(study, knn, parameters, words, told_by):
+    sffs = study.plan.algorithm("sffs").model_copy(update={"parameters": parameters})
+    planned = replace(study, plan=study.plan.model_copy(update={"algorithms": (*study.plan.searched, sffs)}))
+    assert f"One run of SFFS, {words} has an error rate of" in told(planned, knn)
+    assert [row["told"] for row in tables(planned, knn)["sequential"].rows] == [told_by, "2D-UPSO"]  # ours, the paper's
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "parameters.md"
 HEAD = """# Parameters of the searches
 
 Every option of every algorithm, with its range and default. The defaults are those of the paper's table of
-parameters, or the choice that [Where the paper is silent](where-the-paper-is-silent.md) explains. Give them to
+parameters, or our choice, which [Where the paper is silent](where-the-paper-is-silent.md) explains. Give them to
 `minimize(..., parameters={"swarm_size": 50})`, to `SwarmSelector(algorithm_params=...)`, or in a study plan.
 """
 

@@ -1,4 +1,4 @@
-"""The algorithms that 2D-UPSO is compared with do what their papers say."""
+"""The algorithms that 2D-UPSO is compared with do what is said of them."""
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ class TestGA:
                 assert best.tobytes() in {row.tobytes() for row in masks}
             best = masks[masks.mean(axis=1).argmin()]
 
-    def test_published_settings_are_a_random_walk_and_the_options_are_not(self):
+    def test_the_defaults_are_a_random_walk_and_the_options_are_not(self):
         def error(masks):
             return 0.5 * masks.mean(axis=1)
 

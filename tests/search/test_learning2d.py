@@ -102,10 +102,11 @@ def test_adaptive_weight_at_the_ends():
     assert adaptive_weight(np.array([0.1, np.inf]), np.array([0.2, 0.1])).tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_2d_upso_equals_its_slow_twin(seed):
+@pytest.mark.parametrize(("seed", "randomness"), [*((seed, "element") for seed in range(4)), (4, "particle")])
+def test_2d_upso_equals_its_slow_twin(seed, randomness):
     table = problem("breast cancer, 12 features, Gaussian NB")
-    fast, slow = UPSO2D(12, seed), searches.UPSO2D(12, stream(seed, ()))
+    fast = UPSO2D(12, seed, {"randomness": randomness})
+    slow = searches.UPSO2D(12, stream(seed, ()), pairs=randomness == "particle")
     for _ in range(75):  # beyond two refreshes of all velocities
         masks = fast.ask()
         np.testing.assert_array_equal(masks, slow.x)
@@ -157,10 +158,12 @@ def told(search, errors):
     return masks
 
 
-def test_2d_clpso_learns_from_its_exemplars_by_the_formula():
+@pytest.mark.parametrize(("randomness", "shape"), [("element", (6, 2, 9)), ("particle", (6, 1, 1))])
+def test_2d_clpso_learns_from_its_exemplars_by_the_formula(randomness, shape):
     """One step by hand: V = w V + c r L(exemplar's best) + 0 in the first iteration."""
     rng = np.random.default_rng(0)
-    search = ALGORITHMS["2d-clpso"](9, 5, {"acceleration": 3.0, "inertia": 0.5, "swarm_size": 6, "tournament_size": 3})
+    options = {"acceleration": 3.0, "inertia": 0.5, "swarm_size": 6, "tournament_size": 3, "randomness": randomness}
+    search = ALGORITHMS["2d-clpso"](9, 5, options)
     twin = stream(5, ())
     errors = rng.random(6)
     masks = told(search, errors)
@@ -170,7 +173,7 @@ def test_2d_clpso_learns_from_its_exemplars_by_the_formula():
     velocity = twin.random((6, 2, 9))
     steps = 1 + (twin.random((6, 3)) * 5).astype(int)
     exemplars = [min(((i + s) % 6 for s in row), key=lambda k: errors[k]) for i, row in enumerate(steps)]
-    r = twin.random((6, 2, 9))
+    r = twin.random(shape)
     learnt = np.stack([learning_set(x[e], x[i]) for i, e in enumerate(exemplars)])
     search.ask()
     np.testing.assert_array_equal(search.exemplars, exemplars)

@@ -254,7 +254,7 @@ def test_states_of_others_are_refused():
     with pytest.raises(PqswarmError, match="of another search"):
         LPSO2D(8, 0).restore(GPSO2D(8, 0).state() | {"identity": UPSO2D(8, 0).state()["identity"]})
     with pytest.raises(PqswarmError, match="shape"):
-        Run(BPSO(9, 0), 100).restore(state | {"best": np.zeros(9, bool)})
+        Run(BPSO(9, 0), 100).restore(state | {"best": np.zeros(9, bool), "front_masks": np.zeros((0, 9), bool)})
     broken = state | {"search.velocities": state["search.velocities"].astype(np.float32)}
     with pytest.raises(PqswarmError, match="velocities of the state has shape"):
         run.restore(broken)

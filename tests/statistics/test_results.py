@@ -54,6 +54,47 @@ def test_what_pandas_writes(index, tmp_path):
     assert result.labels == (("0", "1", "2", "3") if index else ())
 
 
+LONG = """classifier,algorithm,run,error,size,features
+k-NN,GA,0,0.2,40,1 2
+k-NN,GA,1,0.3,41,1
+k-NN,GA,2,0.4,41,1
+k-NN,ACO,1,0.5,30,3
+k-NN,ACO,0,0.6,31,3
+k-NN,SFFS,0,0.1,5,4
+NB,GA,0,0.7,9,1
+"""
+
+
+def test_a_line_for_each_run(tmp_path, read):
+    path = tmp_path / "runs.csv"
+    path.write_text(LONG)
+    result = read_results(path, classifier="k-NN")
+    assert (result.names, result.labels, result.left_out) == (("GA", "ACO"), ("0", "1"), ("SFFS",))
+    assert result.values.tolist() == [[0.2, 0.6], [0.3, 0.5]]
+    assert read_results(path, column="Size", classifier="k-NN").values.tolist() == [[40, 31], [41, 30]]
+    numbered = read("algorithm;error\nGA;0,1\nACO;0,2\nGA;0,3\nACO;0,4\n")
+    assert numbered.values.tolist() == [[0.1, 0.2], [0.3, 0.4]]
+    for options, message in (
+        ({}, "holds runs with k-NN, NB: choose one with --classifier"),
+        ({"classifier": "k-MN"}, "unknown classifier 'k-MN': did you mean 'k-NN'"),
+        ({"classifier": "NB"}, "0 columns of results"),
+        ({"classifier": "k-NN", "column": "eror"}, "unknown column of results 'eror': did you mean 'error'"),
+        ({"classifier": "k-NN", "column": "features"}, "line 2, column 'features': '1 2' is not a number"),
+    ):
+        with pytest.raises(PqswarmError, match=message):
+            read_results(path, **options)
+    with pytest.raises(PqswarmError, match="line 3: run 1 of this algorithm is there twice"):
+        read("algorithm,run,error\nGA,1,2\nGA,1,3\n")
+    path.write_text("GA,ACO\n1,2\n3,4\n")
+    with pytest.raises(PqswarmError, match="there is no classifier to choose"):
+        read_results(path, classifier="NB")
+
+
+@pytest.mark.parametrize(("heading", "blocks"), [("run", False), ("seed", False), ("data set", True), ("SNR", True)])
+def test_rows_that_belong_together_are_known_by_their_heading(heading, blocks, read):
+    assert read(f"{heading},GA,ACO\n1,1,2\n2,3,4\n").blocks is blocks
+
+
 def test_a_comma_in_a_name_does_not_hide_the_semicolons(read):
     assert read("GA, tuned;ACO\n1;2\n3;4\n").names == ("GA, tuned", "ACO")
 

@@ -15,6 +15,7 @@ from pqswarm.study.planfile import restore_plan
 
 SMOKE = plan_text("smoke")
 SEVEN = ["ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso", "sffs"]
+ALL_SIZES = 'name = "SFFS all sizes"\nalgorithm = "sffs"\nparameters = { size = "all" }'
 
 
 def smoke(old="", new=""):
@@ -26,14 +27,15 @@ def smoke(old="", new=""):
 @pytest.mark.parametrize("name", PLANS)
 def test_built_in_plans_are_valid_and_whole(name):
     plan = load_plan(name)
-    assert [algorithm.name for algorithm in plan.algorithms] == SEVEN
+    once = ["sffs"] if name == "smoke" else ["sffs", "SFFS all sizes"]
+    assert [algorithm.name for algorithm in plan.algorithms] == [*SEVEN[:-1], *once]
     assert [classifier.kind for classifier in plan.classifiers] == ["k-nn", "kernel-nb"]
-    assert all(not algorithm.parameters for algorithm in plan.algorithms)
+    assert all(not algorithm.parameters for algorithm in plan.algorithms if algorithm.name in SEVEN)
     assert plan.reference == "2d-upso"
     assert plan.folds.seed != plan.folds.stage_two_seed
     assert plan.algorithm("sffs").sequential
     assert plan.paper
-    assert [algorithm.name for algorithm in plan.sequential] == ["sffs"]
+    assert [algorithm.name for algorithm in plan.sequential] == once
     assert [algorithm.title for algorithm in plan.searched][-1] == "2D-UPSO"
 
 
@@ -59,9 +61,13 @@ def test_quick_is_the_paper_in_small():
 
 def test_defaults_are_those_of_the_paper():
     """A plan that names only its classifiers and algorithms is the paper's."""
-    least = "".join(f'[[algorithms]]\nalgorithm = "{name}"\n' for name in SEVEN) + (
-        '[[classifiers]]\nname = "k-NN"\nkind = "k-nn"\nn_neighbors = 3\nmetric = "manhattan"\n'
-        '[[classifiers]]\nname = "NB"\nkind = "kernel-nb"\nbandwidth = 0.004\n'
+    least = (
+        "".join(f'[[algorithms]]\nalgorithm = "{name}"\n' for name in SEVEN)
+        + f"[[algorithms]]\n{ALL_SIZES}\n"
+        + (
+            '[[classifiers]]\nname = "k-NN"\nkind = "k-nn"\nn_neighbors = 3\nmetric = "manhattan"\n'
+            '[[classifiers]]\nname = "NB"\nkind = "kernel-nb"\nbandwidth = 0.004\n'
+        )
     )
     assert read_plan(least).canonical() == load_plan("paper").canonical()
 
@@ -74,6 +80,12 @@ def test_defaults_are_those_of_the_paper():
         ("[held_out]", "[held_out]\nsnr = 1", "held_out.snr: there is no such key: known here are events_per_class, s"),
         ("[folds]", "[folds]\nseeds = 1", "folds.seeds: there is no such key: known here are number, seed, stage_two"),
         ('"ga"', '"ga"\nsize = 1', "algorithms[0].size: there is no such key: known here are name, algorithm, par"),
+        ("runs = 3", 'control = "2d-upsa"', "unknown control '2d-upsa': did you mean '2d-upso'?"),
+        ("runs = 3", 'control = "sffs"', "unknown control 'sffs'"),
+        ("runs = 3", 'comparisons = [["ga", "bsop"]]', "unknown algorithm in comparisons 'bsop': did you mean 'bpso'?"),
+        ("runs = 3", 'comparisons = [["ga", "GA"]]', "must hold pairs of two algorithms, not 'ga' and 'GA'"),
+        ("runs = 3", 'comparisons = [["ga"]]', "comparisons[0][1]: is missing"),
+        ("runs = 3", "margin = 0", "margin: must be greater than 0, not 0"),
         ("runs = 3", 'runs = "3"', "runs: must be an integer, not '3'"),
         ("runs = 3", "runs = 3.0", "runs: must be an integer, not 3.0"),
         ("runs = 3", "runs = true", "runs: must be an integer, not True"),
@@ -213,6 +225,18 @@ def test_canonical_form_does_not_depend_on_the_order_of_keys_nor_on_the_title():
         assert other.differences(plan) == []
 
 
+def test_what_the_report_compares_decides_no_result():
+    plan = load_plan("smoke")
+    assert (plan.control, plan.comparisons, plan.margin) == (None, (), 0.05)
+    given = tomllib.loads(SMOKE) | {"control": "GA", "comparisons": [["aco", "GA"], ["2d-upso", "bpso"]], "margin": 0.1}
+    other = StudyPlan.model_validate(given)
+    assert other.canonical() == plan.canonical()
+    assert read_plan(format_plan(other)) == other
+    assert restore_plan(json.loads(json.dumps(other.model_dump(mode="json")))).comparisons == other.comparisons
+    assert [other.title_of(name) for name in ("ga", "GA", "2d-upso")] == ["GA", "GA", "2D-UPSO"]
+    assert plan.compared("best", ()).control == "best"
+
+
 def test_order_of_parts_makes_no_difference():
     given = tomllib.loads(SMOKE)
     turned = given | {key: given[key][::-1] for key in ("classifiers", "algorithms")}
@@ -264,7 +288,7 @@ def test_seeds_of_runs_depend_on_names_and_number_alone():
     for (classifier, algorithm, run), seed in golden.items():
         assert paper.run_seed(classifier, algorithm, run) == smoke_plan.run_seed(classifier, algorithm, run) == seed
     seeds = {paper.run_seed(c.name, a.name, n) for c in paper.classifiers for a in paper.algorithms for n in range(40)}
-    assert len(seeds) == 2 * 7 * 40
+    assert len(seeds) == 2 * 8 * 40
     assert all(0 <= seed < 2**63 for seed in seeds)
     assert paper.model_copy(update={"seed": 1}).run_seed("NB", "2d-upso", 0) not in seeds
 
@@ -286,6 +310,21 @@ def test_a_plan_as_toml_reads_back_as_the_same_plan():
     )
     for plan in (*(load_plan(name) for name in PLANS), read_plan(odd)):
         assert read_plan(format_plan(plan)) == plan
+
+
+def test_sffs_is_told_a_size_given_one_or_goes_through_all():
+    told, given, through = (
+        read_plan(smoke('algorithm = "sffs"', new)).algorithms[-1]
+        for new in ('algorithm = "sffs"', 'algorithm = "sffs"\nparameters.size = 4', ALL_SIZES)
+    )
+    assert [(a.needs_size, a.all_sizes, a.settings) for a in (told, given, through)] == [
+        (True, False, {}),
+        (False, False, {"size": 4}),
+        (False, True, {"size": None}),
+    ]
+    for name in ("2d-upso", "ranking"):  # whose number of features is never told
+        with pytest.raises(PqswarmError, match=r"size of .*Parameters must be an integer of at least 1"):
+            read_plan(smoke('algorithm = "sffs"', f'name = "x"\nalgorithm = "{name}"\nparameters.size = "all"'))
 
 
 def test_plans_are_frozen():

@@ -12,6 +12,7 @@ from pqswarm.datasets import load_dataset, make_dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import AlgorithmPlan, Store, best_of, run, run_study, scheduler
 from pqswarm.study.findings import About, Events, Finished
+from pqswarm.study.planfile import restore_plan
 from tests.study.studies import LEVELS, contents, find, records, tiny
 
 CLASSIFIERS = ("k-NN", "NB")
@@ -40,11 +41,17 @@ def test_all_that_is_planned_is_there(study, events):
     assert (found.count, found.class_names, found.feature_names) == (140, events.class_names, events.feature_names)
 
 
-def test_resuming_a_finished_study_changes_nothing(study_copy):
+def test_resuming_a_finished_study_changes_nothing_but_what_is_shown(study_copy):
     before, finished = contents(study_copy), find(study_copy, Finished).at
-    run_study(tiny().model_copy(update={"title": "Another title", "paper": False}), study_copy, jobs=2)
-    assert contents(study_copy) == before
+    shown = {"title": "Another title", "paper": False, "control": "ga", "comparisons": (("ga", "2d-upso"),)}
+    plan = tiny().model_copy(update=shown)
+    run_study(plan, study_copy, jobs=2)
+    after = contents(study_copy)
+    assert {key: after[key] for key in ("runs", "findings")} == {key: before[key] for key in ("runs", "findings")}
     assert find(study_copy, Finished).at == finished
+    assert restore_plan(find(study_copy, About).plan) == plan
+    run_study(tiny(), study_copy, jobs=2)
+    assert contents(study_copy) == before
 
 
 def test_old_names_work_with_a_warning(study):

@@ -15,10 +15,10 @@ from pqswarm.evaluation import CLASSIFIERS as KINDS
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
 from pqswarm.evaluation.kernel_nb import KernelNB
 from pqswarm.search import minimize
-from pqswarm.study import ClassifierPlan, best_of, run_study
+from pqswarm.study import ClassifierPlan, best_of, read_plan, run_study
 from pqswarm.study.findings import AllFeatures, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.stages import choose_hyperparameters
-from tests.study.studies import LEVELS, contents, find, records, tiny
+from tests.study.studies import LEVELS, contents, find, plan_toml, records, tiny
 
 CLASSIFIERS = {"k-NN": KNeighborsClassifier(3, metric="manhattan", algorithm="brute"), "NB": KernelNB(0.004)}
 
@@ -70,6 +70,21 @@ def test_sffs_goes_to_the_size_of_the_best_subset_of_the_reference(study, events
     result = minimize("sffs", stage_one(classifier, events), 10**8, record.seed, parameters={"size": size})
     np.testing.assert_array_equal(record.mask, result.mask)
     assert (record.error, record.result.n_evaluations) == (result.error, result.n_evaluations)
+
+
+def test_sffs_through_all_sizes_has_the_budget_of_a_run_and_keeps_its_front(events, tmp_path):
+    through = '[[algorithms]]\nname = "all sizes"\nalgorithm = "sffs"\nparameters = { size = "all" }\n'
+    plan = read_plan(plan_toml(runs=1, max_evaluations=500, algorithms=("2d-upso",)) + through)
+    plan = plan.model_copy(update={"classifiers": plan.classifiers[1:]})
+    run_study(plan, tmp_path, jobs=1)
+    (record,) = records(tmp_path, "NB", "all sizes")
+    result = minimize("sffs", stage_one("NB", events), 500)
+    assert (record.error, record.size, record.result.n_evaluations) == (result.error, result.size, 500)
+    np.testing.assert_array_equal(record.result.front_masks, result.front_masks)
+    np.testing.assert_array_equal(record.result.front_errors, result.front_errors)
+    assert record.size > 2
+    for found in (find(tmp_path, StageTwo, "NB", 30.0).accuracy, find(tmp_path, HeldOut, "NB").errors):
+        assert "all sizes" in found
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)

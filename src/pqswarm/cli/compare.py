@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pqswarm.cli.options import Overwrite, check_writable
 from pqswarm.errors import PqswarmError, unknown_name
+
+if TYPE_CHECKING:
+    from pqswarm.statistics import Results
 
 __all__ = ["compare"]
 
@@ -21,6 +24,12 @@ _HEADINGS = {
     "rank_difference": "rank difference",
     "p_hommel": "p (Hommel)",
     "alpha_over_i": "alpha/i",
+    "superiority": "P(better)",
+    "superiority_lower": "from",
+    "superiority_upper": "to",
+    "difference_lower": "from",
+    "difference_upper": "to",
+    "p_equivalence": "p (equivalence)",
 }
 # Names in a title are as the user wrote them: LaTeX sees them in a comment, Markdown in a heading.
 _TITLES = {"text": "{}", "csv": "# {}", "md": "### {}\n", "latex": "% {}"}
@@ -33,12 +42,33 @@ def complete_format(incomplete: str) -> list[str]:
 
 
 def compare(
-    results: Annotated[Path, typer.Argument(help="CSV file: a column per algorithm, a row per run or data set.")],
+    results: Annotated[
+        Path,
+        typer.Argument(help="CSV file: a column per algorithm and a row per run or data set, or a line per run."),
+    ],
     higher_is_better: Annotated[
         bool, typer.Option("--higher-is-better", help="The results are accuracies, not error rates.")
     ] = False,
     control: Annotated[
         str | None, typer.Option(help="Algorithm to compare the others with.", show_default="the best one")
+    ] = None,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Compare these two algorithms alone as well.", show_default=False),
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the mean below which a difference does not matter.",
+            show_default="0.05, of accuracies 0.01",
+        ),
+    ] = None,
+    column: Annotated[
+        str, typer.Option(help="What to compare, of a file with a line per run, such as error or size.")
+    ] = "error",
+    classifier: Annotated[
+        str | None,
+        typer.Option(help="Whose runs to compare, of a file with those of several classifiers.", show_default=False),
     ] = None,
     style: Annotated[
         str, typer.Option("--format", "-f", help="text, csv, md, latex or json.", autocompletion=complete_format)
@@ -51,15 +81,15 @@ def compare(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Rank algorithms by their results and test whether they differ: Friedman, Hommel, contrast estimation.
+    """Test which algorithm is better: Mann-Whitney, Friedman, Hommel, contrast estimation.
 
-    Example: pqswarm compare errors.csv --contrast --format latex --out tables.tex
+    Example: pqswarm compare runs.csv --column size --classifier k-NN --control 2D-UPSO
     """
     if style not in FORMATS:
         raise unknown_name("format", style, FORMATS)
     from pqswarm.statistics import contrast_estimation, friedman, posthoc, read_results
 
-    given = read_results(results)
+    given = read_results(results, column=column, classifier=classifier)
     ranks = friedman(given.values, names=given.names, lower_is_better=not higher_is_better)
     comparison = posthoc(ranks, control)
     mean_ranks = dict(zip(ranks.names, ranks.mean_ranks.tolist(), strict=True))
@@ -69,6 +99,7 @@ def compare(
 
     found: dict[str, Any] = {
         "n_blocks": ranks.n_blocks,
+        "left_out": list(given.left_out),
         "lower_is_better": not higher_is_better,
         "ranks": best_first(ranks.rows()),
         "friedman": ranks.tests(),
@@ -76,6 +107,7 @@ def compare(
         "alpha": comparison.alpha,
         "posthoc": best_first(comparison.rows()),
     }
+    found |= _unpaired(given, comparison.control, pair, margin, higher_is_better)
     if contrast:
         found["contrast"] = contrast_estimation(given.values, given.names).rows()
     if style == "json":
@@ -92,16 +124,45 @@ def compare(
     typer.echo(f"wrote {out}")
 
 
+def _unpaired(
+    given: "Results", control: str, pair: tuple[str, str] | None, margin: float | None, higher_is_better: bool
+) -> dict[str, Any]:
+    """Comparisons of all rows of one algorithm with all of another: not where rows are known to belong together."""
+    from pqswarm.statistics import compare_runs
+
+    if given.blocks:
+        if pair is not None or margin is not None:
+            raise PqswarmError(
+                "--pair and --margin compare independent runs, but the first column says that each line is one data "
+                "set or fold: its results belong together. Leave these options out, or rename the column to run."
+            )
+        return {}
+    samples = dict(zip(given.names, given.values.T, strict=True))
+    found = {}
+    for key, chosen in (("unpaired", {"control": control}), ("pairs", {"pairs": [pair]})):
+        if key == "unpaired" or pair is not None:
+            options: Any = {"lower_is_better": not higher_is_better, "margin": margin} | chosen
+            found[key] = [comparison.row() for comparison in compare_runs(samples, **options)]
+    return found
+
+
 def _tables(style: str, found: dict[str, Any]) -> str:
     from pqswarm.statistics import table
 
     better, side = ("lower", "worse") if found["lower_is_better"] else ("higher", "better")
     title = f"Mean ranks of {len(found['ranks'])} algorithms over {found['n_blocks']} rows; {better} results are better"
+    left_out = f"Left out, with a single run: {', '.join(found['left_out'])}." if found["left_out"] else ""
     sections = [
-        (title, found["ranks"], ""),
+        (title, found["ranks"], left_out),
         ("Friedman test: do the algorithms differ?", found["friedman"], ""),
         (f"Post hoc: each algorithm against {found['control']}", found["posthoc"], _explanation(found)),
     ]
+    if "unpaired" in found:
+        title = f"Independent runs: {found['control']} against each other algorithm, all runs with all runs"
+        sections.append((title, found["unpaired"], "" if "pairs" in found else _UNPAIRED))
+    if "pairs" in found:
+        title = "Independent runs: the chosen pair, all runs with all runs"
+        sections.append((title, found["pairs"], _UNPAIRED))
     if "contrast" in found:
         title = f"Contrast estimation: results of the row minus those of the column; positive: the row is {side}"
         sections.append((title, found["contrast"], ""))
@@ -110,6 +171,14 @@ def _tables(style: str, found: dict[str, Any]) -> str:
         parts += [_TITLES[style].format(title), table(rows, style, headings=_HEADINGS)]
         parts += [_NOTES[style].format(note), ""] if note and style in _NOTES else [""]
     return "\n".join(parts[:-1])
+
+
+_UNPAIRED = (
+    "For lines that are independent runs; if each line is one data set, its results belong together: read the tables "
+    "above instead. p: Mann-Whitney test. P(better): probability that a run is better, ties counted half, with "
+    "Newcombe's 95 % interval. difference: of the means, with a bootstrap interval. practically equal: two one-sided "
+    "Welch tests say that it is within the margin; that does not say equal. cannot be told: neither is shown."
+)
 
 
 def _explanation(found: dict[str, Any]) -> str:

@@ -1,17 +1,21 @@
 """``pqswarm dataset``: make a data set."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pqswarm.cli.options import (
+    Border,
     EventsPerClass,
+    Level,
     Overwrite,
     Parameters,
     Preset,
     Seed,
     Stopped,
+    Wavelet,
     check_writable,
     read_assignments,
     read_levels,
@@ -31,6 +35,9 @@ def dataset(
     parameters: Parameters = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")] = -1,
     csv: Annotated[Path | None, typer.Option(help="Also write the events at the first noise level as CSV.")] = None,
+    wavelet: Wavelet = "sym6",
+    level: Level = None,
+    border: Border = "symmetric",
     overwrite: Overwrite = False,
 ) -> None:
     """Make a data set: events of all classes of a preset and their wavelet features at every noise level.
@@ -38,9 +45,12 @@ def dataset(
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 
     For a grid of 60 Hz: pqswarm dataset --set frequency=60 --out sixty.npz
+
+    With another wavelet: pqswarm dataset --wavelet db4 --level 6 --out db4.npz
     """
     from pqswarm.datasets import make_dataset
     from pqswarm.events import get_preset
+    from pqswarm.features import FeatureOptions
 
     if csv is not None and csv.resolve() == out.resolve():
         raise PqswarmError(f"--out and --csv are the same file, {out}: give two names.")
@@ -48,10 +58,12 @@ def dataset(
         if path is not None:
             check_writable(path, overwrite)
     levels = read_levels(snr)
+    options = FeatureOptions(wavelet=wavelet, level=level, border=border)
     chosen = get_preset(preset).fixed(**read_assignments(parameters))
     try:
         with progress_bars() as show:
-            made = make_dataset(events_per_class, levels, seed, chosen, jobs, lambda *done: show("events", *done))
+            report = partial(show, "events")
+            made = make_dataset(events_per_class, levels, seed, chosen, jobs, report, options)
     except KeyboardInterrupt:
         raise Stopped("stopped; nothing was written.") from None
     written = made.save(out)

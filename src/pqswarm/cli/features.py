@@ -22,4 +22,5 @@ def features(
     from pqswarm.datasets import load_dataset
     from pqswarm.report import plot_features, save_figure
 
-    typer.echo(f"wrote {save_figure(plot_features(load_dataset(dataset), snr), out)}")
+    made = load_dataset(dataset)
+    typer.echo(f"wrote {save_figure(plot_features(made, snr), out)}: {made.feature_options.describe()}")

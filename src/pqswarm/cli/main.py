@@ -15,6 +15,7 @@ from pqswarm.cli.identify import identify
 from pqswarm.cli.options import Stopped
 from pqswarm.cli.plan import app as plan
 from pqswarm.cli.plot import plot
+from pqswarm.cli.preset import app as preset
 from pqswarm.cli.report import report
 from pqswarm.cli.study import study
 from pqswarm.cli.train import train
@@ -33,6 +34,7 @@ app = typer.Typer(
 for _command in (study, report, compare, identify, train, dataset, features, plot):
     app.command()(_command)
 app.add_typer(plan, name="plan")
+app.add_typer(preset, name="preset")
 
 
 def _show_version(wanted: bool) -> None:

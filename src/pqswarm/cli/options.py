@@ -9,14 +9,17 @@ import typer
 from pqswarm.errors import PqswarmError
 
 __all__ = [
+    "Border",
     "EventsPerClass",
     "Jobs",
+    "Level",
     "Overwrite",
     "Parameters",
     "Preset",
     "Seed",
     "Snr",
     "Stopped",
+    "Wavelet",
     "check_writable",
     "complete_event",
     "complete_preset",
@@ -30,10 +33,12 @@ class Stopped(Exception):  # noqa: N818 (not an error)
 
 
 def complete_preset(incomplete: str) -> list[str]:
-    """Presets that begin with what was typed."""
+    """Presets, and TOML files, that begin with what was typed."""
     from pqswarm.events import PRESETS
 
-    return [name for name in PRESETS if name.startswith(incomplete)]
+    folder, name = Path(incomplete).parent, "" if incomplete.endswith("/") else Path(incomplete).name
+    files = sorted(str(path) for path in folder.glob("*.toml") if path.name.startswith(name))
+    return [*(name for name in PRESETS if name.startswith(incomplete)), *files]
 
 
 def complete_event(incomplete: str) -> list[str]:
@@ -43,8 +48,25 @@ def complete_event(incomplete: str) -> list[str]:
     return [name for name in (*EVENT_CLASSES, "all") if name.startswith(incomplete)]
 
 
+def complete_wavelet(incomplete: str) -> list[str]:
+    """Wavelets that begin with what was typed."""
+    from pqswarm.features import WAVELETS
+
+    return [name for name in WAVELETS if name.startswith(incomplete)]
+
+
+def complete_border(incomplete: str) -> list[str]:
+    """Border modes that begin with what was typed."""
+    from pqswarm.features import BORDERS
+
+    return [name for name in BORDERS if name.startswith(incomplete)]
+
+
 Preset = Annotated[
-    str, typer.Option(help="paper, paper-printed, field, or one of another package.", autocompletion=complete_preset)
+    str,
+    typer.Option(
+        help="paper, paper-printed, field, one of another package, or a TOML file.", autocompletion=complete_preset
+    ),
 ]
 Parameters = Annotated[
     list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")
@@ -53,6 +75,19 @@ EventsPerClass = Annotated[int, typer.Option(help="Events of each class of the p
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
 Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.")]
+Wavelet = Annotated[
+    str, typer.Option(help="db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
+]
+Level = Annotated[
+    int | None, typer.Option(help="Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
+]
+Border = Annotated[
+    str,
+    typer.Option(
+        help="How a signal is continued at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
+        autocompletion=complete_border,
+    ),
+]
 Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB; inf is without noise.")]
 
 

@@ -30,12 +30,11 @@ def plot(
     from pqswarm.events import generate, get_preset
     from pqswarm.report import plot_event, plot_gallery, save_figure
 
-    given = read_assignments(parameters)
+    given, chosen = read_assignments(parameters), get_preset(preset)
     name = event.strip().lower().replace("-", "_").replace(" ", "_")
     if name == "all":
-        classes = get_preset(preset).classes
-        events = [generate(event_class, seed, preset, source=source, **given) for event_class in classes]
+        events = [generate(event_class, seed, chosen, source=source, **given) for event_class in chosen.classes]
         figure = plot_gallery(events, snr)
     else:
-        figure = plot_event(generate(name, seed, preset, source=source, **given), snr)
+        figure = plot_event(generate(name, seed, chosen, source=source, **given), snr)
     typer.echo(f"wrote {save_figure(figure, out or Path(f'{name}.png'))}")

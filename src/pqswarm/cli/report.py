@@ -1,4 +1,4 @@
-"""``pqswarm report``: write the report of a study again, or in another format, or its figures alone."""
+"""``pqswarm report``: write the report of a study again, or in another format, its figures alone, or compare two."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,9 @@ __all__ = ["report"]
 
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a study.")],
+    second: Annotated[
+        Path | None, typer.Argument(help="Folder of another study, to lay both side by side.", show_default=False)
+    ] = None,
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
@@ -25,17 +28,31 @@ def report(
     figures: Annotated[
         Path | None, typer.Option(help="Write the figures alone into this folder, a file each.", show_default=False)
     ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(help="Algorithm to compare the others with, or best.", show_default="that of the plan"),
+    ] = None,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Compare these two algorithms besides.", show_default="those of the plan"),
+    ] = None,
 ) -> None:
-    """Write the report of a study, also of one that is still running, or its figures alone.
+    """Write the report of a study, also of one that is still running, or its figures alone; or compare two studies.
 
     Example: pqswarm report study-quick --figures figures --format pdf
     """
-    from pqswarm.report import write_figures, write_report
+    from pqswarm.report import write_comparison, write_figures, write_report
 
+    pairs = None if pair is None else [pair]
     if figures is None:
-        typer.echo(f"wrote {write_report(folder, format or 'html', out).resolve()}")
+        form = format or "html"
+        if second is None:
+            path = write_report(folder, form, out, control=control, pairs=pairs)
+        else:
+            path = write_comparison(folder, second, form, out)
+        typer.echo(f"wrote {path.resolve()}")
     elif out is not None:
         raise PqswarmError("give --out for the report or --figures for its figures alone, not both.")
     else:
-        number = len(write_figures(folder, figures, format or "svg"))
+        number = len(write_figures(folder, figures, format or "svg", second))
         typer.echo(f"wrote {number} figures to {figures.resolve()}")

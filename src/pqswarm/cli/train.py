@@ -54,6 +54,7 @@ def train(
 
     The bundled model is made by: pqswarm train --search
     """
+    from pqswarm.events import get_preset
     from pqswarm.identify import check_model
     from pqswarm.identify import train as train_model
 
@@ -61,11 +62,11 @@ def train(
     if evaluations < 1:
         raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
     names = None if subset is None else _read_names(subset)
-    levels = read_levels(snr)
+    levels, chosen = read_levels(snr), get_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
-                preset,
+                chosen,
                 events_per_class,
                 classifier,
                 names,
@@ -77,7 +78,7 @@ def train(
                 progress=show,
             )
             written = model.save(out)
-            checks = check_model(model, n_jobs=jobs, preset=preset, progress=show) if check else ()
+            checks = check_model(model, n_jobs=jobs, preset=chosen, progress=show) if check else ()
     except KeyboardInterrupt:
         raise Stopped("stopped; nothing was written." if not out.exists() else f"stopped; {out} is written.") from None
     _report(model, written, checks)

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isnan
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import RECORD, SOURCES, Event, synthesise
+from pqswarm.features import FeatureOptions
 
 __all__ = ["Dataset"]
 
@@ -46,6 +47,8 @@ class Dataset:
         The preset it was drawn from, in full.
     version : str
         The version of pqswarm that made it.
+    feature_options : FeatureOptions
+        Wavelet, level and border mode of the features.
     """
 
     features: FloatArray
@@ -61,6 +64,7 @@ class Dataset:
     seed: int
     preset: Mapping[str, Any]
     version: str
+    feature_options: FeatureOptions = field(default_factory=FeatureOptions)
 
     def __len__(self) -> int:
         return self.y.size

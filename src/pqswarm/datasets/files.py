@@ -12,7 +12,7 @@ from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.events import PARAMETERS, RECORD, SOURCES, Parameter, check_snr
 from pqswarm.events.classes import is_name
-from pqswarm.features import FUNCTIONS, feature_names
+from pqswarm.features import FUNCTIONS, FeatureOptions, feature_names
 
 __all__ = ["load_dataset", "save"]
 
@@ -40,6 +40,8 @@ def save(dataset: Dataset, path: str | Path) -> Path:
     """Write a data set; see :meth:`pqswarm.datasets.Dataset.save`."""
     entries = {name: getattr(dataset, name) for name in _ARCHIVE.keys}
     entries["snr"] = ["inf" if level == inf else level for level in dataset.snr]
+    if changed := dataset.feature_options.changed():
+        entries["feature_options"] = changed
     return _ARCHIVE.write(path, entries, {name: getattr(dataset, name) for name in _ARCHIVE.arrays})
 
 
@@ -84,6 +86,10 @@ def _assemble(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
     level = len(manifest["feature_names"]) // len(FUNCTIONS) - 1
     if tuple(manifest["feature_names"]) != feature_names(level):
         raise FileFormatError("is damaged, or is from another pqswarm: its features have other names.")
+    try:
+        options = FeatureOptions.of(manifest.get("feature_options", {}))
+    except PqswarmError as error:
+        raise FileFormatError(f"is damaged, or is from another pqswarm: {error}") from None
     for kind in ("class_names", "parameter_names"):
         if not all(map(is_name, manifest[kind])) or len(set(manifest[kind])) < len(manifest[kind]):
             raise FileFormatError(f"is damaged: the {kind!r} of its manifest are not all names, each once.")
@@ -119,4 +125,5 @@ def _assemble(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
         seed=manifest["seed"],
         preset=manifest["preset"],
         version=manifest["version"],
+        feature_options=options,
     )

@@ -1,9 +1,10 @@
 """Make a data set: events of all classes, turned into features at every noise level."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, product
 from math import inf, nan
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +15,19 @@ from pqswarm._typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError
-from pqswarm.events import NOISE_LEVELS, SOURCES, Event, Preset, add_noise, check_snr, get_preset, noise_stream
-from pqswarm.features import FUNCTIONS, WINDOW_CYCLES, extend, extract, feature_names
+from pqswarm.events import NOISE_LEVELS, RECORD, SOURCES, Event, Preset, add_noise, check_snr, get_preset, noise_stream
+from pqswarm.events.parameters import draw
+from pqswarm.features import (
+    FUNCTIONS,
+    WINDOW_CYCLES,
+    FeatureOptions,
+    extend,
+    extract,
+    feature_names,
+    minimum_samples,
+)
 
-__all__ = ["make_dataset"]
+__all__ = ["count_features", "make_dataset"]
 
 Progress = Callable[[int, int], None]
 
@@ -31,6 +41,7 @@ def make_dataset(
     preset: str | Preset = "paper",
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    features: FeatureOptions | Mapping[str, Any] | None = None,
 ) -> Dataset:
     """Generate events of all classes of a preset and extract their features at every noise level.
 
@@ -49,12 +60,14 @@ def make_dataset(
     seed : int
         Non-negative seed of the data set.
     preset : str or Preset
-        ``"paper"``, ``"paper-printed"``, ``"field"``, or one of your own. A tenth of all events comes
-        from the laboratory bench, spread over the classes that it can produce.
+        ``"paper"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own. A tenth
+        of all events comes from the laboratory bench, spread over the classes that it can produce.
     n_jobs : int or None
         Threads; None or -1 uses all cores, or what a worker process is granted.
     progress : callable, optional
         Called with (events done, events in all) from time to time.
+    features : FeatureOptions or mapping, optional
+        Another wavelet, level or border mode, such as ``{"wavelet": "db4"}``.
 
     Returns
     -------
@@ -67,18 +80,18 @@ def make_dataset(
     >>> dataset.X(snr=30).shape, dataset.y.shape
     ((42, 99), (42,))
     """
-    chosen = get_preset(preset)
+    chosen, options = get_preset(preset), FeatureOptions.of(features)
     levels = _check_levels(snr)
     seed = checked_seed(seed)
     orders = list_orders(chosen, events_per_class, seed)
-    events, features = _produce(orders, chosen, levels, effective_jobs(n_jobs), progress)
+    events, values = _produce(orders, chosen, levels, options, effective_jobs(n_jobs), progress)
     names = sorted({name for event in events for name in event.parameters})
     return Dataset(
-        features=features,
+        features=values,
         snr=levels,
         y=np.array([chosen.classes.index(event.label) for event in events], dtype=np.int64),
         class_names=chosen.classes,
-        feature_names=feature_names(features.shape[2] // len(FUNCTIONS) - 1),
+        feature_names=feature_names(values.shape[2] // len(FUNCTIONS) - 1),
         source=np.array([SOURCES.index(event.source) for event in events], dtype=np.int64),
         seeds=np.array([event.seed for event in events], dtype=np.int64),
         record=np.array([(event.sampling_rate, event.frequency, event.cycles) for event in events]),
@@ -87,7 +100,37 @@ def make_dataset(
         seed=seed,
         preset=chosen.as_dict(),
         version=__version__,
+        feature_options=options,
     )
+
+
+def count_features(preset: Preset, options: FeatureOptions) -> int:
+    """Return the number of features of the preset's events, or raise an error if some of them cannot be extracted."""
+    counts = set()
+    for source, classes in zip(SOURCES, (preset.models, preset.bench), strict=True):
+        for label in classes:
+            common = {name: spec for name, spec in preset.ranges(label, source).items() if name in RECORD}
+            for uniforms in product((0.0, 1.0 - 2.0**-53), repeat=len(RECORD)):
+                rate, frequency, cycles = (draw(common, list(uniforms), {})[name] for name in RECORD)
+                counts.add(options.n_features(rate, frequency))
+                level, n = options.level_at(rate, frequency), round(max(cycles, WINDOW_CYCLES) / frequency * rate)
+                if n < minimum_samples(level, options.wavelet):
+                    raise PqswarmError(
+                        f"features: events of {n} samples are too short for {options.wavelet} to level {level}, which "
+                        f"needs {minimum_samples(level, options.wavelet)}: lower the level, or take a shorter wavelet."
+                    )
+    return _only(counts, preset.name)
+
+
+def _only(counts: set[int], name: str) -> int:
+    """The number of features that all events have."""
+    if len(counts) > 1:
+        raise PqswarmError(
+            f"the events of preset {name!r} have different numbers of features {sorted(counts)}, because their "
+            f"sampling rates and frequencies ask for different wavelet levels: keep both within one octave, or fix the "
+            f"level."
+        )
+    return next(iter(counts))
 
 
 def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
@@ -100,14 +143,19 @@ def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _produce(
-    orders: list[Order], preset: Preset, levels: tuple[float, ...], n_jobs: int, progress: Progress | None
+    orders: list[Order],
+    preset: Preset,
+    levels: tuple[float, ...],
+    options: FeatureOptions,
+    n_jobs: int,
+    progress: Progress | None,
 ) -> tuple[list[Event], FloatArray]:
     """Make the ordered events and their features, in threads: all heavy parts release the interpreter lock."""
     from joblib import Parallel, delayed
 
     tasks = [orders[i : i + _EVENTS_PER_TASK] for i in range(0, len(orders), _EVENTS_PER_TASK)]
     results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
-        delayed(_produce_some)(task, preset, levels) for task in tasks
+        delayed(_produce_some)(task, preset, levels, options) for task in tasks
     )
     events: list[Event] = []
     features: list[FloatArray] = []
@@ -116,24 +164,19 @@ def _produce(
         features += some_features
         if progress is not None:
             progress(len(events), len(orders))
-    widths = {matrix.shape[1] for matrix in features}
-    if len(widths) > 1:
-        raise PqswarmError(
-            f"the events of preset {preset.name!r} have different numbers of features {sorted(widths)}, because their "
-            f"sampling rates and frequencies ask for different wavelet levels: keep both within one octave."
-        )
+    _only({matrix.shape[1] for matrix in features}, preset.name)
     return events, np.stack(features, axis=1)
 
 
 def _produce_some(
-    orders: list[Order], preset: Preset, levels: tuple[float, ...]
+    orders: list[Order], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
 ) -> tuple[list[Event], list[FloatArray]]:
     """Make a few events, and for each a matrix of one row of features per noise level."""
     events = [order.make(preset) for order in orders]
     features: list[FloatArray] = []
     for (sampling_rate, frequency, _), group in groupby(events, _shape):
         windows = [extend(signal, sampling_rate, frequency) for event in group for signal in _at_levels(event, levels)]
-        rows = extract(np.stack(windows), sampling_rate, frequency)
+        rows = extract(np.stack(windows), sampling_rate, frequency, options)
         features += np.split(rows, len(windows) // len(levels))
     return [replace(event, signal=np.empty(0)) for event in events], features
 

@@ -56,15 +56,10 @@ def list_orders(
         raise PqswarmError(
             f"events_per_class must be an integer from {least} to {_MOST_PER_CLASS}, not {events_per_class!r}."
         )
-    share = preset.bench_share * len(preset.classes) / len(preset.bench) if preset.bench else 0.0
-    if share > 1.0 + 1e-9:
-        raise PqswarmError(
-            f"bench_share {preset.bench_share:g} is more than the {len(preset.bench)} classes of the bench hold."
-        )
     orders = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word
-        from_bench = share if event_class in preset.bench else 0.0
+        from_bench = preset.share_from_bench(event_class)
         quota = [floor(from_bench * i + 1e-9) for i in range(count + 1)]
         for number, (before, after) in enumerate(pairwise(quota)):
             level = snr[number % len(snr)] if snr else None

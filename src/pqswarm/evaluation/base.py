@@ -30,8 +30,8 @@ class Evaluator(ABC):
     folds : Folds
         Which events are tested together.
     scaling : {"once", "fold", "none"}
-        Scale each feature to [0, 1] once, by its extremes over all events (the paper's way); for each
-        fold anew, by its extremes over the training events; or not at all.
+        Scale each feature to [0, 1] once, by its extremes over all events (our choice: the paper is
+        silent); for each fold anew, by its extremes over the training events; or not at all.
     n_jobs : int or None
         Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
         on it.

@@ -17,7 +17,7 @@ class Memo:
     """An evaluator that looks up what it has evaluated before.
 
     Late in a search the same subsets come again and again. A subset that is found in the memory still
-    counts as an evaluation, as in the paper.
+    counts as an evaluation.
 
     Parameters
     ----------

@@ -6,7 +6,21 @@ from pqswarm.events.classes import EVENT_CLASSES, EventClass, class_title
 from pqswarm.events.event import RECORD, Event, check_record, generate, synthesise
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
-from pqswarm.events.parameters import PARAMETERS, Choice, Fixed, Inside, LogUniform, Parameter, Same, Uniform
+from pqswarm.events.parameters import (
+    PARAMETERS,
+    Choice,
+    Fixed,
+    Inside,
+    LogUniform,
+    Matching,
+    Named,
+    Parameter,
+    Same,
+    Steps,
+    Uniform,
+    spectrum_ranges,
+)
+from pqswarm.events.presetfile import format_preset, load_preset
 from pqswarm.events.presets import PRESETS, SOURCES, Preset, get_preset, paper_preset
 
 __all__ = [
@@ -24,18 +38,24 @@ __all__ = [
     "Grid",
     "Inside",
     "LogUniform",
+    "Matching",
+    "Named",
     "Parameter",
     "Preset",
     "Same",
+    "Steps",
     "Uniform",
     "add_noise",
     "check_record",
     "check_snr",
     "class_title",
+    "format_preset",
     "generate",
     "get_preset",
+    "load_preset",
     "noise_stream",
     "paper_preset",
     "run_bench",
+    "spectrum_ranges",
     "synthesise",
 ]

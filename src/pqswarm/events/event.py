@@ -13,16 +13,19 @@ from pqswarm.events.bench import run_bench
 from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import add_noise, noise_stream
-from pqswarm.events.parameters import PARAMETERS, check_parameters, draw, record_length
+from pqswarm.events.parameters import PARAMETERS, Range, check_parameters, draw, record_length
 from pqswarm.events.presets import Preset, get_preset
 
-__all__ = ["RECORD", "Event", "check_record", "generate", "synthesise"]
+__all__ = ["RECORD", "SUPPLY", "Event", "check_draw", "check_record", "generate", "synthesise"]
 
 RECORD = ("sampling_rate", "frequency", "cycles")
 """The parameters of an event that are its record's."""
 
 _BACKGROUND = tuple(name for name in PARAMETERS if name.startswith("background_"))
-_GRID = ("amplitude", "phase", "frequency_deviation", "snr", *_BACKGROUND)
+SUPPLY = ("amplitude", "phase", "frequency_deviation", "snr", *_BACKGROUND)
+"""The parameters of an event that are its supply's."""
+
+_NO_MODEL = (*SUPPLY, "spectrum")  # parameters that no model takes
 _HIGHEST_ORDER = 13
 _MOST_SAMPLES = 10_000_000
 
@@ -84,7 +87,7 @@ def generate(
     seed : int
         Non-negative seed.
     preset : str or Preset
-        ``"paper"``, ``"paper-printed"``, ``"field"``, or one of your own.
+        ``"paper"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own.
     source : {"model", "bench"}
         The parametric model, or the simulated laboratory bench (sags, harmonics, transients).
     **parameters : float
@@ -172,7 +175,7 @@ def synthesise(
     True
     """
     n_samples = check_record(sampling_rate, frequency, cycles)
-    disturbance = {name: value for name, value in parameters.items() if name not in _GRID}
+    disturbance = {name: value for name, value in parameters.items() if name not in _NO_MODEL}
     grid = _grid(parameters, frequency)
     signal: FloatArray
     if source == "bench":
@@ -225,6 +228,14 @@ def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
             f"more than the {_MOST_SAMPLES} that a record may have: shorten it or lower the sampling rate."
         )
     return n_samples
+
+
+def check_draw(event_class: str, ranges: Mapping[str, Range], uniforms: list[float]) -> None:
+    """Draw the parameters of an event, and raise an error if they cannot be one's."""
+    values = draw(ranges, uniforms, {})
+    check_parameters(values, ranges, event_class, EVENT_CLASSES.find(event_class).catalogue)
+    _keep_inside(values, {}, event_class)
+    check_record(values["sampling_rate"], values["frequency"], values["cycles"])
 
 
 def _keep_inside(values: dict[str, float], given: Mapping[str, float], event_class: str) -> None:

@@ -1,4 +1,4 @@
-"""What the parameters of an event mean, what they may be, and how they are drawn.
+"""How the parameters of an event are drawn.
 
 A preset maps parameter names to *ranges*. A range turns a uniform number `u` of [0, 1) and the values
 drawn before it into a value; it draws nothing itself, so that fixing one parameter by hand leaves all
@@ -7,11 +7,11 @@ others of the event as they were.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isfinite, nan, pi
-from types import MappingProxyType
+from math import inf
 from typing import Literal, Protocol
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
+from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter, check_parameters
 
 __all__ = [
     "PARAMETERS",
@@ -19,88 +19,20 @@ __all__ = [
     "Fixed",
     "Inside",
     "LogUniform",
+    "Matching",
+    "Named",
     "Parameter",
     "Range",
     "Same",
+    "Steps",
     "Uniform",
     "check_parameters",
     "draw",
     "record_length",
+    "spectrum_ranges",
 ]
 
 Unit = Literal["", "cycles", "cycles left", "notch periods", "record", "fundamental", "hertz"]
-
-
-_HUGE = 1e6  # beyond any event; keeps all arithmetic far from overflow
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One row of the catalogue: the paper's symbol, the unit, the meaning, the allowed closed interval."""
-
-    symbol: str
-    unit: str
-    meaning: str
-    low: float = -_HUGE
-    high: float = _HUGE
-
-
-def _catalogue() -> dict[str, Parameter]:
-    record = {
-        "sampling_rate": Parameter("F_s", "Hz", "samples per second", 1.0, 1e9),
-        "frequency": Parameter("f", "Hz", "nominal frequency of the grid", 1.0, 1e6),
-        "cycles": Parameter("", "cycles", "length of the record in nominal cycles", 1.0, 1e6),
-    }
-    grid = {
-        "amplitude": Parameter("alpha", "pu", "amplitude of the fundamental", 0.0),
-        "phase": Parameter("", "rad", "phase of the fundamental at the start of the record"),
-        "frequency_deviation": Parameter("", "1", "actual over nominal frequency, minus 1", -0.5, 0.5),
-        "snr": Parameter("SNR", "dB", "noise that belongs to the event itself", -300.0, 300.0),
-    }
-    background = {
-        name: parameter
-        for order in (3, 5, 7, 11, 13)
-        for name, parameter in (
-            (f"background_{order}", Parameter("", "pu", f"background harmonic of order {order}", 0.0)),
-            (f"background_{order}_phase", Parameter("", "rad", f"phase of the background harmonic of order {order}")),
-        )
-    }
-    disturbance = {
-        "offset": Parameter("beta", "pu", "direct component"),
-        "depth": Parameter("alpha", "pu", "depth of a sag or an interruption", 0.0, 1.0),
-        "rise": Parameter("alpha", "pu", "rise of a swell", 0.0),
-        "start": Parameter("t_1", "s", "start of a sag, swell, interruption or fault", 0.0),
-        "duration": Parameter("t_2 - t_1", "s", "duration of a sag, swell, interruption or fault", 0.0),
-        "flicker_depth": Parameter("alpha_f", "pu", "depth of the flicker modulation", 0.0, 1.0),
-        "flicker_frequency": Parameter("beta_f", "Hz", "frequency of the flicker modulation", 0.0),
-        "notch_depth": Parameter("K", "pu", "depth of a notch", 0.0),
-        "notch_position": Parameter("t_1", "s", "start of the first notch", 0.0),
-        "notch_width": Parameter("t_2 - t_1", "s", "width of a notch", 0.0),
-        "notches_per_cycle": Parameter("", "1", "notches in a cycle of the fundamental", 1.0, 100.0),
-        **{f"h{k}": Parameter(f"delta_{k}", "pu", f"harmonic of order {k}", 0.0, 0.5) for k in (5, 7, 11, 13)},
-        "transient_amplitude": Parameter("beta", "pu", "initial amplitude of the transient"),
-        "transient_damping": Parameter("gamma", "1/s", "decay rate of the transient", 0.0, 1e9),
-        "transient_frequency": Parameter("f_tr", "Hz", "frequency of the transient", 0.0),
-        "transient_onset": Parameter("t_1", "s", "start of the transient, or earliest closing of the bank", 0.0),
-    }
-    bench = {
-        "source_inductance": Parameter("", "H", "inductance of the source, per phase", 1e-9, 1e3),
-        "source_x_over_r": Parameter(
-            "", "1", "reactance over resistance of the source at nominal frequency", 1e-3, 1e6
-        ),
-        "load_resistance": Parameter("", "ohm", "linear load at the coupling point, per phase", 1e-3, 1e12),
-        "rectifier_ratio": Parameter("", "1", "load resistance of the rectifier over source reactance", 1e-2, 1e9),
-        "capacitance": Parameter("", "F", "capacitor bank, per phase", 1e-12, 1e3),
-        "capacitor_resistance": Parameter("", "ohm", "series resistance of the bank, per phase", 1e-6, 1e6),
-        "trapped_voltage": Parameter("", "pu", "voltage left on the bank of phase A before it is closed", -2.0, 2.0),
-        "switching_angle": Parameter("", "rad", "angle of phase A at which the bank closes", 0.0, 2 * pi),
-        "fault_ratio": Parameter("", "1", "fault resistance over source impedance", 1e-4, 1e6),
-    }
-    return record | grid | background | disturbance | bench
-
-
-PARAMETERS: Mapping[str, Parameter] = MappingProxyType(_catalogue())
-"""Every parameter an event can have."""
 
 
 class Range(Protocol):
@@ -115,8 +47,8 @@ def record_length(values: Mapping[str, float]) -> float:
     return values["cycles"] / values["frequency"]
 
 
-def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
-    """Turn the ends of a range into SI units and cut it to what the record can hold."""
+def _scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+    """Return what turns the unit of a range into SI units, and the largest value that the record can hold."""
     limit = inf
     scale = 1.0
     if unit in ("cycles", "cycles left", "notch periods"):
@@ -135,6 +67,12 @@ def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) ->
             f"{values['cycles']:g} cycles of {values['frequency']:g} Hz at {values['sampling_rate']:g} Hz cannot hold "
             f"a range of {low:g} to {high:g} {unit}: take a longer record or a higher sampling rate."
         )
+    return scale, limit
+
+
+def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
+    """Turn the ends of a range into SI units and cut it to what the record can hold."""
+    scale, limit = _scale(low, high, unit, values)
     return low * scale, min(high * scale, limit)
 
 
@@ -184,14 +122,93 @@ class LogUniform:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One of the given options, all equally likely."""
+class Steps:
+    """One of some equally spaced values from low to high, all equally likely.
 
+    Of values that the record cannot hold none is drawn.
+
+    Parameters
+    ----------
+    low, high : float
+        The first and the last value, in `unit`.
+    number : int
+        How many values there are, both ends included.
+    unit : str
+        See :class:`Uniform`.
+
+    Examples
+    --------
+    >>> half_cycles = Steps(0.5, 30, 60, "cycles")
+    >>> [half_cycles.at(u, {"frequency": 50.0, "cycles": 30.0, "sampling_rate": 25e3}) for u in (0.0, 0.02, 0.99)]
+    [0.01, 0.02, 0.6]
+    """
+
+    low: float
+    high: float
+    number: int
+    unit: Unit = ""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 2:
+            raise PqswarmError(f"number of Steps must be an integer of at least 2, not {self.number!r}.")
+        if not self.low < self.high:
+            raise PqswarmError(f"low of Steps must be below high, not {self.low!r} and {self.high!r}.")
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:
+        """Return the value at the quantile `u`."""
+        scale, limit = _scale(self.low, self.high, self.unit, values)
+        width, last = self.high - self.low, self.number - 1
+        if self.high * scale > limit:
+            # A value that is the limit but for rounding belongs to those that fit.
+            last = min(last, int((limit / scale - self.low) / width * last * (1.0 + 1e-12) + 1e-9))
+        return min((self.low + width * int(u * (last + 1)) / (self.number - 1)) * scale, limit)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of the given options, in `unit`, all equally likely; see :class:`Uniform` for the units.
+
+    Of options that the record cannot hold none is drawn.
+    """
+
+    options: tuple[float, ...]
+    unit: Unit = ""
+
+    def __post_init__(self) -> None:
+        if not self.options:
+            raise PqswarmError("options of Choice must hold at least one value.")
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:
+        """Return the option at the quantile `u`."""
+        scale, limit = _scale(min(self.options), max(self.options), self.unit, values)
+        fitting = [option for option in self.options if option * scale <= limit * (1.0 + 1e-12)]
+        return min(fitting[int(u * len(fitting))] * scale, limit)
+
+
+@dataclass(frozen=True)
+class Named:
+    """The number, from 1, of one of some names, all equally likely; see :func:`spectrum_ranges`."""
+
+    names: tuple[str, ...]
+
+    def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
+        """Return the number of the name at the quantile `u`."""
+        return 1.0 + int(u * len(self.names))
+
+
+@dataclass(frozen=True)
+class Matching:
+    """The option that goes with the number, from 1, that another parameter has; see :func:`spectrum_ranges`."""
+
+    name: str
     options: tuple[float, ...]
 
     def at(self, u: float, values: Mapping[str, float]) -> float:  # noqa: ARG002 (a range's signature)
-        """Return the option at the quantile `u`."""
-        return self.options[int(u * len(self.options))]
+        """Return the option of the other parameter's number."""
+        number = values[self.name]
+        if number not in range(1, len(self.options) + 1):
+            raise PqswarmError(f"{self.name} must be an integer from 1 to {len(self.options)}, not {number:g}.")
+        return self.options[int(number) - 1]
 
 
 @dataclass(frozen=True)
@@ -242,28 +259,35 @@ class Fixed:
         return self.value
 
 
-def check_parameters(
-    parameters: Mapping[str, object],
-    known: Mapping[str, object],
-    owner: str,
-    catalogue: Mapping[str, Parameter] = PARAMETERS,
-) -> dict[str, float]:
-    """Return `parameters` of `owner` as floats, or raise an error that names the first one that will not do."""
-    checked = {}
-    for name, given in parameters.items():
-        if name not in known:
-            raise unknown_name(f"parameter of {owner}", name, known)
-        allowed = catalogue[name]
-        try:
-            value = float(given)  # type: ignore[arg-type]
-        except (TypeError, ValueError, OverflowError):
-            value = nan
-        without_noise = name == "snr" and value == inf
-        if not (without_noise or (isfinite(value) and allowed.low <= value <= allowed.high)):
-            limits = f"from {allowed.low:g} to {allowed.high:g} [{allowed.unit}]"
-            raise PqswarmError(f"{name} of {owner} must be a number {limits}, not {given!r}.")
-        checked[name] = value
-    return checked
+def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Range]:
+    """Return the ranges of an event whose harmonics are those of one of some spectra, all equally likely.
+
+    The event has a parameter `spectrum`, the number of its spectrum in the order given, and the four amplitudes that
+    follow from it.
+
+    Parameters
+    ----------
+    spectra : mapping of str to mapping
+        For each spectrum its name and the amplitudes `h5`, `h7`, `h11` and `h13` [pu]; those left out are zero.
+
+    Returns
+    -------
+    dict of str to Range
+        The ranges of `spectrum`, `h5`, `h7`, `h11` and `h13`, to be put among those of a class.
+
+    Examples
+    --------
+    >>> ranges = spectrum_ranges({"six_pulse": {"h5": 0.2, "h7": 0.14}, "twelve_pulse": {"h11": 0.09, "h13": 0.077}})
+    >>> ranges["h5"].at(0.0, {"spectrum": 2.0})
+    0.0
+    """
+    if not spectra:
+        raise PqswarmError("spectra must have at least one spectrum.")
+    tables = [
+        check_parameters(table, dict.fromkeys(HARMONICS), f"spectrum {name!r}") for name, table in spectra.items()
+    ]
+    matching = {order: Matching("spectrum", tuple(table.get(order, 0.0) for table in tables)) for order in HARMONICS}
+    return {"spectrum": Named(tuple(spectra)), **matching}
 
 
 def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:

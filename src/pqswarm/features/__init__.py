@@ -1,8 +1,11 @@
-"""The 99 wavelet features of the paper: sym6 to level 8, eleven functions on each of nine bands."""
+"""The 99 wavelet features of the paper: sym6 to level 8, eleven functions on each of nine bands; other wavelets."""
 
+from pqswarm.features.catalogue import describe_band, describe_feature
 from pqswarm.features.extension import WINDOW_CYCLES, extend
 from pqswarm.features.matrix import FUNCTIONS, extract, feature_names
+from pqswarm.features.options import WAVELETS, FeatureOptions
 from pqswarm.features.wavelet import (
+    BORDERS,
     band_edges,
     band_names,
     coefficient_times,
@@ -12,13 +15,18 @@ from pqswarm.features.wavelet import (
 )
 
 __all__ = [
+    "BORDERS",
     "FUNCTIONS",
+    "WAVELETS",
     "WINDOW_CYCLES",
+    "FeatureOptions",
     "band_edges",
     "band_names",
     "coefficient_times",
     "decompose",
     "decomposition_level",
+    "describe_band",
+    "describe_feature",
     "extend",
     "extract",
     "feature_names",

@@ -9,37 +9,36 @@ from numba import njit
 
 __all__ = ["analyse"]
 
-# The low pass filter of sym6.
-_LOW = (
-    0.015404109327027373, 0.0034907120842174702, -0.11799011114819057, -0.048311742585633,
-    0.4910559419267466, 0.787641141030194, 0.3379294217276218, -0.07263752278646252,
-    -0.021060292512300564, 0.04472490177066578, 0.0017677118642428036, -0.007800708325034148,
-)  # fmt: skip
+_BLOCK = 256  # so many values at a time, which stay in the fastest memory
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def analyse(signals, approximations, details):
-    """Filter each row of `signals`, float64[m, n], continued symmetrically, low and high, and keep every second value.
+def analyse(signals, places, low_pass, approximations, details):
+    """Filter each row of `signals`, float64[m, n], low and high, and keep every second value.
 
-    `approximations` and `details`, float64[m, (n + 11) // 2], are filled.
+    `places`, int64[2 (length + taps / 2 - 1)], says which sample stands where the filters look, -1 for none, which is
+    zero: it continues the signal at its ends. `low_pass`, float64[taps], begins with the newest sample.
+    `approximations` and `details`, float64[m, length], are filled.
     """
-    n, length = signals.shape[1], approximations.shape[1]
-    even, odd = np.empty(length + 5), np.empty(length + 5)
+    length, half = approximations.shape[1], low_pass.size // 2
+    taps = low_pass.size
+    even, odd = np.empty(length + half - 1), np.empty(length + half - 1)
     for row in range(signals.shape[0]):
         signal = signals[row]
-        for i in range(length + 5):
-            # Half-point symmetric: -1 is 0 again, and n is n - 1.
-            at = 2 * i - 10
-            before, after = at if at >= 0 else -1 - at, at + 1 if at + 1 >= 0 else -2 - at
-            even[i] = signal[before if before < n else 2 * n - 1 - before]
-            odd[i] = signal[after if after < n else 2 * n - 1 - after]
-        low, high = approximations[row], details[row]
-        for i in range(length):
-            a = b = 0.0
-            for k in range(6):
-                x, y = odd[i + 5 - k], even[i + 5 - k]
-                a += _LOW[2 * k] * x
-                a += _LOW[2 * k + 1] * y
-                b -= _LOW[11 - 2 * k] * x
-                b += _LOW[10 - 2 * k] * y
-            low[i], high[i] = a, b
+        for i in range(even.size):
+            before, after = places[2 * i], places[2 * i + 1]
+            even[i] = signal[before] if before >= 0 else 0.0
+            odd[i] = signal[after] if after >= 0 else 0.0
+        for first in range(0, length, _BLOCK):
+            last = min(first + _BLOCK, length)
+            low, high = approximations[row, first:last], details[row, first:last]
+            low[:] = 0.0
+            high[:] = 0.0
+            for k in range(half):
+                newer = odd[first + half - 1 - k : last + half - 1 - k]
+                older = even[first + half - 1 - k : last + half - 1 - k]
+                a, b = low_pass[2 * k], low_pass[2 * k + 1]
+                c, d = low_pass[taps - 1 - 2 * k], low_pass[taps - 2 - 2 * k]
+                for i in range(last - first):
+                    low[i] = low[i] + a * newer[i] + b * older[i]
+                    high[i] = high[i] - c * newer[i] + d * older[i]

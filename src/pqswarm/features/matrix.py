@@ -1,12 +1,15 @@
 """From signals to the feature matrix, with names."""
 
+from collections.abc import Mapping
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.features.options import FeatureOptions
 from pqswarm.features.wavelet import band_names, decompose, decomposition_level, minimum_samples
 
 __all__ = ["FUNCTIONS", "extract", "feature_names"]
@@ -52,11 +55,17 @@ def feature_names(level: int = 8) -> tuple[str, ...]:
     return tuple(f"{band}.{function}" for band in band_names(level) for function in FUNCTIONS)
 
 
-def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.0) -> FloatArray:
+def extract(
+    signals: npt.ArrayLike,
+    sampling_rate: float,
+    frequency: float = 50.0,
+    options: FeatureOptions | Mapping[str, Any] | None = None,
+) -> FloatArray:
     r"""Extract the wavelet features of the paper from each signal.
 
     Every signal is decomposed with sym6 to the level D of :func:`decomposition_level` (8 at 25 kHz and
-    50 Hz). On the :math:`N_l` coefficients :math:`c_i` of each of the D + 1 bands, these functions are taken:
+    50 Hz), unless the `options` say otherwise. On the :math:`N_l` coefficients :math:`c_i` of each of the D + 1
+    bands, these functions are taken:
 
     ==== ================ ===============================================================
     f1   minimum          :math:`\min c_i`
@@ -83,6 +92,8 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
         Samples per second [Hz].
     frequency : float
         Fundamental frequency [Hz].
+    options : FeatureOptions or mapping, optional
+        Another wavelet, level or border mode.
 
     Returns
     -------
@@ -100,17 +111,21 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     >>> wave = np.sin(2 * np.pi * 50 * np.arange(15000) / 25_000)
     >>> extract(wave, 25_000).shape
     (1, 99)
+    >>> extract(wave, 25_000, options={"wavelet": "db4", "level": 5}).shape
+    (1, 66)
     """
     from pqswarm.features._function_kernels import band_functions
 
-    level = decomposition_level(sampling_rate, frequency)
-    rows = _check_signals(signals, level, sampling_rate)
+    chosen = FeatureOptions.of(options)
+    decomposition_level(sampling_rate, frequency)  # checks both
+    level = chosen.level_at(sampling_rate, frequency)
+    rows = _check_signals(signals, level, sampling_rate, chosen.wavelet)
     n, n_samples = rows.shape
     features = np.empty((n, level + 1, len(FUNCTIONS)))
     magnitudes = np.abs(rows).max(axis=1)
     block = max(1, _BLOCK_SAMPLES // n_samples)
     for first in range(0, n, block):
-        for j, band in enumerate(decompose(rows[first : first + block], level)):
+        for j, band in enumerate(decompose(rows[first : first + block], level, chosen.wavelet, chosen.border)):
             # The filters' coefficients are rounded: a constant leaks into the details with about 3e-12 of its size.
             rounding = _LEAKAGE * sqrt(2 << min(j, level - 1)) * magnitudes[first : first + block]
             band_functions(band, rounding, features[first : first + block, j])
@@ -122,7 +137,7 @@ def extract(signals: npt.ArrayLike, sampling_rate: float, frequency: float = 50.
     return features.reshape(n, (level + 1) * len(FUNCTIONS))
 
 
-def _check_signals(signals: npt.ArrayLike, level: int, sampling_rate: float) -> FloatArray:
+def _check_signals(signals: npt.ArrayLike, level: int, sampling_rate: float, wavelet: str) -> FloatArray:
     try:
         given = np.asarray(signals)
     except ValueError:
@@ -134,10 +149,10 @@ def _check_signals(signals: npt.ArrayLike, level: int, sampling_rate: float) -> 
     if given.ndim not in (1, 2):
         raise PqswarmError(f"signals must have one row per signal, shape (n, n_samples), not {given.shape}.")
     rows = np.ascontiguousarray(np.atleast_2d(given), dtype=np.float64)
-    needed = minimum_samples(level)
+    needed = minimum_samples(level, wavelet)
     if rows.shape[1] < needed:
         raise PqswarmError(
-            f"signals have {rows.shape[1]} samples, but sym6 to level {level} needs at least {needed} "
+            f"signals have {rows.shape[1]} samples, but {wavelet} to level {level} needs at least {needed} "
             f"({needed / sampling_rate:.3g} s at {sampling_rate:g} Hz): take a longer record, or lengthen it with "
             f"pqswarm.features.extend."
         )

@@ -1,15 +1,32 @@
-"""The discrete wavelet transform of the paper: sym6, to the level of its rule of thumb."""
+"""The discrete wavelet transform: the paper's, sym6 to the level of its rule of thumb, and others."""
 
+from functools import lru_cache
 from math import frexp
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
-from pqswarm.errors import PqswarmError
+from pqswarm._typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.features._filters import FILTERS
 
-__all__ = ["band_edges", "band_names", "coefficient_times", "decompose", "decomposition_level", "minimum_samples"]
+__all__ = [
+    "BORDERS",
+    "band_edges",
+    "band_names",
+    "coefficient_times",
+    "decompose",
+    "decomposition_level",
+    "minimum_samples",
+]
 
-_FILTER_LENGTH = 12  # of sym6
+BORDERS: tuple[str, ...] = ("symmetric", "reflect", "periodic", "periodization", "constant", "zero")
+"""How a signal can be continued at its ends; the names are those of PyWavelets.
+
+``symmetric`` is its mirror image with the last sample twice, ``reflect`` with the last sample once; ``periodic`` its
+repetition, and ``periodization`` the same with as few coefficients as possible, half as many as samples; ``constant``
+its last sample, and ``zero`` nothing."""
+
+_FEWEST = 4  # coefficients of the coarsest band, for moments to make sense
 
 
 def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
@@ -46,15 +63,21 @@ def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
     return level
 
 
-def minimum_samples(level: int) -> int:
-    """Return the shortest signal that sym6 decomposes to `level` with a coefficient free of border effects.
+def minimum_samples(level: int, wavelet: str = "sym6") -> int:
+    """Return the shortest signal that a wavelet decomposes to `level` with a coefficient free of border effects.
 
     Examples
     --------
-    >>> minimum_samples(8)
-    2816
+    >>> minimum_samples(8), minimum_samples(8, "db10")
+    (2816, 4864)
     """
-    return int((_FILTER_LENGTH - 1) * 2**level)
+    return int(max(len(_filter(wavelet)) - 1, _FEWEST) * 2**level)
+
+
+def _filter(wavelet: str) -> tuple[float, ...]:
+    if wavelet not in FILTERS:
+        raise unknown_name("wavelet", wavelet, FILTERS)
+    return FILTERS[wavelet]
 
 
 def band_names(level: int) -> tuple[str, ...]:
@@ -80,7 +103,9 @@ def band_edges(sampling_rate: float, level: int) -> tuple[tuple[float, float], .
     return (*details, (0.0, sampling_rate / 2 ** (level + 1)))
 
 
-def coefficient_times(band: str, n: int, sampling_rate: float) -> FloatArray:
+def coefficient_times(
+    band: str, n: int, sampling_rate: float, wavelet: str = "sym6", border: str = "symmetric"
+) -> FloatArray:
     """Return the times [s] that the `n` coefficients of a band stand for, relative to the first sample.
 
     The first and last few lie outside the signal: they see its continuation at the border.
@@ -93,11 +118,13 @@ def coefficient_times(band: str, n: int, sampling_rate: float) -> FloatArray:
         Number of coefficients.
     sampling_rate : float
         Samples per second of the signal [Hz].
+    wavelet, border : str
+        As in :func:`decompose`.
 
     Returns
     -------
     ndarray of shape (n,)
-        Centre of the wavelet of each coefficient [s].
+        Middle of what the wavelet of each coefficient covers [s].
 
     Examples
     --------
@@ -105,14 +132,16 @@ def coefficient_times(band: str, n: int, sampling_rate: float) -> FloatArray:
     [-0.0135, -0.0095, -0.0055]
     """
     step = 2 ** int(band[1:])
-    delay = (_FILTER_LENGTH / 2 - 1.5) * (step - 1)  # half a filter per level, in samples of that level
+    taps = len(_filter(wavelet))
+    newest = taps // 2 if border == "periodization" else 1  # sample of the first coefficient of a level
+    delay = ((taps - 1) / 2 - newest) * (step - 1)  # half a filter per level, in samples of that level
     return np.asarray((step * np.arange(n) - delay) / sampling_rate)
 
 
-def decompose(signals: FloatArray, level: int) -> list[FloatArray]:
-    """Decompose each row of `signals` with the paper's wavelet, sym6.
+def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: str = "symmetric") -> list[FloatArray]:
+    """Decompose each row of `signals` with an orthogonal wavelet, by default the paper's, sym6.
 
-    At its ends a signal is continued by its mirror image (half-point symmetric, MATLAB's default ``sym``).
+    By default a signal is continued at its ends by its mirror image (half-point symmetric, MATLAB's default ``sym``).
 
     Parameters
     ----------
@@ -120,6 +149,10 @@ def decompose(signals: FloatArray, level: int) -> list[FloatArray]:
         One signal per row, or one.
     level : int
         Levels of the transform.
+    wavelet : str
+        One of :data:`WAVELETS`.
+    border : str
+        One of :data:`BORDERS`.
 
     Returns
     -------
@@ -131,15 +164,45 @@ def decompose(signals: FloatArray, level: int) -> list[FloatArray]:
     >>> import numpy as np
     >>> [band.shape for band in decompose(np.ones((1, 100)), 2)]
     [(1, 55), (1, 33), (1, 33)]
+    >>> [band.shape for band in decompose(np.ones((1, 100)), 2, "db4", "periodization")]
+    [(1, 50), (1, 25), (1, 25)]
     """
     from pqswarm.features._wavelet_kernels import analyse
 
+    low_pass = np.array(_filter(wavelet))
+    if border not in BORDERS:
+        raise unknown_name("border", border, BORDERS)
     bands, rest = [], np.ascontiguousarray(signals, dtype=np.float64)
     for _ in range(level):
         *rows, n = rest.shape
-        length = (n + _FILTER_LENGTH - 1) // 2
+        places, length = _places(n, low_pass.size, border)
         approximation, detail = np.empty((*rows, length)), np.empty((*rows, length))
-        analyse(rest.reshape(-1, n), approximation.reshape(-1, length), detail.reshape(-1, length))
+        analyse(rest.reshape(-1, n), places, low_pass, approximation.reshape(-1, length), detail.reshape(-1, length))
         bands.append(detail)
         rest = approximation
     return [*bands, rest]
+
+
+@lru_cache(maxsize=64)
+def _places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
+    """Which sample stands where the filters look, -1 for none, and how many coefficients there are."""
+    whole = n + n % 2  # periodization repeats the last sample of an odd number of them
+    length = whole // 2 if border == "periodization" else (n + taps - 1) // 2
+    first = 1 - taps // 2 if border == "periodization" else 2 - taps
+    at = np.arange(first, first + 2 * length + taps - 2)
+    if border == "symmetric":
+        at %= 2 * n
+        at = np.minimum(at, 2 * n - 1 - at)
+    elif border == "reflect":
+        at %= max(2 * n - 2, 1)
+        at = np.minimum(at, 2 * n - 2 - at)
+    elif border == "periodic":
+        at %= n
+    elif border == "periodization":
+        at = np.minimum(at % whole, n - 1)
+    elif border == "constant":
+        at = at.clip(0, n - 1)
+    else:
+        at[(at < 0) | (at >= n)] = -1
+    at.setflags(write=False)
+    return at, length

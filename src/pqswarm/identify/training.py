@@ -58,7 +58,7 @@ def train(
     Parameters
     ----------
     preset : str or Preset
-        Ranges of the events.
+        Ranges of the events: a name of :data:`pqswarm.events.PRESETS`, the path of a TOML file, or one of your own.
     events_per_class : int
         Events of each class of the preset, at least 10.
     classifier : str or Classifier

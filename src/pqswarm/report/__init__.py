@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
+    from pqswarm.report.comparison_figures import plot_ranks, plot_superiority
+    from pqswarm.report.convergence import plot_convergence
     from pqswarm.report.event_figures import plot_event, plot_features, plot_gallery
+    from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features
     from pqswarm.report.noise_figures import plot_robustness
+    from pqswarm.report.run_figures import plot_boxes, plot_error_against_size, plot_overview
     from pqswarm.report.search_figures import plot_searches
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
-    from pqswarm.report.sections.algorithms import plot_convergence, plot_error_against_size
-    from pqswarm.report.sections.chance import plot_ranks
     from pqswarm.report.sections.confusion import plot_confusion
-    from pqswarm.report.sections.features import plot_feature_map
     from pqswarm.report.sections.registry import SECTIONS
-    from pqswarm.report.study_report import FORMATS, study_figures, write_figures, write_report
+    from pqswarm.report.study_report import FORMATS, study_figures, write_comparison, write_figures, write_report
     from pqswarm.report.style import Palette, save_figure
     from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
     from pqswarm.report.tables import Table
@@ -33,27 +34,37 @@ __all__ = [
     "StudySection",
     "StudySummary",
     "Table",
+    "plot_boxes",
     "plot_confusion",
     "plot_convergence",
     "plot_error_against_size",
     "plot_event",
     "plot_feature_map",
+    "plot_feature_maps",
     "plot_features",
     "plot_gallery",
+    "plot_overview",
     "plot_ranks",
     "plot_robustness",
     "plot_searches",
+    "plot_selected_features",
+    "plot_superiority",
     "save_figure",
     "study_figures",
     "summarize",
+    "write_comparison",
     "write_figures",
     "write_report",
 ]
 
 
 # Where they are, in the order in which they import each other: a name is found without loading what comes after it.
-_MODULES = ("style", "tables", "event_figures", "search_figures", "noise_figures", "section", "summary", "study_report")
-_SECTIONS = ("algorithms", "chance", "confusion", "features", "registry")
+_FIGURES = (
+    *("event_figures", "search_figures", "convergence", "run_figures", "feature_figures", "comparison_figures"),
+    "noise_figures",
+)
+_MODULES = ("style", "tables", *_FIGURES, "section", "summary", "study_report")
+_SECTIONS = ("confusion", "registry")
 
 
 def __getattr__(name: str) -> _Any:

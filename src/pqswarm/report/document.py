@@ -1,12 +1,14 @@
 """The content of a report: what each section has to say about each classifier and the study; all writers walk it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from math import inf
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import get_preset
+from pqswarm.report.opening import opening
 from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection
 from pqswarm.report.sections.registry import REGISTRY
 from pqswarm.report.sentences import enumerate_words, runs
@@ -14,7 +16,7 @@ from pqswarm.report.summary import StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study.data import held_out_seeds
 
-__all__ = ["Chapter", "Document", "Part", "compose", "describe_study"]
+__all__ = ["Chapter", "Document", "Part", "compose", "describe_study", "number_contents"]
 
 _FILE_NAME = re.compile(r"[\w.+-]+")
 
@@ -40,9 +42,13 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A report: title, description of the study, a chapter for each classifier, and parts on the whole study."""
+    """A report: title, first screen, description of the study, a chapter for each classifier, and parts on the whole.
+
+    The answer of the opening are the lines that say what was found.
+    """
 
     title: str
+    opening: Content
     description: str
     reference: str
     version: str
@@ -52,6 +58,7 @@ class Document:
     @property
     def contents(self) -> Iterator[Content]:
         """All contents, in their order."""
+        yield self.opening
         for parts in (*(chapter.parts for chapter in self.chapters), self.parts):
             yield from (part.content for part in parts)
 
@@ -84,14 +91,34 @@ def compose(study: StudySummary) -> Document:
     general = [(s, s.content(study)) for s in sections if isinstance(s, StudySection)]
     document = Document(
         title=study.plan.title,
+        opening=opening(study),
         description=" ".join([describe_study(study), *(said for _, content in general for said in content.answer)]),
         reference=study.reference,
         version=study.about.version,
         chapters=tuple(chapters),
         parts=tuple(_part(section, content, "") for section, content in general if content.shown),
     )
+    return number_contents(document)
+
+
+def number_contents(document: Document) -> Document:
+    """Return a report whose figures and tables, all with names of their own, are numbered in the order of reading."""
     _check_names(document)
-    return document
+    figures, tables = count(1), count(1)
+
+    def content(given: Content) -> Content:
+        return replace(
+            given,
+            drawings=[replace(drawing, number=next(figures)) for drawing in given.drawings],
+            tables=[replace(table, number=next(tables)) for table in given.tables],
+        )
+
+    def parts(given: Sequence[Part]) -> tuple[Part, ...]:
+        return tuple(replace(part, content=content(part.content)) for part in given)
+
+    first = content(document.opening)
+    chapters = tuple(replace(chapter, parts=parts(chapter.parts)) for chapter in document.chapters)
+    return replace(document, opening=first, chapters=chapters, parts=parts(document.parts))
 
 
 def _part(section: Section, content: Content, prefix: str) -> Part:
@@ -124,12 +151,13 @@ def describe_study(study: StudySummary) -> str:
     standard = "IEEE 1159 " if made and set(study.class_names) <= set(get_preset("paper").classes) else ""
     wavelet = "" if study.wavelet_level is None else "wavelet "
     on = f" on {study.searched_on}" if made else ""
-    origin = f" (preset {made.preset}, seed {made.seed})" if made else ""
+    origin = f" (preset {made.preset_name}, seed {made.seed})" if made else ""
+    options = f" ({made.feature_options.describe()})" if made and made.features else ""
     text = (
         f"{study.n_events} {study.noun}s of {n_classes} {standard}classes{origin}, with {len(study.feature_names)} "
-        f"{wavelet}features each. {enumerate_words(searched + sequential)} searched for the features with which "
-        f"{enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest {study.noun}s, "
-        f"in {plan.folds.number}-fold cross-validation{on}: {runs(plan.runs)} of "
+        f"{wavelet}features each{options}. {enumerate_words(searched + sequential)} searched for the features with "
+        f"which {enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest "
+        f"{study.noun}s, in {plan.folds.number}-fold cross-validation{on}: {runs(plan.runs)} of "
         f"{plan.max_evaluations} evaluations for each{once}."
     )
     levels, sets = sum(level != inf for level in plan.dataset.snr), len(held_out_seeds(plan))

@@ -1,7 +1,7 @@
 """Figures of events and features."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -17,12 +17,17 @@ from pqswarm.features import (
     decomposition_level,
     extend,
 )
-from pqswarm.report.style import BAND, FAINT, STYLE, WAVE, settle
+from pqswarm.report.style import BAND, FAINT, NARROW, STYLE, WAVE, WIDE, settle
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pqswarm._typing import FloatArray
     from pqswarm.datasets import Dataset
 
 __all__ = ["plot_event", "plot_features", "plot_gallery"]
+
+_POINTS = 600  # of a wave in a gallery, about twice as many as there are pixels
 
 
 def plot_event(event: Event, snr: float = float("inf")) -> Figure:
@@ -96,7 +101,7 @@ def _caption(event: Event, snr: float) -> str:
     return "\n".join([*lines, f"{record}, seed {event.seed}, {noise}"])
 
 
-def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
+def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: bool = False) -> Figure:
     """Draw many events in one figure, each where something happens.
 
     Parameters
@@ -105,11 +110,14 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
         One panel each.
     snr : float
         Noise to add first [dB]; infinity adds none.
+    narrow : bool
+        Draw it for the screen of a phone, in two columns.
 
     Returns
     -------
     matplotlib.figure.Figure
-        The figure.
+        The figure. Oscillations that are too fast to be seen are drawn as the band that they fill, and their beginning
+        once more in an inset.
 
     Examples
     --------
@@ -117,27 +125,80 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf")) -> Figure:
     >>> len(plot_gallery([generate(name, seed=0) for name in EVENT_CLASSES]).axes)
     14
     """
-    columns = 3
+    columns = min(2 if narrow else 3, len(events))
     rows = -(-len(events) // columns)
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(11.0, 1.9 * rows), layout="constrained")
+        figure = Figure(figsize=(NARROW, 1.25 * rows) if narrow else (WIDE, 1.45 * rows), layout="constrained")
         for i, event in enumerate(events):
             axis = figure.add_subplot(rows, columns, i + 1)
             signal = add_noise(event.signal, snr, noise_stream(event.seed, snr))
             first, last = _view(event)
             inside = (event.time >= first) & (event.time <= last)
             axis.axhline(0.0, color=FAINT, lw=0.5)
-            axis.plot(1000 * event.time[inside], signal[inside], color=WAVE, lw=0.9)
+            _draw_wave(axis, 1000 * event.time[inside], signal[inside])
             axis.set_xlim(1000 * first, 1000 * last)
             height = max(1.25, 1.1 * float(np.abs(signal[inside]).max()))
             axis.set_ylim(-height, height)
+            axis.locator_params(axis="x", nbins=4 if narrow else 6)
+            axis.locator_params(axis="y", nbins=4)
+            if "transient_onset" in event.parameters:
+                _draw_inset(axis, event, signal)
             axis.tick_params(labelsize=7.5)
-            axis.set_title(class_title(event.label), fontsize=10, fontweight="bold")
+            axis.set_title(class_title(event.label), fontsize=8.5 if narrow else 9.5, fontweight="bold")
             if i % columns == 0:
-                axis.set_ylabel("voltage [pu]")
+                axis.set_ylabel("voltage [pu]", fontsize=8)
             if i + columns >= len(events):
-                axis.set_xlabel("time [ms]")
+                axis.set_xlabel("time [ms]", fontsize=8)
         return settle(figure)
+
+
+def _draw_wave(axis: "Axes", time: "FloatArray", signal: "FloatArray") -> None:
+    """Draw a wave with few points: a line, and the band that is filled by what is too fast for it."""
+    width = max(1, -(-time.size // _POINTS))
+    starts = np.arange(0, time.size, width)
+    low, high = np.minimum.reduceat(signal, starts), np.maximum.reduceat(signal, starts)
+    middle = np.add.reduceat(signal, starts) / np.diff(np.append(starts, time.size))
+    at = time[np.minimum(starts + width // 2, time.size - 1)]
+    # What a straight line through the neighbours explains of the range within a step is no oscillation.
+    slope = np.abs(np.gradient(middle)) if middle.size > 1 else np.zeros(middle.size)
+    fast = high - low > 1.3 * slope + 0.06 * max(float(np.ptp(signal)), 1e-9)
+    if np.count_nonzero(fast) > 2:
+        axis.fill_between(at, low, high, where=fast, color=WAVE, alpha=0.3, lw=0)
+        axis.plot(at, middle, color=WAVE, lw=0.8)
+    else:
+        axis.plot(*_thinned(time, signal), color=WAVE, lw=0.9)
+
+
+def _thinned(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, FloatArray]":
+    """The lowest and the highest sample of each step: what is seen of the line, with fewer points."""
+    width = max(1, -(-2 * time.size // _POINTS))
+    if width < 3:
+        return time, signal
+    chosen = {0, time.size - 1}
+    for start in range(0, time.size, width):
+        step = signal[start : start + width]
+        chosen |= {start + int(step.argmin()), start + int(step.argmax())}
+    order = np.array(sorted(chosen))
+    return time[order], signal[order]
+
+
+def _draw_inset(axis: "Axes", event: Event, signal: "FloatArray") -> None:
+    """Draw the first periods of a transient once more, wide enough to be seen, where there is room."""
+    onset, period = event.parameters["transient_onset"], 1.0 / event.parameters["transient_frequency"]
+    first, last = onset - 2 * period, onset + 9 * period
+    shown = (event.time >= first) & (event.time <= last)
+    left, right = axis.get_xlim()
+    late = 1000 * onset > (left + right) / 2
+    axis.set_yticks([tick for tick in axis.get_yticks() if abs(tick) < axis.get_ylim()[1]])
+    axis.set_ylim(bottom=1.5 * axis.get_ylim()[0])  # room below the wave
+    inset = axis.inset_axes((0.02 if late else 0.5, 0.02, 0.48, 0.34))
+    inset.plot(event.time[shown], signal[shown], color=BAND, lw=0.8)
+    inset.set(xlim=(first, last), xticks=[], yticks=[])
+    inset.spines[:].set(visible=True, color=FAINT, lw=0.6)
+    axis.axvspan(1000 * first, 1000 * last, color=BAND, alpha=0.4, lw=0)
+    place: dict[str, Any] = {"x": 0.52, "ha": "left"} if late else {"x": 0.48, "ha": "right"}
+    words = f"{1000 * (last - first):.2g} ms"
+    axis.text(y=0.12, s=words, transform=axis.transAxes, fontsize=7.5, color=BAND, va="center", **place)
 
 
 def _view(event: Event) -> tuple[float, float]:

@@ -1,13 +1,16 @@
 """The report of a study as one HTML file that needs nothing else."""
 
 import base64
+import hashlib
 import io
+from importlib.resources import files
 from itertools import count
 
 import matplotlib as mpl
 from markupsafe import Markup, escape
 
 from pqswarm.report.document import Document
+from pqswarm.report.narrow import narrowed
 from pqswarm.report.section import Drawing
 from pqswarm.report.style import STYLE
 from pqswarm.report.svg import inline_svg
@@ -16,14 +19,28 @@ __all__ = ["html_report"]
 
 
 def html_report(document: Document) -> str:
-    """Return a report as one page with style and pictures inside, which opens without a network."""
+    """Return a report as one page with style, pictures and a small script inside, which opens without a network.
+
+    The page is complete without the script. No other script runs: the page tells the browser the digest of ours.
+    """
     from jinja2 import Environment, PackageLoader
 
     loader = Environment(loader=PackageLoader("pqswarm.report"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
     numbers = count()
     loader.filters["bind"] = _bind
-    loader.filters["picture"] = lambda drawing: _picture(drawing, f"d{next(numbers)}-")
-    return loader.get_template("report.html.jinja").render(document=document)
+    loader.filters["pictures"] = lambda drawing: _pictures(drawing, f"d{next(numbers)}")
+    style, script = (_template(f"report.{kind}") for kind in ("css", "js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return loader.get_template("report.html.jinja").render(
+        document=document,
+        style=Markup(style),  # noqa: S704 (ours)
+        script=Markup(script),  # noqa: S704 (ours)
+        digest=digest,
+    )
+
+
+def _template(name: str) -> str:
+    return (files("pqswarm.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _bind(text: str) -> str:
@@ -31,12 +48,17 @@ def _bind(text: str) -> str:
     return text.replace(" %", "\u00a0%").replace(" dB", "\u00a0dB")
 
 
-def _picture(drawing: Drawing, prefix: str) -> Markup:
+def _pictures(drawing: Drawing, prefix: str) -> dict[str, Markup]:
+    """A drawing as a page shows it: ``wide``, and ``narrow`` if it can be drawn for narrow screens too."""
     figure = drawing.draw()
-    if not drawing.raster:
-        return Markup(inline_svg(figure, drawing.caption, prefix))  # noqa: S704 (its words are escaped)
-    file = io.BytesIO()
-    with mpl.rc_context(STYLE):
-        figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
-    data = base64.b64encode(file.getvalue()).decode()
-    return Markup(f'<img alt="{escape(drawing.caption)}" src="data:image/png;base64,{data}">')  # noqa: S704
+    if drawing.raster:
+        file = io.BytesIO()
+        with mpl.rc_context(STYLE):
+            figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
+        data = base64.b64encode(file.getvalue()).decode()
+        return {"wide": Markup(f'<img alt="{escape(drawing.caption)}" src="data:image/png;base64,{data}">')}  # noqa: S704
+    pictures = {"wide": inline_svg(figure, drawing.caption, f"{prefix}-")}
+    small = drawing.narrow() if drawing.narrow else narrowed(figure)
+    if small is not None:
+        pictures["narrow"] = inline_svg(small, drawing.caption, f"{prefix}n-")
+    return {kind: Markup(text) for kind, text in pictures.items()}  # noqa: S704 (its words are escaped)

@@ -59,8 +59,9 @@ def paper_overlay(plan: StudyPlan, classifier: str) -> Overlay:
             for title in z
         }
     size, theirs, ours = printed["sffs"]
-    sffs = {"search": "SFFS", SOURCE: PAPER, "size": int(size), "J": theirs}
-    sffs |= {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}
+    told, reference = ALGORITHMS[-1], {"reference": ALGORITHMS[-1], "reference_size": int(size), "reference_J": ours}
+    sffs = {"search": "SFFS", SOURCE: PAPER, "told": told, "size": int(size), "J": theirs, "evaluations": None}
+    sffs |= reference | {"reference_evaluations": 40 * 6000}
     performance = {key: by_title(key) for key in ("mean_J", "sd_J", "PI", "mean_size", "sd_size", "Xi", "score")}
     return Overlay(
         all_features=printed["all"][0],

@@ -18,8 +18,8 @@ __all__ = ["ClassifierSection", "Content", "Drawing", "Section", "StudySection"]
 class Drawing:
     """A figure of a section: its name there, empty for the only one, what it shows, how to read it, and how to draw it.
 
-    It is drawn when it is needed. A page holds one with very many lines as pixels: `raster`. On a narrow screen it
-    shows what `narrow` draws, if anything.
+    It is drawn when it is needed; on the screen of a phone a page shows `narrow` instead, if there is one. A page holds
+    one with very many lines as pixels: `raster`. The number is that in the report, 0 outside of one.
     """
 
     name: str
@@ -27,7 +27,13 @@ class Drawing:
     note: str
     draw: Callable[[], "Figure"]
     raster: bool = False
-    narrow: Callable[[], "Figure"] | None = None
+    narrow: "Callable[[], Figure] | None" = None
+    number: int = 0
+
+    @property
+    def title(self) -> str:
+        """The caption, after the number of the figure."""
+        return f"Figure {self.number}. {self.caption}" if self.number else self.caption
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,12 +3,23 @@
 from collections.abc import Sequence
 from math import inf
 
-__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "points", "runs"]
+__all__ = ["count", "decibel", "duration", "enumerate_words", "features", "percent", "points", "probability", "runs"]
 
 
 def percent(share: float) -> str:
     """Return a share in percent: 0.0638 is ``6.38 %``."""
     return f"{100 * share:.2f} %"
+
+
+def probability(p: float) -> str:
+    """Return a p-value in words.
+
+    Examples
+    --------
+    >>> probability(0.0312), probability(1e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def count(mean: float) -> str:

@@ -1,11 +1,14 @@
-"""Write the report of a study: HTML, Markdown, LaTeX or CSV; or its figures alone."""
+"""Write the report of a study, or of two: HTML, Markdown, LaTeX or CSV; or its figures alone."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pqswarm._files import write_atomically
 from pqswarm.errors import unknown_name
-from pqswarm.report.document import compose
+from pqswarm.report.comparison import compare_studies
+from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
 from pqswarm.report.style import FIGURE_FORMATS, save_figure
 from pqswarm.report.summary import StudySummary, summarize
@@ -16,14 +19,21 @@ from pqswarm.study import Store
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "study_figures", "write_figures", "write_report"]
+__all__ = ["FORMATS", "study_figures", "write_comparison", "write_figures", "write_report"]
 
 _NAMES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 FORMATS: tuple[str, ...] = tuple(_NAMES)
 """Formats of a report."""
 
 
-def write_report(folder: str | Path, format: str = "html", out: str | Path | None = None) -> Path:  # noqa: A002
+def write_report(
+    folder: str | Path,
+    format: str = "html",  # noqa: A002
+    out: str | Path | None = None,
+    *,
+    control: str | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> Path:
     """Write the report of a study, finished or not.
 
     Parameters
@@ -31,10 +41,14 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
     folder : str or Path
         Folder of the study.
     format : {"html", "md", "latex", "csv"}
-        One file with everything; its words and tables as Markdown; or its tables as LaTeX, or as a folder of CSV
-        files with all digits.
+        One file with everything; its words and tables as Markdown; its figures and tables as LaTeX; or its tables as a
+        folder of CSV files with all digits.
     out : str or Path, optional
         Where to write; by default into the folder.
+    control : str, optional
+        The algorithm that tests compare with each of the others, or ``"best"``; by default that of the plan.
+    pairs : sequence of (str, str), optional
+        Pairs of algorithms to compare besides, instead of the plan's.
 
     Returns
     -------
@@ -44,34 +58,85 @@ def write_report(folder: str | Path, format: str = "html", out: str | Path | Non
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     study = _read(folder)
+    plan = study.plan
+    compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
+    study = replace(study, plan=compared)
     document = compose(study)
-    path = Path(folder) / _NAMES[format] if out is None else Path(out)
+    return _write(document, format, Path(folder) / _NAMES[format] if out is None else Path(out), _runs(study))
+
+
+def write_comparison(
+    first: str | Path,
+    second: str | Path,
+    format: str = "html",  # noqa: A002
+    out: str | Path | None = None,
+) -> Path:
+    """Write a report that lays two studies side by side.
+
+    Parameters
+    ----------
+    first, second : str or Path
+        Folders of the studies; they must have classifiers and algorithms of the same name.
+    format : {"html", "md", "latex", "csv"}
+        As for :func:`write_report`.
+    out : str or Path, optional
+        Where to write; by default into the first folder, named after the second.
+
+    Returns
+    -------
+    Path
+        What was written.
+    """
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    document = _compare(first, second)
+    name = _NAMES[format].replace("report", f"beside-{Path(second).resolve().name}")
+    return _write(document, format, Path(first) / name if out is None else Path(out))
+
+
+def _compare(first: str | Path, second: str | Path) -> Document:
+    """Two studies as one document, each under the name of its folder."""
+    names = Path(first).resolve().name, Path(second).resolve().name
+    if names[0] == names[1]:
+        names = str(first), str(second)
+    return compare_studies(_read(first), _read(second), names)
+
+
+def _write(document: Document, format: str, path: Path, *more: Table) -> Path:  # noqa: A002
     if format == "csv":
-        for table in (*document.tables, _runs(study)):
+        for table in (*document.tables, *more):
             write_atomically(path / f"{table.name}.csv", table.csv())
         return path
     writers = {"html": html_report, "md": markdown_report, "latex": latex_report}
     return write_atomically(path, writers[format](document))
 
 
-def study_figures(folder: str | Path) -> "dict[str, Figure]":
-    """Draw all figures of the report of a study.
+def study_figures(folder: str | Path, second: str | Path | None = None) -> "dict[str, Figure]":
+    """Draw all figures of the report of a study, or of two side by side.
 
     Parameters
     ----------
     folder : str or Path
         Folder of the study.
+    second : str or Path, optional
+        Folder of another, to be laid beside it.
 
     Returns
     -------
     dict of str to matplotlib.figure.Figure
         By classifier and section, such as ``"k-nn-algorithms-convergence"``.
     """
-    return {drawing.name: drawing.draw() for drawing in compose(_read(folder)).drawings}
+    document = compose(_read(folder)) if second is None else _compare(folder, second)
+    return {drawing.name: drawing.draw() for drawing in document.drawings}
 
 
-def write_figures(folder: str | Path, out: str | Path, format: str = "svg") -> list[Path]:  # noqa: A002
-    """Write all figures of the report of a study, a file for each.
+def write_figures(
+    folder: str | Path,
+    out: str | Path,
+    format: str = "svg",  # noqa: A002
+    second: str | Path | None = None,
+) -> list[Path]:
+    """Write all figures of the report of a study, or of two side by side, a file for each.
 
     Parameters
     ----------
@@ -81,6 +146,8 @@ def write_figures(folder: str | Path, out: str | Path, format: str = "svg") -> l
         Folder to write into; it is made if need be.
     format : {"svg", "pdf", "png"}
         Format of the files.
+    second : str or Path, optional
+        Folder of another study, to be laid beside the first.
 
     Returns
     -------
@@ -89,7 +156,8 @@ def write_figures(folder: str | Path, out: str | Path, format: str = "svg") -> l
     """
     if format not in FIGURE_FORMATS:
         raise unknown_name("format of figures", format, FIGURE_FORMATS)
-    return [save_figure(figure, Path(out) / f"{name}.{format}") for name, figure in study_figures(folder).items()]
+    drawn = study_figures(folder, second)
+    return [save_figure(figure, Path(out) / f"{name}.{format}") for name, figure in drawn.items()]
 
 
 def _read(folder: str | Path) -> StudySummary:

@@ -10,8 +10,11 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.rcsetup import cycler
+from matplotlib.transforms import ScaledTranslation
 
 from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.report.interactive import mark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,8 +28,10 @@ __all__ = [
     "GREY",
     "INK",
     "LOSS",
+    "NARROW",
     "STYLE",
     "WAVE",
+    "WIDE",
     "EndLabel",
     "Palette",
     "draw_cell",
@@ -38,27 +43,31 @@ __all__ = [
 ]
 
 INK = "#1b1f24"  # of all text and axes; a colour of its own, so that a page can replace it (svg.inline_svg)
-WAVE = "#1f4e79"
-BAND = "#b5541c"
 FAINT = "#9aa5b1"
 GREY = "#9299a1"  # of all features, to which the selected ones are compared
 LOSS = "#d1344b"
 FIGURE_FORMATS = ("svg", "pdf", "png")
+WIDE, NARROW = 7.5, 4.2  # inches: shown 960 and 360 px wide, 9 points are 16 and 11 px
+# Middle tones that show on white and on black and differ with all kinds of colour blindness; the first is the hero's.
+_COLOURS = (
+    *("#0b6fd6", "#d24b00", "#5abb8e", "#9e5a9e", "#b4ac00", "#d20869"),
+    *("#1e7870", "#da9e5a", "#2d9626", "#e17069", "#5a783c", "#00b4da"),
+)
+WAVE, BAND = _COLOURS[:2]
 STYLE: Any = {
     "font.size": 9.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
     "axes.titlelocation": "left",
+    "axes.prop_cycle": cycler(color=_COLOURS),
+    "text.hinting": "none",  # else the width of a text depends on the resolution
+    "figure.constrained_layout.w_pad": 0.07,
+    "figure.constrained_layout.h_pad": 0.05,
     "svg.hashsalt": "pqswarm",
     "path.simplify": False,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
-# Middle tones that show on white and on black and differ with all kinds of colour blindness; the first is the hero's.
-_COLOURS = (
-    *("#0b6fd6", "#d24b00", "#5abb8e", "#9e5a9e", "#b4ac00", "#d20869"),
-    *("#1e7870", "#da9e5a", "#2d9626", "#e17069", "#5a783c", "#00b4da"),
-)
 _MARKERS = "osD^vPX<>ph"  # one less than colours: where those repeat, the markers are others
 _DASHES = ("-", "--", "-.")
 _MIDDLE = 0.2  # luminance on which white and ink show equally well
@@ -118,11 +127,11 @@ class Palette:
     def label(self, axis: "Axes", title: str, x: float, y: float, marked: bool = False) -> "EndLabel":
         """Return the label of an algorithm's line, to be written beside its end."""
         marker = self.marker(title) if marked else ""
-        return EndLabel(axis, title, x, y, self.colour(title), title == self.reference, marker)
+        return EndLabel(axis, title, x, y, self.colour(title), title == self.reference, marker, title)
 
 
 class EndLabel(NamedTuple):
-    """A name to be written beside the end of a line: the axes, the name, the end in data coordinates, its look."""
+    """A name to be written beside the end of a line: the axes, the name, the end in data coordinates, look, series."""
 
     axis: "Axes"
     text: str
@@ -131,6 +140,7 @@ class EndLabel(NamedTuple):
     colour: str
     strong: bool = False
     marker: str = ""
+    series: str = ""
 
 
 def save_figure(figure: Figure, path: str | Path) -> Path:
@@ -190,11 +200,13 @@ def spread(places: Sequence[float], gap: float, low: float = 0.0, high: float = 
 
 def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
     """Settle a figure and write names beside its axes, each near the end of its line, none over another."""
-    start = 1.05 if any(label.marker for label in labels) else 1.035
+    start = 21.0 if any(label.marker for label in labels) else 13.0  # points beyond the axes
     texts = []
     for label in labels:
+        axis = label.axis
         look: dict[str, Any] = {"va": "center_baseline", "fontweight": "bold" if label.strong else "normal"}
-        texts.append(label.axis.text(start, 0.5, label.text, transform=label.axis.transAxes, parse_math=False, **look))
+        look["transform"] = axis.transAxes + ScaledTranslation(start / 72, 0.0, figure.dpi_scale_trans)
+        texts.append(mark(axis.text(1.0, 0.5, label.text, parse_math=False, **look), label.series))
     settle(figure)
     for axis in dict.fromkeys(label.axis for label in labels):
         mine = [(label, text) for label, text in zip(labels, texts, strict=True) if label.axis is axis]
@@ -202,13 +214,16 @@ def label_ends(figure: Figure, labels: Sequence[EndLabel]) -> Figure:
         ends = to_axes([(label.x, label.y) for label, _ in mine])
         height = max(text.get_window_extent().height for _, text in mine) / axis.bbox.height
         places = spread(ends[:, 1].tolist(), 1.1 * height, 0.3 * height, 1.0).round(5)
+        bend, stop, middle = (1.0 + np.array([6.0, 11.0, 14.5]) * figure.dpi / 72 / axis.bbox.width).round(5)
         for (label, text), (x, y), place in zip(mine, ends.round(5), places, strict=True):
             text.set_y(place)
             style: dict[str, Any] = {"color": label.colour, "transform": axis.transAxes, "clip_on": False}
-            axis.plot([x, max(x, 1.0)], [y, y], lw=1.0, ls=":" if x < 0.95 else "-", zorder=1.5, **style)
-            axis.plot([max(x, 1.0), 1.02, 1.03], [y, place, place], lw=1.4, solid_capstyle="butt", **style)
+            lines = axis.plot([x, max(x, 1.0)], [y, y], lw=1.0, ls=":" if x < 0.95 else "-", zorder=1.5, **style)
+            lines += axis.plot([max(x, 1.0), bend, stop], [y, place, place], lw=1.4, solid_capstyle="butt", **style)
             if label.marker:
-                axis.plot([1.035], [place], ls="", marker=label.marker, ms=5.5, **style)
+                lines += axis.plot([middle], [place], ls="", marker=label.marker, ms=5.5, **style)
+            for line in lines:
+                mark(line, label.series)
     return figure
 
 
@@ -222,12 +237,15 @@ def draw_grid(axis: "Axes", rows: int, columns: int) -> None:
 
 
 def draw_cell(
-    axis: "Axes", i: int, j: int, colour: str, opacity: float, text: str, size: float, faint: bool = False
+    axis: "Axes", place: tuple[int, int], colour: str, opacity: float, text: str = "", size: float = 9.0, tip: str = ""
 ) -> None:
     """A cell over the page, whatever its colour; only on a nearly full one the text cannot be ink."""
-    axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fc=colour, ec="none", alpha=round(opacity, 3)))
-    ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
-    axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink, alpha=0.6 if faint else None)
+    i, j = place
+    look: dict[str, Any] = {"fc": colour, "ec": "none", "alpha": round(opacity, 3)}
+    mark(axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **look)), tips=[tip] if tip else [])
+    if text:
+        ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
+        axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink)
 
 
 def _luminance(colour: str, opacity: float) -> float:

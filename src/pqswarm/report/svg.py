@@ -5,9 +5,16 @@ import re
 from html import escape
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.collections import Collection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
+from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.report.interactive import mark_of
 from pqswarm.report.style import INK, STYLE
 
 __all__ = ["inline_svg"]
@@ -21,6 +28,8 @@ _PLACE = re.compile(r' (d|x|y|width|height|transform)="([^"]*)"')
 _LINES = re.compile(r' d="((?:[ML] [^ "]+ [^ "]+ ?|z ?)+)"')
 _FRACTION = re.compile(r"-?\d+\.\d{3,}")
 _FAMILY = re.compile(r"(font(?:-family)?: ?[^;\"]*?)'[^;\"]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_REACH = 6  # points around a mark in which it is pointed at
 _REFERENCE = re.compile(r'( id="|url\(#|href="#)')
 
 
@@ -30,25 +39,81 @@ def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     It has no size of its own and fills what holds it. Text is text, in the reader's sans-serif fonts. What is
     drawn in :data:`pqswarm.report.style.INK` takes the colour of the text around it (``currentColor``), and
     the background is the page's. The title says what it shows to who cannot see it; the prefix, put before all
-    ids, is different for each figure of a page.
+    ids, is different for each figure of a page. What :func:`pqswarm.report.interactive.mark` has marked is of class
+    ``mark`` and has its series as ``data-series``, and its words as titles, which browsers show.
     """
     if not _PREFIX.fullmatch(prefix):
         raise PqswarmError(f"prefix {prefix!r} cannot begin an id: a letter, then letters, digits, '_' or '-'.")
     stream = io.StringIO()
-    with mpl.rc_context({**STYLE, "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
+    marked = [artist for artist in figure.findobj(include_self=False) if mark_of(artist) != mark_of(figure)]
+    names = [artist.get_gid() for artist in marked]
+    for number, artist in enumerate(marked):
+        artist.set_gid(f"mark{number}")
+    try:
+        with mpl.rc_context({**STYLE, "svg.fonttype": "none"}):
+            figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
+    finally:
+        for artist, name in zip(marked, names, strict=True):
+            artist.set_gid(name)
     text = stream.getvalue()
     view_box = _VIEW_BOX.search(text)
     if view_box is None:  # pragma: no cover
         raise AssertionError("matplotlib wrote an SVG file without a viewBox")
     body = text[text.index(">", view_box.end()) + 1 : text.rindex("</svg>")]
+    body = _tidy(body, prefix)
+    for number, artist in enumerate(marked):
+        body = body.replace(f'<g id="{prefix}mark{number}">', _opened(artist, figure, f"{prefix}mark{number}"), 1)
     # matplotlib's rule for line ends, *{...}, would hold for the whole page: here it is inherited from the root.
     words = escape(" ".join(title.split()))
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="{view_box[1]}" role="img" aria-label="{words}" font-family="sans-serif" '
-        f'stroke-linejoin="round" stroke-linecap="butt">\n<title>{words}</title>\n{_tidy(body, prefix)}</svg>\n'
+        f'stroke-linejoin="round" stroke-linecap="butt">\n<title>{words}</title>\n{body}</svg>\n'
     )
+
+
+def _opened(artist: Artist, figure: Figure, name: str) -> str:
+    """The opening tag of a marked artist's group, and what shows its words where it, or one of its points, is."""
+    told = mark_of(artist)
+    kinds = "mark label" if isinstance(artist, Text) else "mark"
+    series = f' data-series="{_plain(told.series)}"' if told.series else ""
+    group = f'<g id="{name}" class="{kinds}"{series}'
+    if len(told.tips) <= 1:
+        return "".join([f"{group}>", *(f"<title>{_plain(tip)}</title>" for tip in told.tips)])
+    circles = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}" fill="none" pointer-events="all">'
+        f"<title>{_plain(tip)}</title></circle>"
+        for tip, (x, y) in zip(told.tips, _places(artist, figure, len(told.tips)), strict=True)
+        if np.isfinite([x, y]).all()
+    ]
+    return "\n".join([f'{group} pointer-events="none">', *circles])
+
+
+def _places(artist: Artist, figure: Figure, number: int) -> FloatArray:
+    """Where the points of an artist are, in the units of the SVG; not a number where they are cut off."""
+    points, transform = np.empty((0, 2)), artist.get_transform()
+    if isinstance(artist, Line2D):
+        points = np.asarray(artist.get_xydata(), float)
+    elif isinstance(artist, Collection):
+        points = np.ma.filled(np.ma.asarray(artist.get_offsets(), float), np.nan)
+        transform = artist.get_offset_transform()
+        if len(points) != number:  # lines or areas, rather than one shape in many places: their middles
+            middles = [path.get_extents().get_points().mean(axis=0) for path in artist.get_paths()]
+            points, transform = np.array(middles), artist.get_transform()
+    if len(points) != number:
+        raise PqswarmError(f"a mark of a figure has {len(points)} points, but words for {number}.")
+    places = np.asarray(transform.transform(points), float)
+    if artist.axes is not None and artist.get_clip_on():
+        box = artist.axes.bbox.padded(1.0)
+        outside = (places < box.min).any(axis=1) | (places > box.max).any(axis=1)
+        places[outside] = np.nan
+    places *= 72 / figure.dpi
+    return np.column_stack([places[:, 0], 72 * figure.get_figheight() - places[:, 1]])
+
+
+def _plain(text: str) -> str:
+    """Text for an attribute, or between tags."""
+    return escape(_CONTROL.sub(" ", text))
 
 
 def _tidy(body: str, prefix: str) -> str:

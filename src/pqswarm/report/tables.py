@@ -9,7 +9,7 @@ from typing import Any
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics import table as plain_table
 
-__all__ = ["PAPER", "SOURCE", "STUDY", "Table"]
+__all__ = ["PAPER", "SOURCE", "STUDY", "Table", "plain_latex"]
 
 SOURCE = "source"
 """The column that says where a row comes from, where a table has rows of both."""
@@ -17,6 +17,9 @@ SOURCE = "source"
 STUDY, PAPER = "this study", "paper"
 """What stands in it."""
 
+_INTERVAL = "_interval"  # ends the keys of intervals
+_SENTENCE = 32  # letters
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell of text that begins so is computed by spreadsheets
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
 _MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty", "±": r"\pm"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
@@ -35,7 +38,8 @@ class Table:
     caption : str
         What it shows.
     rows : list of dict
-        Rows with the same keys.
+        Rows with the same keys. An interval, under a key that ends in ``_interval``, is a pair of numbers; in CSV
+        its ends have columns of their own.
     columns : mapping of str to (str, str)
         Heading and format of each column, such as ``("mean J", ".4f")``; by default its key, and four digits.
     lowest, highest : tuple of str
@@ -46,6 +50,10 @@ class Table:
         Columns that compete within each row: the greatest value is shown in bold.
     note : str
         What else must be known.
+    verdicts : tuple of str
+        Columns of verdicts (:mod:`pqswarm.report.claims`), which a page colours.
+    number : int
+        Its number in the report; 0 outside of one.
     """
 
     name: str
@@ -57,13 +65,20 @@ class Table:
     signed: tuple[str, ...] = ()
     across: tuple[str, ...] = ()
     note: str = ""
+    verdicts: tuple[str, ...] = ()
+    number: int = 0
 
     def __post_init__(self) -> None:
         if not self.rows or any(list(row) != list(self.rows[0]) for row in self.rows):
             raise PqswarmError(f"table {self.name!r} must have rows, all with the same keys: leave an empty table out.")
-        for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across):
+        for key in (*self.columns, *self.lowest, *self.highest, *self.signed, *self.across, *self.verdicts):
             if key not in self.rows[0]:
                 raise unknown_name(f"column of table {self.name!r}", key, self.rows[0])
+
+    @property
+    def title(self) -> str:
+        """The caption, after the number of the table."""
+        return f"Table {self.number}. {self.caption}" if self.number else self.caption
 
     @property
     def keys(self) -> list[str]:
@@ -72,7 +87,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Whether a column holds numbers."""
-        return any(_is_number(row[column]) for row in self.rows)
+        return any(_is_number(row[column]) for row in self.rows) or column.endswith(_INTERVAL)
 
     def heading(self, column: str) -> str:
         """Return the heading of a column: that of the first, and of the source, is by default its key."""
@@ -86,6 +101,8 @@ class Table:
             return "–"  # noqa: RUF001 (a dash, as in print)
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if isinstance(value, tuple):
+            return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
             return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
         return str(value)
@@ -107,13 +124,23 @@ class Table:
     def kinds(self, row: Mapping[str, Any], column: str) -> str:
         """Return the classes of a cell in HTML."""
         kinds = {"number": self.is_numeric(column), "best": self.is_best(row, column), "bad": self.is_bad(row, column)}
+        kinds |= {"wide": self.is_wide(column), "verdict": column in self.verdicts}
+        kinds |= {str(row[column]).replace(" ", "-"): column in self.verdicts}
         return " ".join(kind for kind, holds in kinds.items() if holds)
+
+    def is_wide(self, column: str) -> bool:
+        """Whether a column holds whole sentences, which must be broken into lines."""
+        return max(len(self.text(row, column)) for row in self.rows) > _SENTENCE
+
+    def value(self, row: Mapping[str, Any], column: str) -> str:
+        """Return a number with all digits, to sort by; empty for everything else."""
+        return repr(row[column]) if _is_number(row[column]) else ""
 
     def markdown(self) -> str:
         """Return the table as Markdown, with its caption and note; the best in bold, what is marked in italics."""
         head, _, *body = self._plain("md", ("**", "**"), ("*", "*")).splitlines()
         rule = f"|{'|'.join('---:' if self.is_numeric(column) else '---' for column in self.keys)}|"
-        parts = [f"**{self.caption}**", "", head, rule, *body]
+        parts = [f"**{self.title}**", "", head, rule, *body]
         return "\n".join([*parts, "", self.note] if self.note else parts)
 
     def latex(self) -> str:
@@ -123,6 +150,7 @@ class Table:
         tabular = "\n".join([head.replace("l" * len(columns), columns), _typeset(body)])
         wide = len(columns) > _WIDE
         lines = [
+            *([f"% Table {self.number}"] if self.number else []),
             r"\begin{table}",
             r"\centering",
             rf"\caption{{{plain_latex(self.caption)}}}",
@@ -134,8 +162,9 @@ class Table:
         return "\n".join(lines)
 
     def csv(self) -> str:
-        """Return the table as CSV, with all digits."""
-        return plain_table(self.rows, "csv") + "\n"
+        """Return the table as CSV, with all digits; text that a spreadsheet would compute begins with an apostrophe."""
+        rows = [{_as_text(key): _as_text(value) for key, value in _ends(row).items()} for row in self.rows]
+        return plain_table(rows, "csv") + "\n"
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
         """The table without caption and note, with marks before and after what is bad or else best."""
@@ -147,6 +176,18 @@ class Table:
                 cells[key] = f"{before}{self.text(row, key)}{after}"
             shown.append(cells)
         return plain_table(shown, style, headings={key: self.heading(key) for key in keys})
+
+
+def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with two columns for each interval."""
+    plain: dict[str, Any] = {}
+    for key, value in row.items():
+        if key.endswith(_INTERVAL):
+            name = key.removesuffix(_INTERVAL)
+            plain |= zip((f"{name}_lower", f"{name}_upper"), value or (None, None), strict=True)
+        else:
+            plain[key] = value
+    return plain
 
 
 def plain_latex(text: str) -> str:
@@ -169,6 +210,11 @@ def _typeset(latex: str) -> str:
     for character, command in _TYPOGRAPHY.items():
         latex = latex.replace(character, command)
     return latex.replace(_BEST, r"\textbf{").replace(_BAD, r"\underline{").replace(_END, "}")
+
+
+def _as_text(value: Any) -> Any:
+    """A value for a spreadsheet, which computes a text that looks like a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _is_number(value: Any) -> bool:

@@ -1,25 +1,51 @@
-"""The report of a study as Markdown, and its tables as LaTeX."""
+"""The report of a study as Markdown, and its figures and tables as LaTeX."""
 
 import re
 from collections.abc import Sequence
 from textwrap import indent
 
 from pqswarm.report.document import Document
-from pqswarm.report.section import Content
+from pqswarm.report.section import Content, Drawing
+from pqswarm.report.tables import plain_latex
 
 __all__ = ["latex_report", "markdown_report"]
 
 
 def latex_report(document: Document) -> str:
-    """Return the tables of a report as LaTeX, which needs the packages booktabs and graphicx."""
-    needs = "% needs \\usepackage{booktabs,graphicx}"
-    return "\n\n".join([needs, *(table.latex() for table in document.tables)]) + "\n"
+    """Return figures and tables of a report as LaTeX, which needs the packages booktabs and graphicx.
+
+    A figure is left out where its file is not there: see :func:`pqswarm.report.write_figures`.
+    """
+    needs = [
+        "% needs \\usepackage{booktabs,graphicx}",
+        "% and, for the figures, what pqswarm report FOLDER --figures figures --format pdf writes",
+    ]
+    blocks = []
+    for content in document.contents:
+        blocks += [*map(_latex_figure, content.drawings), *(table.latex() for table in content.tables)]
+    return "\n\n".join(["\n".join(needs), *blocks]) + "\n"
+
+
+def _latex_figure(drawing: Drawing) -> str:
+    file = f"figures/{drawing.name}.pdf"
+    lines = [
+        rf"\IfFileExists{{{file}}}{{%",
+        f"% Figure {drawing.number}",
+        r"\begin{figure}",
+        r"\centering",
+        rf"\includegraphics[width=\linewidth]{{{file}}}",
+        rf"\caption{{{plain_latex(drawing.caption)}}}",
+        rf"\label{{fig:{drawing.name}}}",
+        r"\end{figure}}{}",
+    ]
+    return "\n".join(lines)
 
 
 def markdown_report(document: Document) -> str:
     """Return the words and tables of a report as Markdown."""
     title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(document.title.split()))
-    blocks = [f"# {title}", document.description]
+    blocks = [f"# {title}", *(f"**{line}**" for line in document.opening.answer), *_blocks(document.opening)]
+    blocks += [document.description]
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
         blocks += [f"## {chapter.name}", f"The classifier: {chapter.description}.", _list(chapter.answer)]
@@ -32,7 +58,7 @@ def markdown_report(document: Document) -> str:
 
 
 def _blocks(content: Content) -> list[str]:
-    figures = [f"Figure `{drawing.name}`: {drawing.caption}." for drawing in content.drawings]
+    figures = [f"{drawing.title} (`{drawing.name}`)." for drawing in content.drawings]
     tables = [table.markdown() for table in content.tables]
     listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]
     return [*content.words, _list(content.points), *figures, *tables, *listings]

@@ -17,7 +17,7 @@ from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
 from pqswarm.search.registry import ALGORITHMS
 from pqswarm.search.run import Run, SearchResult
 from pqswarm.search.sffs import SFFS, SFFSParameters
-from pqswarm.search.swarm import Swarm, SwarmParameters
+from pqswarm.search.swarm import Swarm, SwarmParameters, VelocityParameters, VelocitySwarm
 from pqswarm.search.upso2d import UPSO2D, UPSO2DParameters
 
 __all__ = [
@@ -55,6 +55,8 @@ __all__ = [
     "Swarm",
     "SwarmParameters",
     "UPSO2DParameters",
+    "VelocityParameters",
+    "VelocitySwarm",
     "filter_of",
     "minimize",
     "minimize_many",

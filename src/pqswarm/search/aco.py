@@ -76,7 +76,8 @@ class ACOParameters(SearchParameters):
 class ACO(Search):
     """Ant colony optimisation on a line of features with two edges each, take and leave.
 
-    Pheromone starts at 1 on all edges (or at the nearest allowed value).
+    The paper gives the colony, the factor, the evaporation and the limits. That pheromone starts at 1 on all edges
+    (or at the nearest allowed value), and which ants leave how much of it, is our choice.
 
     References
     ----------

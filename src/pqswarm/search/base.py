@@ -43,7 +43,7 @@ class Search(ABC):
     seed : int
         The same seed gives the same search.
     parameters : SearchParameters, mapping or None
-        Parameters of the algorithm; those not named have the paper's values.
+        Parameters of the algorithm; those not named have their defaults.
 
     Attributes
     ----------
@@ -64,6 +64,8 @@ class Search(ABC):
         Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
     needs_order : bool
         Whether a study, or SwarmSelector, tells it the `order` of the features by its parameter `filter`.
+    keeps_front : bool
+        Whether its result holds the front of error and size, unless it is told a size.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Search(ABC):
     runs_once: ClassVar[bool] = False
     needs_size: ClassVar[bool] = False
     needs_order: ClassVar[bool] = False
+    keeps_front: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
 
@@ -180,7 +183,7 @@ class Search(ABC):
         self.rng = _unpack(np.asarray(state["generator"]))
 
     def _random_subsets(self, count: int) -> BoolArray:
-        """Draw subsets, each feature with probability one half, none of them empty."""
+        """Draw subsets, none of them empty: each feature with probability one half, which is our choice."""
         masks = self.rng.random((count, self.n_features)) < 0.5
         while not masks.any(axis=1).all():
             empty = ~masks.any(axis=1)

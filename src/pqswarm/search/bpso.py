@@ -8,7 +8,7 @@ import numpy as np
 from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.swarm import Swarm, SwarmParameters
+from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 __all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity"]
 
@@ -36,7 +36,7 @@ def binary_velocity(
 
 
 @parameters
-class BinarySwarmParameters(SwarmParameters):
+class BinarySwarmParameters(VelocityParameters):
     """Parameters of all binary swarms."""
 
     cognitive: float = option(
@@ -48,37 +48,36 @@ class BinarySwarmParameters(SwarmParameters):
     )
 
 
-class BinarySwarm(Swarm):
+class BinarySwarm(VelocitySwarm):
     """Particles whose velocity is the log-odds of each feature; a variant gives the inertia."""
 
     Parameters: ClassVar[type[SearchParameters]] = BinarySwarmParameters
     parameters: BinarySwarmParameters
     may_ask_empty = True
-    state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities")
 
     def _start(self) -> None:
         super()._start()
-        self.velocities: FloatArray = np.zeros(self.positions.shape)
+        self.velocities = np.zeros(self.positions.shape)
 
     @abstractmethod
     def _inertia(self) -> float:
         """Return the weight of the old velocity."""
 
     def _move(self) -> BoolArray:
-        p, shape = self.parameters, self.positions.shape
+        p = self.parameters
         self.velocities = binary_velocity(
             self.velocities,
             self.positions,
             self.pbest,
             self.gbest,
-            self.rng.random(shape),
-            self.rng.random(shape),
+            self._random_numbers(),
+            self._random_numbers(),
             inertia=self._inertia(),
             cognitive=p.cognitive,
             social=p.social,
             limit=p.velocity_limit,
         )
-        return self._resize(self.rng.random(shape) < 1.0 / (1.0 + np.exp(-self.velocities)))
+        return self._resize(self.rng.random(self.positions.shape) < 1.0 / (1.0 + np.exp(-self.velocities)))
 
 
 @parameters

@@ -1,4 +1,4 @@
-"""Catfish BPSO: when the swarm grows lazy, its worst particles leap to the ends of the space."""
+"""Catfish BPSO: when the swarm grows lazy, its worst particles leap elsewhere."""
 
 from typing import ClassVar
 
@@ -22,6 +22,11 @@ class CatfishParameters(BPSOParameters):
     refresh_gap: int = option(
         default=3, meaning="iterations without a better global best after which they leap", low=1, symbol="RG"
     )
+    catfish_positions: str = option(
+        default="extreme",
+        meaning="where they leap to: all features or none, by a coin for each, or positions drawn as at the start",
+        choices=("extreme", "random"),
+    )
 
 
 class CatfishBPSO(BPSO):
@@ -29,7 +34,9 @@ class CatfishBPSO(BPSO):
 
     When the global best has not improved for `refresh_gap` iterations, each of the worst particles goes, on the
     flip of a coin, to all ones or to all zeros instead of moving; it keeps its velocity and its personal best. The
-    count then begins anew.
+    count then begins anew. The paper says of these particles that they are "reinitialized", which is
+    ``catfish_positions="random"``. The two ends of the space, after the literature on catfish particles, and what a
+    particle keeps are our choice.
 
     References
     ----------
@@ -59,6 +66,9 @@ class CatfishBPSO(BPSO):
         count = max(1, round(self.parameters.catfish_share * len(positions)))
         catfish = np.argsort(-self.errors, kind="stable")[:count]  # the worst; of equals those of the lowest index
         self.velocities[catfish] = before[catfish]
-        extremes = np.repeat(self.rng.random((catfish.size, 1)) < 0.5, self.n_features, axis=1)
-        positions[catfish] = self._resize(extremes)
+        if self.parameters.catfish_positions == "random":
+            positions[catfish] = self._random_subsets(catfish.size)
+        else:
+            extremes = np.repeat(self.rng.random((catfish.size, 1)) < 0.5, self.n_features, axis=1)
+            positions[catfish] = self._resize(extremes)
         return positions

@@ -38,6 +38,8 @@ class ChaoticParameters(BinarySwarmParameters):
 class ChaoticBPSO(BinarySwarm):
     """Binary particle swarm optimisation with an inertia that follows the logistic map, one step an iteration.
 
+    The paper names the map; where it starts is our choice.
+
     References
     ----------
     L.-Y. Chuang, C.-H. Yang, J.-C. Li, "Chaotic maps based on binary particle swarm optimization for feature

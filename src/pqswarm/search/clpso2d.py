@@ -63,7 +63,7 @@ class CLPSO2D(Learning2D):
     def _learnt(self) -> FloatArray:
         self._choose_exemplars()
         taught = learning_set(self.pbest[self.exemplars], self.positions)
-        return self.parameters.acceleration * self._random_weights() * taught
+        return self.parameters.acceleration * self._random_numbers() * taught
 
     def _choose_exemplars(self) -> None:
         """Let others compete to teach the particles that have not improved for a while."""

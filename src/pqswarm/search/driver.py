@@ -108,7 +108,7 @@ def minimize(
     callback : callable, optional
         Called with :class:`Progress` after each batch; when it returns True, the search stops.
     parameters : SearchParameters, mapping or None
-        Parameters of the algorithm; those not named have the paper's values.
+        Parameters of the algorithm; those not named have their defaults.
 
     Returns
     -------

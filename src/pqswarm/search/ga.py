@@ -78,8 +78,8 @@ class GAParameters(SearchParameters):
 class GA(Search):
     """The simple genetic algorithm: roulette wheel, single-point crossover, bit flips.
 
-    Generational; consecutive parents are paired; without elitism, as published. The best subset is kept by whoever
-    runs the search.
+    Generational; consecutive parents are paired. The paper names the three operators and the probabilities; a fitness
+    of 1 - error, flips of each bit and no elitism are our choice. The best subset is kept by whoever runs the search.
 
     References
     ----------

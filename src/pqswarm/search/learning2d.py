@@ -13,7 +13,7 @@ import numpy as np
 from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.swarm import Swarm, SwarmParameters
+from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
 __all__ = [
     "Learning2D",
@@ -146,7 +146,7 @@ def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArra
 
 
 @parameters
-class Learning2DParameters(SwarmParameters):
+class Learning2DParameters(VelocityParameters):
     """Parameters of all swarms that learn in two dimensions."""
 
     inertia: float = option(default=1.0, meaning="weight of the old velocity", low=0, high=10, symbol="w")
@@ -156,18 +156,12 @@ class Learning2DParameters(SwarmParameters):
         low=1,
         symbol="RG",
     )
-    randomness: str = option(
-        default="element",
-        meaning="random weights r_1, r_2 for each element of the velocity, or one pair for each particle",
-        choices=("element", "particle"),
-        symbol="r_1, r_2",
-    )
     clip_negative: bool = option(
         default=False, meaning="whether negative likelihoods count as zero when a cardinality is drawn"
     )
 
 
-class Learning2D(Swarm):
+class Learning2D(VelocitySwarm):
     """A swarm that learns in two dimensions; a variant says from whom, in `_learnt`.
 
     It never proposes an empty subset.
@@ -176,7 +170,7 @@ class Learning2D(Swarm):
     Parameters: ClassVar[type[SearchParameters]] = Learning2DParameters
     parameters: Learning2DParameters
     may_ask_empty = False
-    state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities", "weights", "stagnation")
+    state_fields: ClassVar[tuple[str, ...]] = (*VelocitySwarm.state_fields, "weights", "stagnation")
 
     def _start(self) -> None:
         super()._start()
@@ -215,12 +209,6 @@ class Learning2D(Swarm):
             self.weights = adaptive_weight(errors, self.errors)
             self.stagnation = self.stagnation + ~better
 
-    def _random_weights(self) -> FloatArray:
-        """Random numbers r for one term of the velocity."""
-        count = self.parameters.swarm_size
-        shape = (count, 2, self.n_features) if self.parameters.randomness == "element" else (count, 1, 1)
-        return self.rng.random(shape)
-
 
 @parameters
 class SocialParameters(Learning2DParameters):
@@ -243,6 +231,6 @@ class SocialLearning2D(Learning2D):
         """Return the social learning sets, shape (ps, 2, n)."""
 
     def _learnt(self) -> FloatArray:
-        r1, r2 = self._random_weights(), self._random_weights()
+        r1, r2 = self._random_numbers(), self._random_numbers()
         own = self.parameters.cognitive * r1 * learning_set(self.pbest, self.positions)
         return np.asarray(own + self.parameters.social * r2 * self._social())

@@ -31,8 +31,8 @@ class SearchResult:
     improvements : ndarray of shape (k, 3)
         Each better subset: evaluations before it, its error, its size. The last is `mask`.
     front_masks, front_errors : ndarray of shape (m, n_features) and (m,), or None
-        Subsets none of which is better in both error and size, and their errors, of an algorithm that searches for
-        both; None of others.
+        The front, by size: the best subset of each size that is better than all smaller ones, of equals the first,
+        and their errors. Of an algorithm that goes through sizes (``keeps_front``); None of others.
     """
 
     algorithm: str
@@ -80,8 +80,7 @@ class Run:
     """A search with a budget, and the best subset it has evaluated.
 
     The budget is exact: the last batch is cut to what is left of it. A subset counts as an evaluation each time
-    that it is asked for, as in the paper. The empty subset can't be the best, nor one that has not the size that
-    the search was told.
+    that it is asked for. The empty subset can't be the best, nor one that has not the size that the search was told.
 
     Parameters
     ----------
@@ -117,6 +116,8 @@ class Run:
         self._told: FloatArray = np.empty(0)  # errors of the first subsets of a batch that the budget cut short
         # Each better subset: after which evaluation, its error, its size.
         self._improvements: list[tuple[int, float, int]] = []
+        self._front_masks: BoolArray = np.zeros((0, search.n_features), dtype=np.bool_)
+        self._front_errors: FloatArray = np.empty(0)
 
     @property
     def done(self) -> bool:
@@ -157,6 +158,13 @@ class Run:
             if errors[row] < self.best_error or not self._improvements:
                 self.best, self.best_error = masks[row].copy(), float(errors[row])
                 self._improvements.append((self.n_evaluations + int(row), self.best_error, int(sizes[row])))
+        if self._has_front and wanted.any():
+            known = np.vstack([self._front_masks, masks[wanted]]), np.append(self._front_errors, errors[wanted])
+            self._front_masks, self._front_errors = _front(*known)
+
+    @property
+    def _has_front(self) -> bool:
+        return self.search.keeps_front and self.search.size is None
 
     def result(self) -> SearchResult:
         """Return the best subset so far, and the way to it."""
@@ -171,23 +179,29 @@ class Run:
             error=self.best_error,
             n_evaluations=self.n_evaluations,
             improvements=np.array(self._improvements, dtype=np.float64),
+            front_masks=self._front_masks.copy() if self._has_front else None,
+            front_errors=self._front_errors.copy() if self._has_front else None,
         )
 
     def state(self) -> dict[str, AnyArray]:
         """Return copies of all that the run and its search know, as plain arrays; its search's are ``search.NAME``."""
         improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
         own = {"n_evaluations": np.array(self.n_evaluations), "best": self.best.copy(), "told": self._told.copy()}
+        own |= {"front_masks": self._front_masks.copy(), "front_errors": self._front_errors.copy()}
         inner = {f"search.{name}": array for name, array in self.search.state().items()}
         return own | {"improvements": improvements} | inner
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Go on from a :meth:`state` of a run of the same search; its budget may have been another."""
         own = {name: np.asarray(array) for name, array in state.items() if not name.startswith("search.")}
-        lengths = {name: len(own[name]) if name in own and own[name].ndim else 0 for name in ("improvements", "told")}
+        growing = ("improvements", "told", "front_errors")
+        lengths = {name: len(own[name]) if name in own and own[name].ndim else 0 for name in growing}
         shapes = {
             "n_evaluations": (),
             "best": self.best.shape,
             "told": (lengths["told"],),
+            "front_masks": (lengths["front_errors"], self.best.size),
+            "front_errors": (lengths["front_errors"],),
             "improvements": (lengths["improvements"], 3),
         }
         if {name: array.shape for name, array in own.items()} != shapes:
@@ -196,5 +210,14 @@ class Run:
         self.n_evaluations = int(own["n_evaluations"])
         self._told = own["told"].astype(np.float64)
         self.best = own["best"].astype(np.bool_)
+        self._front_masks, self._front_errors = own["front_masks"].astype(np.bool_), own["front_errors"].copy()
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf
+
+
+def _front(masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:
+    """Those of some subsets, by size, that are better than all smaller ones and the first best of their own size."""
+    order = np.lexsort((errors, masks.sum(axis=1)))  # stable: of equals the first
+    least = np.minimum.accumulate(errors[order])
+    kept = order[np.append(True, least[1:] < least[:-1])]
+    return masks[kept], errors[kept]

@@ -9,7 +9,7 @@ from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.search.base import Search, SearchParameters
 
-__all__ = ["Swarm", "SwarmParameters"]
+__all__ = ["Swarm", "SwarmParameters", "VelocityParameters", "VelocitySwarm"]
 
 
 @parameters
@@ -73,3 +73,29 @@ class Swarm(Search):
 
     def _notice(self, errors: FloatArray, better: BoolArray, improved: bool) -> None:
         """Look at the new errors beside the old ones, at whose personal best is new, and whether the global one is."""
+
+
+@parameters
+class VelocityParameters(SwarmParameters):
+    """Parameters of swarms whose particles have a velocity."""
+
+    randomness: str = option(
+        default="element",
+        meaning="random numbers r_1, r_2: of each element of the velocity, or one pair for each particle",
+        choices=("element", "particle"),
+        symbol="r_1, r_2",
+    )
+
+
+class VelocitySwarm(Swarm):
+    """Particles with velocities, which a variant sets when it starts, of any shape (swarm_size, ...)."""
+
+    Parameters: ClassVar[type[SearchParameters]] = VelocityParameters
+    parameters: VelocityParameters
+    velocities: FloatArray
+    state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities")
+
+    def _random_numbers(self) -> FloatArray:
+        """Draw r_1 or r_2, the random numbers by which one term of the velocities is multiplied."""
+        count, *rest = self.velocities.shape
+        return self.rng.random((count, *(rest if self.parameters.randomness == "element" else [1] * len(rest))))

@@ -27,7 +27,8 @@ class UPSO2D(SocialLearning2D):
         \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{cog}
         + c_2 r_2 (u \mathcal{L}_{soc,1} + (1 - u) \mathcal{L}_{soc,2}) + \Delta_i \mathcal{L}_i
 
-    which is the paper's equations 3 to 5 put together.
+    which is the paper's equations 3 to 5 put together. The ring of neighbours, and random numbers r_1, r_2 for each
+    element of the velocity, are our choice.
 
     References
     ----------

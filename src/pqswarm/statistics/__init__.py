@@ -3,24 +3,34 @@
 from pqswarm.statistics.agreement import StabilityResult, stability
 from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
 from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc
+from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
 from pqswarm.statistics.ranks import FriedmanResult, critical_difference, friedman, friedman_from_ranks
 from pqswarm.statistics.results import Results, read_results
 from pqswarm.statistics.tables import TABLE_STYLES, table
+from pqswarm.statistics.unpaired import Comparison, compare_runs, equivalence, mann_whitney
 
 __all__ = [
     "TABLE_STYLES",
+    "Comparison",
     "ContrastResult",
     "FriedmanResult",
+    "Interval",
     "PosthocResult",
     "Results",
     "StabilityResult",
+    "bootstrap_difference",
+    "bootstrap_mean",
+    "compare_runs",
     "contrast_estimation",
     "critical_difference",
+    "equivalence",
     "friedman",
     "friedman_from_ranks",
     "hommel",
+    "mann_whitney",
     "posthoc",
     "read_results",
     "stability",
+    "superiority",
     "table",
 ]

@@ -8,7 +8,9 @@ import numpy as np
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["checked_alpha", "checked_count", "checked_names", "checked_table", "frozen"]
+__all__ = ["checked_alpha", "checked_count", "checked_names", "checked_sample", "checked_table", "frozen"]
+
+_HUGE = 1e150
 
 
 def checked_table(values: Any, names: Iterable[str] | None) -> tuple[FloatArray, tuple[str, ...]]:
@@ -32,6 +34,19 @@ def checked_table(values: Any, names: Iterable[str] | None) -> tuple[FloatArray,
             f"or repeat the run that failed."
         )
     return array, checked
+
+
+def checked_sample(name: str, values: Any) -> FloatArray:
+    """Return the results of the runs of one algorithm: a list of at least one finite number."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
+        raise PqswarmError(f"{name} must be a list of finite numbers, one for each run.")
+    if np.abs(array).max() > _HUGE:
+        raise PqswarmError(f"{name} are too large for their squares to be numbers: change their unit.")
+    return array
 
 
 def checked_names(names: Iterable[str] | None, n: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Results of others: a CSV file with one column per algorithm and one row per run or data set."""
+"""Results of others: a CSV file with a column per algorithm and a row per run or data set, or with a line per run."""
 
 import csv
 import io
@@ -10,14 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from pqswarm._typing import FloatArray
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.statistics._checks import frozen
 
 __all__ = ["Results", "read_results"]
 
 _SIZE_LIMIT = 100_000_000  # bytes
 # Numbers below these headings are no results, in the first column.
-_LABEL_HEADINGS = {"", "block", "data set", "dataset", "fold", "id", "index", "row", "run", "seed", "snr"}
+_BLOCK_HEADINGS = {"block", "data set", "dataset", "fold", "snr"}
+_LABEL_HEADINGS = _BLOCK_HEADINGS | {"", "id", "index", "row", "run", "seed"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +33,23 @@ class Results:
         Results.
     labels : tuple of str
         Names of the rows; empty if the file has none.
+    blocks : bool
+        Whether the results of a row are known to belong together, being of one data set or fold.
+    left_out : tuple of str
+        Algorithms that ran only once, of which others have many runs.
     """
 
     names: tuple[str, ...]
     values: FloatArray
     labels: tuple[str, ...] = ()
+    blocks: bool = False
+    left_out: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)
 
 
-def read_results(path: str | Path) -> Results:
+def read_results(path: str | Path, *, column: str = "error", classifier: str | None = None) -> Results:
     r"""Read a CSV file of results.
 
     The first line holds the names of the algorithms; each further line the result of each of them in one run or on
@@ -50,10 +57,18 @@ def read_results(path: str | Path) -> Results:
     ``data set``, ``snr``, ``id``, ``index``, ``row`` or ``block`` holds names of the rows. Cells are separated by
     commas, tabs or semicolons; with semicolons the decimal sign may be a comma. Empty lines are passed over.
 
+    A file with a column ``algorithm`` and no column for each, such as the ``runs.csv`` of a study, has a line for each
+    run. Its results stand in the column `column`; a column ``run`` numbers the runs, which otherwise are numbered by
+    their order. Runs that not all algorithms have are left out, and so are algorithms that ran once.
+
     Parameters
     ----------
     path : str or Path
         File, in UTF-8.
+    column : str
+        Heading of the results in a file with a line for each run.
+    classifier : str, optional
+        Take the lines that have this in their column ``classifier``; needed if there are several.
 
     Returns
     -------
@@ -87,6 +102,13 @@ def read_results(path: str | Path) -> Results:
             raise FileFormatError(
                 f"{path}, line {number}: {_count(len(cells), 'cell')}, but the first line has {len(names)}."
             )
+    headings = [name.casefold() for name in names]
+    if "algorithm" in headings and {"run", column.casefold()} & set(headings):
+        if column.casefold() not in headings:
+            raise unknown_name("column of results", column, names)
+        return _by_run(path, separator, headings, body, column.casefold(), classifier)
+    if classifier is not None:
+        raise PqswarmError(f"{path} has a column for each algorithm: there is no classifier to choose.")
     labelled = names[0].casefold().replace("_", " ") in _LABEL_HEADINGS or (
         bool(body) and all(_number(cells[0], separator) is None for _, cells in body)
     )
@@ -96,16 +118,51 @@ def read_results(path: str | Path) -> Results:
         raise FileFormatError(f"{path} has {_count(len(body), 'row')} of results: at least two are needed.")
     values = np.empty((len(body), len(names) - first))
     for row, (number, cells) in enumerate(body):
-        for column in range(first, len(names)):
-            value = _number(cells[column], separator)
+        for place in range(first, len(names)):
+            value = _number(cells[place], separator)
             if value is None or not isfinite(value):
-                raise FileFormatError(
-                    f"{path}, line {number}, column {names[column]!r}: {_fault(cells[column], value)}."
-                )
-            values[row, column - first] = value
-    return Results(
-        tuple(names[first:]), frozen(values), tuple(cells[0].strip() for _, cells in body) if labelled else ()
-    )
+                raise FileFormatError(f"{path}, line {number}, column {names[place]!r}: {_fault(cells[place], value)}.")
+            values[row, place - first] = value
+    labels = tuple(cells[0].strip() for _, cells in body) if labelled else ()
+    blocks = labelled and names[0].casefold().replace("_", " ") in _BLOCK_HEADINGS
+    return Results(tuple(names[first:]), frozen(values), labels, blocks)
+
+
+def _by_run(
+    path: Path,
+    separator: str,
+    headings: Sequence[str],
+    body: Sequence[tuple[int, list[str]]],
+    column: str,
+    classifier: str | None,
+) -> Results:
+    """The results of a file with a line for each run."""
+    place = {heading: number for number, heading in enumerate(headings)}
+    if "classifier" in place:
+        known = list(dict.fromkeys(cells[place["classifier"]].strip() for _, cells in body))
+        if classifier is None and len(known) > 1:
+            raise PqswarmError(f"{path} holds runs with {', '.join(known)}: choose one with --classifier.")
+        if classifier is not None and classifier not in known:
+            raise unknown_name("classifier", classifier, known)
+        body = [(n, cells) for n, cells in body if classifier in (None, cells[place["classifier"]].strip())]
+    runs: dict[str, dict[str, float]] = {}
+    for number, cells in body:
+        mine = runs.setdefault(cells[place["algorithm"]].strip(), {})
+        run = cells[place["run"]].strip() if "run" in place else str(len(mine))
+        value = _number(cells[place[column]], separator)
+        if value is None or not isfinite(value):
+            raise FileFormatError(f"{path}, line {number}, column {column!r}: {_fault(cells[place[column]], value)}.")
+        if run in mine:
+            raise FileFormatError(f"{path}, line {number}: run {run} of this algorithm is there twice.")
+        mine[run] = value
+    many = {name: mine for name, mine in runs.items() if len(mine) > 1}
+    _check_names(path, list(many))
+    shared = [run for run in next(iter(many.values())) if all(run in mine for mine in many.values())]
+    if len(shared) < 2:
+        raise FileFormatError(f"{path} has {_count(len(shared), 'run')} that all algorithms have: two are needed.")
+    values = np.array([[mine[run] for mine in many.values()] for run in shared])
+    left_out = tuple(name for name in runs if name not in many)
+    return Results(tuple(many), frozen(values), tuple(shared), left_out=left_out)
 
 
 def _text(path: Path) -> str:

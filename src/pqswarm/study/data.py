@@ -100,13 +100,15 @@ def make_held_out(plan: StudyPlan, data: Data, seed: int, levels: list[float], j
         return data.held_out
     assert isinstance(plan.held_out, HeldOutPlan)  # noqa: S101
     assert isinstance(plan.dataset, DatasetPlan)  # noqa: S101
-    return make_dataset(plan.held_out.events_per_class, levels, seed, plan.dataset.make_preset(), n_jobs=jobs)
+    preset, options = plan.dataset.make_preset(), plan.dataset.feature_options
+    return make_dataset(plan.held_out.events_per_class, levels, seed, preset, jobs, features=options)
 
 
 def _open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
     """Return the planned events: those of a file, if it is there, or new ones, which are written to it."""
     if not path.exists():
-        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), n_jobs=jobs)
+        options = plan.feature_options
+        made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
         made.save(path)
         return made
     try:
@@ -114,7 +116,8 @@ def _open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
     except FileFormatError as error:
         raise FileFormatError(f"{str(error).rstrip('.')}. Remove it to make the events again.") from None
     planned = (plan.seed, plan.make_preset().name, plan.snr, plan.n_events, plan.class_names, __version__)
-    if (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version) != planned:
+    found = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
+    if found != planned or kept.feature_options != plan.feature_options:
         raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
     return kept
 

@@ -2,23 +2,21 @@
 
 import hashlib
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from pqswarm._options import warn_renamed
 from pqswarm._random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset
-from pqswarm.features import feature_names
+from pqswarm.events.presetfile import write_preset
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.plan_parts import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, is_own
+from pqswarm.study.plan_parts import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, is_own
 
 __all__ = [
     "AlgorithmPlan",
@@ -34,45 +32,14 @@ __all__ = [
 # Names that tables use otherwise: of subsets that no algorithm has found, and of columns.
 _TAKEN = (ALL_FEATURES, ONE_STANDARD_ERROR, "algorithm", "level", "all", "result", "source", "p", "chi2")
 
+# Keys that decide what a report shows, and no result.
+_SHOWN = ("title", "paper", "control", "comparisons", "margin")
+
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]{0,39}$")]
 
 
 class _Plan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class DatasetPlan(_Plan):
-    """The events to study; `snr` are the noise levels [dB] of stage II, infinity, that of stage I, among them."""
-
-    preset: str = "paper"
-    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # of the preset; None: all of them
-    events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
-    snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
-    seed: Seed = 0
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        self.make_preset()
-        if math.inf not in self.snr:
-            raise ValueError("snr must hold inf, the level at which features are selected")
-        if len({f"{level:g}" for level in self.snr}) != len(self.snr):
-            raise ValueError("snr holds a level twice")
-        return self
-
-    def make_preset(self) -> Preset:
-        """Return the preset with the chosen classes."""
-        preset = get_preset(self.preset)
-        return preset if self.classes is None else preset.with_classes(self.classes)
-
-    @property
-    def class_names(self) -> tuple[str, ...]:
-        """The event classes, in the order of the preset."""
-        return self.make_preset().classes
-
-    @property
-    def n_events(self) -> int:
-        """Events of all classes."""
-        return len(self.class_names) * self.events_per_class
 
 
 class FoldsPlan(_Plan):
@@ -160,7 +127,8 @@ class AlgorithmPlan(_Plan):
     algorithm : str
         A name in :data:`pqswarm.search.ALGORITHMS`.
     parameters : dict
-        Parameters that are not the paper's.
+        Parameters that are not the defaults. One that is told the size of the reference's best subset, as SFFS is, can
+        be given another, or ``size = "all"``: then it goes through all sizes, within the budget of a run.
     """
 
     name: Name
@@ -176,8 +144,8 @@ class AlgorithmPlan(_Plan):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        ALGORITHMS.find(self.algorithm).Parameters.of(self.parameters)
-        filter_of(self.search, self.parameters)
+        ALGORITHMS.find(self.algorithm).Parameters.of(self.settings)
+        filter_of(self.search, self.settings)
         return self
 
     @property
@@ -200,6 +168,16 @@ class AlgorithmPlan(_Plan):
         """Whether it must be told the size of the subset: that of the reference's best, unless it is given."""
         return self.search.needs_size and "size" not in self.parameters
 
+    @property
+    def all_sizes(self) -> bool:
+        """Whether one that could be told a size goes through all of them, within the budget of a run."""
+        return self.search.needs_size and self.parameters.get("size") == "all"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The parameters as the algorithm knows them."""
+        return self.parameters | ({"size": None} if self.all_sizes else {})
+
 
 _Data = Annotated[Annotated[DatasetPlan, Tag("generated")] | Annotated[OwnDataPlan, Tag("own")], Discriminator(is_own)]
 _HeldOut = Annotated[
@@ -221,6 +199,13 @@ class StudyPlan(_Plan):
         Seed of the searches.
     reference : str
         The algorithm against which SFFS is compared and whose subsets are looked at closely.
+    control : str or None
+        The algorithm that tests compare with each of the others, by name or title; None: the reference, ``"best"``: the
+        one with the best average rank. Like `comparisons` and `margin` it decides what the report says, no result.
+    comparisons : tuple of (str, str)
+        Pairs of algorithms to compare besides, the first of each against the second.
+    margin : float
+        Means that differ by less than this share of the first one's are called practically equal, if a test says so.
     paper : bool
         Whether the report lays the paper's values beside those of the study.
     dataset, held_out, folds, classifiers, algorithms
@@ -232,6 +217,9 @@ class StudyPlan(_Plan):
     max_evaluations: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 6000
     seed: Seed = 0
     reference: str = "2d-upso"
+    control: str | None = None
+    comparisons: tuple[tuple[str, str], ...] = ()
+    margin: Annotated[float, Field(gt=0, le=1)] = 0.05
     paper: Annotated[bool, Field(strict=True)] = False
     dataset: _Data = DatasetPlan()
     held_out: _HeldOut = HeldOutPlan()
@@ -273,6 +261,7 @@ class StudyPlan(_Plan):
             raise ValueError("algorithms must hold at least one that runs many times, such as 2d-upso or ga")
         if self.reference not in (names := [algorithm.name for algorithm in self.searched]):
             raise unknown_name("reference", self.reference, names)
+        self.compared(self.control, self.comparisons)
         self._check_data()
         return self
 
@@ -292,12 +281,12 @@ class StudyPlan(_Plan):
             raise ValueError(
                 f"folds.number is {self.folds.number}, more than dataset.events_per_class, {data.events_per_class}"
             )
-        self.check_sizes(len(feature_names()))
+        self.check_sizes(data.n_features)
 
     def check_sizes(self, n_features: int) -> None:
         """Raise an error if an algorithm shall select more features than there are."""
         for algorithm in self.algorithms:
-            size = algorithm.search.Parameters.of(algorithm.parameters).size
+            size = algorithm.search.Parameters.of(algorithm.settings).size
             if size is not None and size > n_features:
                 raise PqswarmError(f"size of {algorithm.name} is {size}, but there are only {n_features} features.")
 
@@ -319,6 +308,24 @@ class StudyPlan(_Plan):
         """Return the classifier of that name."""
         return next(classifier for classifier in self.classifiers if classifier.name == name)
 
+    def compared(self, control: str | None, pairs: Iterable[tuple[str, str]]) -> Self:
+        """Return the same plan with another control and other pairs to compare; see there what these can be."""
+        known = [name for algorithm in self.searched for name in dict.fromkeys((algorithm.name, algorithm.title))]
+        pairs = tuple((str(one), str(other)) for one, other in pairs)
+        for name in (name for pair in pairs for name in pair):
+            if name not in known:
+                raise unknown_name("algorithm in comparisons", name, known)
+        if control is not None and control not in (*known, "best"):
+            raise unknown_name("control", control, (*known, "best"))
+        for one, other in pairs:
+            if self.title_of(one) == self.title_of(other):
+                raise PqswarmError(f"comparisons must hold pairs of two algorithms, not {one!r} and {other!r}.")
+        return self.model_copy(update={"control": control, "comparisons": pairs})
+
+    def title_of(self, name: str) -> str:
+        """Return the title of an algorithm that runs many times, by its name or title."""
+        return next(a.title for a in self.searched if name in (a.name, a.title))
+
     def run_seed(self, classifier: str, algorithm: str, run: int) -> int:
         """Return the seed of one run, by names and number alone, whatever else is planned."""
         words = [int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) for name in (algorithm, classifier)]
@@ -327,12 +334,17 @@ class StudyPlan(_Plan):
     def canonical(self) -> str:
         """Return all that decides the results, as JSON, always the same for the same plan."""
         # Of a file counts what is in it, which the study knows by a digest, not what it is called.
-        left_out: Any = {"title": True, "paper": True, "dataset": {"file"}, "held_out": {"file"}}
+        left_out: Any = {**dict.fromkeys(_SHOWN, True), "dataset": {"file"}, "held_out": {"file"}}
         return json.dumps(self.model_dump(mode="python", exclude=left_out), sort_keys=True)
 
     def differences(self, other: "StudyPlan") -> list[str]:
         """Return in words how the plan differs from another: one line for each key that decides the results."""
-        there, here = (_flat(json.loads(plan.canonical())) for plan in (other, self))
+        plans = [json.loads(plan.canonical()) for plan in (other, self)]
+        if {type(plan["dataset"].get("preset")) for plan in plans} == {str, dict}:
+            for plan, full in zip(plans, (other, self), strict=True):  # a name is compared by what it stands for
+                assert isinstance(full.dataset, DatasetPlan)  # noqa: S101
+                plan["dataset"]["preset"] = write_preset(full.dataset.whole_preset)
+        there, here = map(_flat, plans)
         return [
             f"{key}: {there.get(key, 'absent')} there, {here.get(key, 'absent')} now"
             for key in dict.fromkeys([*there, *here])

@@ -1,14 +1,19 @@
-"""Parts of a plan that say where data come from: files of one's own, and what is held out."""
+"""Parts of a plan that say where data come from: generated events, files of one's own, and what is held out."""
 
+from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
+from pqswarm.datasets.make import count_features
 from pqswarm.errors import unknown_name
+from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
+from pqswarm.events.presetfile import read_preset, write_preset
+from pqswarm.features import FeatureOptions
 
-__all__ = ["Count", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]
+__all__ = ["Count", "DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
 Count = Annotated[int, Field(ge=1, strict=True)]
@@ -20,6 +25,96 @@ _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed"
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _complete_preset(given: Any, info: ValidationInfo) -> Any:
+    """Put what a preset file says, or a table, in full in its place: a study is to know it when the file is gone."""
+    folder = (info.context or {}).get("folder", Path())
+    if isinstance(given, dict):
+        return write_preset(read_preset(given, folder=folder))
+    return write_preset(load_preset(folder / given)) if isinstance(given, str) and given.endswith(".toml") else given
+
+
+def _changed_options(given: Any) -> Any:
+    """Return the options of features that are not the default, so that equal plans are equal in words, too."""
+    return FeatureOptions.of(given).changed() if isinstance(given, dict) else given
+
+
+class DatasetPlan(_Part):
+    """The events to study, and the features that are extracted from them.
+
+    Attributes
+    ----------
+    preset : str or dict
+        Name of a preset, or all that a preset file says. In a plan file it may also be the path of a preset file,
+        relative to the plan, or a table of what would stand in one.
+    classes : tuple of str or None
+        Some of the classes of the preset, or all of them.
+    events_per_class : int
+        Events of each class.
+    snr : tuple of float
+        The noise levels [dB] of stage II; infinity, that of stage I, is among them.
+    seed : int
+        Seed of the events.
+    features : dict
+        What is not the default of :class:`pqswarm.features.FeatureOptions`.
+
+    Examples
+    --------
+    >>> plan = DatasetPlan(preset={"extends": "paper", "common": {"frequency": 60}}, features={"wavelet": "db4"})
+    >>> plan.preset_name, plan.make_preset().common["frequency"], plan.n_features
+    ('own', Fixed(value=60.0), 99)
+    """
+
+    preset: Annotated[str | dict[str, Any], BeforeValidator(_complete_preset)] = "paper"
+    classes: Annotated[tuple[str, ...], Field(min_length=2)] | None = None  # of the preset; None: all of them
+    events_per_class: Annotated[int, Field(ge=10, le=100_000, strict=True)] = 250
+    snr: tuple[Annotated[float, BeforeValidator(check_snr)], ...] = NOISE_LEVELS
+    seed: Seed = 0
+    features: Annotated[dict[str, Any], BeforeValidator(_changed_options)] = {}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self.n_features  # noqa: B018 (it says if there is none)
+        if inf not in self.snr:
+            raise ValueError("snr must hold inf, the level at which features are selected")
+        if len({f"{level:g}" for level in self.snr}) != len(self.snr):
+            raise ValueError("snr holds a level twice")
+        return self
+
+    @cached_property
+    def whole_preset(self) -> Preset:
+        """The preset with all of its classes."""
+        return get_preset(self.preset) if isinstance(self.preset, str) else read_preset(self.preset)
+
+    def make_preset(self) -> Preset:
+        """Return the preset with the chosen classes."""
+        return self.whole_preset if self.classes is None else self.whole_preset.with_classes(self.classes)
+
+    @property
+    def preset_name(self) -> str:
+        """Name of the preset."""
+        return self.whole_preset.name
+
+    @property
+    def feature_options(self) -> FeatureOptions:
+        """Wavelet, level and border mode of the features."""
+        return FeatureOptions.of(self.features)
+
+    @property
+    def n_features(self) -> int:
+        """Features of an event."""
+        return count_features(self.make_preset(), self.feature_options)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The event classes, in the order of the preset."""
+        return self.make_preset().classes
+
+    @property
+    def n_events(self) -> int:
+        """Events of all classes."""
+        return len(self.class_names) * self.events_per_class
 
 
 def is_own(given: Any) -> Literal["own", "generated", "none"]:

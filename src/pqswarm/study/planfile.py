@@ -1,22 +1,22 @@
 """Plans as files: those that come with pqswarm, and one's own, in TOML."""
 
-import json
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
-from math import inf
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from pqswarm._toml import to_toml
 from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.events.presetfile import preset_lines
 from pqswarm.study.plan import AlgorithmPlan, DatasetPlan, FoldsPlan, HeldOutPlan, StudyPlan
 from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
 
 __all__ = ["COPY", "PLANS", "format_plan", "load_plan", "plan_given_data", "plan_text", "read_plan", "restore_plan"]
 
-PLANS: tuple[str, ...] = ("quick", "paper", "smoke")
+PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "smoke")
 """The plans that come with pqswarm."""
 
 COPY = "dataset.npz"
@@ -69,7 +69,7 @@ def plan_text(name: str) -> str:
     return (files("pqswarm.study") / "plans" / f"{name}.toml").read_text(encoding="utf-8")
 
 
-def read_plan(text: str, source: str = "the plan") -> StudyPlan:
+def read_plan(text: str, source: str = "the plan", folder: str | Path = ".") -> StudyPlan:
     """Read a plan from TOML.
 
     Parameters
@@ -78,6 +78,8 @@ def read_plan(text: str, source: str = "the plan") -> StudyPlan:
         TOML.
     source : str
         Where it comes from, for messages.
+    folder : str or Path
+        To which paths in the plan are relative.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def read_plan(text: str, source: str = "the plan") -> StudyPlan:
     6000
     """
     try:
-        return StudyPlan.model_validate(tomllib.loads(text))
+        return StudyPlan.model_validate(tomllib.loads(text), context={"folder": Path(folder)})
     except tomllib.TOMLDecodeError as error:
         raise PqswarmError(f"{source} is not valid TOML: {error}.") from None
     except ValidationError as error:
@@ -150,7 +152,7 @@ def load_plan(given: str | Path) -> StudyPlan:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise PqswarmError(f"cannot read the plan {path}: {error}.") from None
-    plan = read_plan(text, str(path))
+    plan = read_plan(text, str(path), path.parent)
     for part in (plan.dataset, plan.held_out):
         if isinstance(part, OwnDataPlan | OwnHeldOutPlan):
             part.lie_in(path.parent)
@@ -196,22 +198,18 @@ def format_plan(plan: StudyPlan) -> str:
     ['title = "A smoke test"', 'runs = 3']
     """
     parts = plan.model_dump(exclude_none=True, exclude=None if plan.paper else {"paper"})
-    lines = [f"{key} = {_toml(value)}" for key, value in parts.items() if not isinstance(value, dict | tuple)]
-    for key, value in parts.items():
-        members = [value] if isinstance(value, dict) else value if isinstance(value, tuple) else []
+    tables = {key: [value] if isinstance(value, dict) else value for key, value in parts.items() if _is_table(value)}
+    lines = [f"{key} = {to_toml(value)}" for key, value in parts.items() if key not in tables]
+    for key, members in tables.items():
         for member in members:
-            lines += ["", f"[{key}]" if isinstance(value, dict) else f"[[{key}]]"]
-            lines += [f"{name} = {_toml(entry)}" for name, entry in member.items() if entry != {}]
+            lines += ["", f"[{key}]" if isinstance(parts[key], dict) else f"[[{key}]]"]
+            preset = member.get("preset") if key == "dataset" and isinstance(member.get("preset"), dict) else None
+            own = {name: entry for name, entry in member.items() if name != "preset" or preset is None}
+            lines += [f"{name} = {to_toml(entry)}" for name, entry in own.items() if entry != {}]
+            if preset is not None:
+                lines += ["", "[dataset.preset]", *preset_lines(preset, "dataset.preset.")]
     return "\n".join(lines)
 
 
-def _toml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)  # a string of JSON is one of TOML
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(_toml(entry) for entry in value)}]"
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_toml(entry)}" for name, entry in value.items()) + " }"
-    return "inf" if value == inf else repr(value)
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, tuple) and any(isinstance(member, dict) for member in value))

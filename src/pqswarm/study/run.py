@@ -5,6 +5,7 @@ import platform
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -89,7 +90,8 @@ def _check_same_plan(store: Store, plan: StudyPlan) -> None:
     if kept is None:
         store.put(findings.About(plan.model_dump(), __version__, time.time(), _machine()))
         return
-    differences = plan.differences(restore_plan(kept.plan))
+    began = restore_plan(kept.plan)
+    differences = plan.differences(began)
     if differences:
         lines = "\n".join(f"  {line}" for line in differences)
         raise PqswarmError(
@@ -101,6 +103,8 @@ def _check_same_plan(store: Store, plan: StudyPlan) -> None:
             f"{store.folder} holds a study of pqswarm {kept.version}, this is {__version__}: results of two "
             f"versions are not mixed. Give --out another folder, or use that version."
         )
+    if plan != began:  # title, control and the like, which decide no result: the report follows them
+        store.revise(replace(kept, plan=plan.model_dump()))
 
 
 def _machine() -> dict[str, Any]:

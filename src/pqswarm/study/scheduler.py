@@ -115,16 +115,17 @@ class Scheduler:
         self, problem: Problem, keys: list[RunKey], checkpoints: Mapping[RunKey, Checkpoint], device: str
     ) -> Group:
         algorithm = self._plan.algorithm(keys[0].algorithm)
-        parameters: dict[str, Any] = dict(algorithm.parameters)
+        parameters: dict[str, Any] = dict(algorithm.settings)
         if algorithm.needs_size:
             parameters["size"] = best_of(self.runs(keys[0].classifier, self._plan.reference)).size
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
             parameters["order"] = ranking.rank(problem.X, problem.y)
+        ends = algorithm.sequential and not algorithm.all_sizes
         return Group(
             problem=problem,
             search=algorithm.search,
             parameters=parameters,
-            max_evaluations=_UNLIMITED if algorithm.sequential else self._plan.max_evaluations,
+            max_evaluations=_UNLIMITED if ends else self._plan.max_evaluations,
             seeds={key: self._plan.run_seed(key.classifier, key.algorithm, key.run) for key in keys},
             checkpoints={key: checkpoints[key] for key in keys if key in checkpoints},
             device=device,

@@ -200,6 +200,12 @@ class Store:
         with self._explained(), self._transaction():
             self._db.executemany("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", [(*row, _digest(row)) for row in rows])
 
+    def revise(self, finding: Finding) -> None:
+        """Put a finding in the place of the one that is kept."""
+        row = (type(finding).__name__, *finding.place, finding.to_json())
+        with self._explained(), self._transaction():
+            self._db.execute("REPLACE INTO findings VALUES (?, ?, ?, ?, ?)", (*row, _digest(row)))
+
     def find(
         self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
     ) -> _Kind | None:

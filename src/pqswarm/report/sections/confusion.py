@@ -1,7 +1,8 @@
 """The question "Which classes are confused?": confusion matrices with all and with the selected features."""
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -11,8 +12,12 @@ from pqswarm._typing import IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import class_title
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.style import FAINT, LOSS, STYLE, draw_cell, draw_grid, settle
+from pqswarm.report.style import FAINT, LOSS, NARROW, STYLE, draw_cell, draw_grid, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["content", "plot_confusion"]
 
@@ -22,17 +27,58 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     noise = found.noise
     if noise is None:
         return Content()
+
+    def draw(narrow: bool = False) -> Figure:
+        return plot_confusion(noise.before, noise.after, study.class_names, narrow=narrow)
+
     drawing = Drawing(
         "",
         f"Confusion matrices: all features, and the best subset of {found.reference}",
         f"Rows are the true classes, columns the predicted ones, of {study.searched_on}. The diagonal counts the "
-        f"{study.noun}s that are classified correctly, the red cells those that are not.",
-        lambda: plot_confusion(noise.before, noise.after, study.class_names),
+        f"{study.noun}s that are classified correctly, the red cells those that are not. Recall: how many of the "
+        f"{study.noun}s of a class are found [%]; precision: how many of the {study.noun}s that are said to be of a "
+        f"class are so [%]. 100 means all of them.",
+        draw,
+        narrow=lambda: draw(narrow=True),
     )
-    return Content(drawings=[drawing])
+    return Content(drawings=[drawing], tables=most_frequent(found, study.class_names))
 
 
-def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]) -> Figure:
+def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: int = 8) -> list[Table]:
+    """Return the table of the pairs of classes that are most often taken for each other; none if no event is wrong."""
+    if found.noise is None:
+        return []
+    wrong = [matrix + matrix.T for matrix in (found.noise.before, found.noise.after)]
+    pairs = list(combinations(range(len(class_names)), 2))
+    totals = [max(1, sum(int(both[pair]) for pair in pairs)) for both in wrong]
+    often = sorted(pairs, key=lambda pair: [-int(both[pair]) for both in wrong])[:count]
+    rows: list[dict[str, Any]] = []
+    for pair in often:
+        before, after = (int(both[pair]) for both in wrong)
+        if before or after:
+            names = " and ".join(class_title(class_names[i]) for i in pair)
+            row = {"classes": names, "before": before, "before_share": 100 * before / totals[0]}
+            rows.append(row | {"after": after, "after_share": 100 * after / totals[1]})
+    if not rows:
+        return []
+    return [
+        Table(
+            "confusions",
+            f"Most frequent confusions with {found.name}",
+            rows,
+            {
+                "before": ("all features", ""),
+                "before_share": ("% of all errors", ".1f"),
+                "after": ("selected features", ""),
+                "after_share": ("% of all errors", ".1f"),
+            },
+            note=f"Events of one class taken for the other, either way round, without noise, in the folds of stage II: "
+            f"with all features, by which the pairs are sorted, and with the best subset of {found.reference}.",
+        )
+    ]
+
+
+def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str], *, narrow: bool = False) -> Figure:
     """Draw two confusion matrices: with all features, and with the selected ones.
 
     Parameters
@@ -41,11 +87,14 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
         Numbers of events with all and with the selected features; rows are true classes, columns predicted ones.
     class_names : sequence of str
         Names of the classes, in the order of the rows.
+    narrow : bool
+        Draw it for the screen of a phone: one below the other, with numbers of classes above the columns.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels; the redder a cell, the more errors, on one scale.
+        Two panels; the redder a cell, the more errors, on one scale. A column on the right holds the recall of each
+        class, a row below the precision [%], rounded, and 100 only if there is no error.
 
     Examples
     --------
@@ -62,24 +111,72 @@ def plot_confusion(before: IntArray, after: IntArray, class_names: Sequence[str]
     worst = max(1, *(int(matrix[~np.eye(n, dtype=bool)].max(initial=0)) for matrix in panels.values()))
     names = [class_title(name) for name in class_names]
     with mpl.rc_context(STYLE):
-        label = 0.075 * max(map(len, names))
-        figure = Figure(figsize=(0.8 + label + 2 * max(0.265 * n, 2.8), 0.9 + label + 0.265 * n), layout="constrained")
-        axes = figure.subplots(1, 2, sharey=True)
+        label = 0.08 * max(map(len, names))
+        if narrow:
+            figure = Figure(figsize=(NARROW, 2 * (1.15 + 0.2 * (n + 1))), layout="constrained")
+            axes = figure.subplots(2, 1)
+        else:
+            width = 0.9 + label + 2 * max(0.28 * (n + 1.8), 4.2)
+            figure = Figure(figsize=(width, 1.1 + label + 0.28 * (n + 1)), layout="constrained")
+            axes = figure.subplots(1, 2, sharey=True)
+        titles = []
         for axis, (name, matrix) in zip(axes, panels.items(), strict=True):
-            draw_grid(axis, n, n)
-            for (i, j), count in np.ndenumerate(matrix):
-                if count and i == j:
-                    draw_cell(axis, i, j, FAINT, 0.28, str(count), 7.0, faint=True)
-                elif count:
-                    draw_cell(axis, i, j, LOSS, 0.2 + 0.8 * int(count) / worst, str(count), 7.5)
-            # The end of each name is held at its column, however wide the reader's font is.
-            held: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-            axis.set_xticks(range(n), names, fontsize=8, parse_math=False, **held)
-            axis.set_yticks(range(n), names, fontsize=8, parse_math=False)
+            _draw_matrix(axis, matrix, names, worst, narrow)
             wrong, total = int(matrix.sum() - np.trace(matrix)), int(matrix.sum())
-            axis.set_title(
-                f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)", fontsize=9
-            )
-            axis.set_xlabel("predicted")
-        axes[0].set_ylabel("true")
-        return settle(figure)
+            words = f"{name}: {wrong} of {total} misclassified ({100 * wrong / max(total, 1):#.3g} %)"
+            titles.append(axis.set_title(words, fontsize=9.0 if narrow else 10.5, fontweight="bold"))
+            axis.set_xlabel("predicted class")
+        if not narrow:
+            axes[0].set_ylabel("true class")
+        settle(figure)
+        for axis, title in zip(axes, titles, strict=True):
+            if narrow:  # from the left end of the figure, since it is longer than the axes are wide
+                title.set_x(round((5.0 - axis.bbox.x0) / axis.bbox.width, 4))
+        return figure
+
+
+def _draw_matrix(axis: "Axes", matrix: IntArray, names: Sequence[str], worst: int, narrow: bool) -> None:
+    """Draw counts as cells, the recall of each row beside it, and the precision of each column below it."""
+    n = len(names)
+    draw_grid(axis, n, n)
+    dense = narrow and n > 8
+    size = 7.6 if dense else 8.5 if narrow else 9.0
+    beside = 2.3 if dense else 1.8 if n > 8 else 1.0  # columns that the recall takes
+    true, predicted = matrix.sum(axis=1), matrix.sum(axis=0)
+    for place, number in np.ndenumerate(matrix):
+        i, j, count = *place, int(number)
+        text = str(count) if not dense or count < 100 else ""  # three digits would not fit
+        if count and i == j:
+            draw_cell(axis, (i, j), FAINT, 0.28, text, size, f"{names[i]}: {count} of {true[i]} correct")
+        elif count:
+            tip = f"{names[i]} taken for {names[j]}: {count} of {true[i]}"
+            draw_cell(axis, (i, j), LOSS, 0.2 + 0.8 * count / worst, text, size, tip)
+    look: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": size}
+    for i in range(n):
+        axis.text(n - 0.5 + beside / 2, i, _share(int(matrix[i, i]), int(true[i])), **look)
+        turned = {"rotation": 90.0, "va": "center"} if dense else {}
+        axis.text(i, n + 0.15 * dense, _share(int(matrix[i, i]), int(predicted[i])), **look | turned)
+    axis.set(xlim=(-0.5, n - 0.5 + beside), ylim=(n + (1.0 if dense else 0.5), -0.5))
+    # In the narrow one names of rows are numbered, and columns have the numbers alone. In the wide one the end of each
+    # name is held at its column, however wide the reader's font is.
+    held: dict[str, Any] = {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
+    rows = [f"{title}  {i + 1}" for i, title in enumerate(names)] if narrow else [*names]
+    columns = [str(i + 1) for i in range(n)] if narrow else [*names]
+    size = 8.0 if narrow else 9.5
+    places = [*range(n), n - 0.5 + beside / 2]
+    axis.set_xticks(
+        places,
+        [*columns, "recall\n[%]" if dense else "recall [%]"],
+        fontsize=size,
+        parse_math=False,
+        **({} if narrow else held),
+    )
+    axis.set_yticks(range(n + 1), [*rows, "precision [%]"], fontsize=size, parse_math=False)
+    axis.tick_params(pad=2)
+
+
+def _share(part: int, whole: int) -> str:
+    """A share in percent, which is 100 only if it is all, and 0 only if it is nothing."""
+    if not whole:
+        return "–"  # noqa: RUF001 (a dash, as in print)
+    return str(100 * part // whole if part == whole or not part else min(max(round(100 * part / whole), 1), 99))

@@ -16,16 +16,18 @@ def content(study: StudySummary) -> Content:
     if made is None or not set(study.class_names) <= set(made.class_names):
         return Content()
 
-    def draw() -> Figure:
-        return plot_gallery([generate(name, made.seed, preset=made.preset) for name in study.class_names])
+    def draw(narrow: bool = False) -> Figure:
+        events = [generate(name, made.seed, preset=made.make_preset()) for name in study.class_names]
+        return plot_gallery(events, narrow=narrow)
 
     drawing = Drawing(
         "",
         f"The {len(study.class_names)} event classes",
         "Voltage, in units of its nominal amplitude, against time. Where an event is short, the figure shows a part of "
-        "the record.",
+        "the record. What is too fast for the figure is drawn as the band that it fills, and its beginning again in "
+        "an inset.",
         draw,
-        raster=True,
+        narrow=lambda: draw(narrow=True),
     )
     words = (
         "One event of each class, made in the way the study makes them, without noise. At each noise level the same "

@@ -1,24 +1,17 @@
 """The question "Which features matter?": how often each was selected, and the best subset."""
 
-from collections.abc import Sequence
-
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
-from pqswarm.errors import PqswarmError
-from pqswarm.events import get_preset
-from pqswarm.features import FUNCTIONS, band_edges, band_names
+from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_feature
+from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import features
-from pqswarm.report.style import STYLE, draw_cell, draw_grid, settle
+from pqswarm.report.sentences import enumerate_words, features
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 
-__all__ = ["content", "plot_feature_map"]
-
-_FULL = "#0a58b0"  # of a feature that every run selected; white figures show on it
+__all__ = ["content"]
 
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
@@ -26,7 +19,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     share = found.masks(found.reference).mean(axis=0)
     return Content(
         words=[_describe(study, found)],
-        drawings=_drawings(study, found, share),
+        drawings=_drawings(study, found),
         tables=[_features(study, found, share)],
     )
 
@@ -46,28 +39,64 @@ def _describe(study: StudySummary, found: ClassifierSummary) -> str:
     )
 
 
-def _drawings(study: StudySummary, found: ClassifierSummary, share: FloatArray) -> list[Drawing]:
-    level, made = study.wavelet_level, study.generated
-    if level is None or made is None:
-        return []
-    bands = band_names(level)
-    rate = getattr(get_preset(made.preset).common.get("sampling_rate"), "value", None)
-    ranges = ""
-    if rate is not None:
-        (low, high), *_, (_, least) = band_edges(rate, level)
-        ranges = f" D1 holds {low / 1000:g} to {high / 1000:g} kHz, {bands[-1]} what is below {least:.0f} Hz."
-    caption = f"In how many of its runs {found.reference} selected each feature [%]"
-    note = (
+def _drawings(study: StudySummary, found: ClassifierSummary) -> list[Drawing]:
+    shares = {title: found.masks(title).mean(axis=0) for title in found.runs}
+    shares |= {title: record.mask.astype(np.float64) for title, record in found.sequential.items()}
+    level = study.wavelet_level
+    if level is None:
+        return [_list(study, found, shares)]
+    bands, rate = band_names(level), sampling_rate(study)
+    edges = None if rate is None else band_edges(rate, level)
+    maps = {title: share.reshape(len(bands), len(FUNCTIONS)) for title, share in shares.items()}
+    rows = (
         f"Rows are the bands of the wavelet transform, from the highest frequencies (D1) to the lowest ({bands[-1]}); "
-        f"columns are what is computed from the coefficients of a band. Empty: never selected.{ranges}"
+        f"columns are what is computed from the coefficients of a band. Empty: never selected."
     )
-    shares = share.reshape(len(bands), len(FUNCTIONS))
-    return [Drawing("", caption, note, lambda: plot_feature_map(shares, bands, FUNCTIONS))]
+
+    def draw(narrow: bool = False) -> Figure:
+        return plot_feature_map(maps[found.reference], bands, FUNCTIONS, edges, narrow=narrow)
+
+    caption = f"In how many of its runs {found.reference} selected each feature [%]"
+    drawings = [Drawing("", caption, rows, draw, narrow=lambda: draw(narrow=True))]
+    others = {title: shares for title, shares in maps.items() if title != found.reference}
+    if others:
+
+        def draw_others(narrow: bool = False) -> Figure:
+            return plot_feature_maps(others, bands, FUNCTIONS, edges, narrow=narrow)
+
+        once = enumerate_words(list(found.sequential)) if found.sequential else ""
+        note = f"Bands and functions as above. The fuller a cell, the more runs selected the feature.{once and ' '}"
+        note += f"{once} ran once." if once else ""
+        caption = "The same for the other algorithms"
+        drawings.append(Drawing("others", caption, note, draw_others, narrow=lambda: draw_others(narrow=True)))
+    return drawings
+
+
+def _list(study: StudySummary, found: ClassifierSummary, shares: dict[str, FloatArray]) -> Drawing:
+    def draw(narrow: bool = False) -> Figure:
+        return plot_selected_features(shares, study.feature_names, study.palette, narrow=narrow)
+
+    return Drawing(
+        "",
+        "The features that were selected most often",
+        f"Bars: in how many of its runs {found.reference} selected the feature; marks: the other algorithms.",
+        draw,
+        narrow=lambda: draw(narrow=True),
+    )
+
+
+def sampling_rate(study: StudySummary) -> float | None:
+    """Return the samples per second of all events of a study [Hz]; None if they differ or are not known."""
+    if study.wavelet_level is None or study.generated is None:
+        return None
+    rate = getattr(study.generated.make_preset().common.get("sampling_rate"), "value", None)
+    return None if rate is None else float(rate)
 
 
 def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) -> Table:
     names, best = study.feature_names, found.best(found.reference).mask
     smaller = None if found.smaller is None else found.smaller.mask
+    rate = sampling_rate(study)
     listed = np.flatnonzero(best | (share >= 0.5) | (best if smaller is None else smaller))
     rows = [
         {
@@ -75,10 +104,15 @@ def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) 
             "share": float(100 * share[i]),
             "best": bool(best[i]),
             "smaller": None if smaller is None else bool(smaller[i]),
+            "meaning": None if study.wavelet_level is None else describe_feature(names[i], rate),
         }
         for i in sorted(listed.tolist(), key=lambda i: (-share[i], i))
     ]
-    named = "" if study.wavelet_level is None else f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. "
+    named = (
+        f"{names[0]} is the {FUNCTIONS[0]} of the coefficients in band D1. The words follow from the definitions of "
+    )
+    named += "function and band; the edges of bands are nominal, neighbours overlap. "
+    named = "" if study.wavelet_level is None else named
     return Table(
         "features",
         f"The features that matter: selected by {found.reference} with {found.name}",
@@ -87,51 +121,8 @@ def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) 
             "share": ("selected in [% of runs]", ".0f"),
             "best": ("in the best subset", ""),
             "smaller": ("in the one-standard-error subset", ""),
+            "meaning": ("what it measures", ""),
         },
         note=f"{named}Listed are the features of the subsets named above, and all that were selected in at least half "
         f"of the runs.",
     )
-
-
-def plot_feature_map(frequency: FloatArray, bands: Sequence[str], functions: Sequence[str]) -> Figure:
-    """Draw how often each feature was selected, as a map of wavelet bands by functions.
-
-    Parameters
-    ----------
-    frequency : array of float, shape (n_bands, n_functions)
-        Share of the runs that selected the feature, 0 to 1.
-    bands, functions : sequence of str
-        Names of the rows and of the columns.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The figure, with percentages in the cells that were ever selected.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> figure = plot_feature_map(np.array([[0.0, 0.25], [1.0, 0.0]]), ["D1", "A1"], ["energy", "mean_deviation"])
-    >>> [text.get_text() for text in figure.axes[0].texts]
-    ['25', '100']
-    """
-    frequency = np.asarray(frequency, dtype=np.float64)
-    if frequency.shape != (len(bands), len(functions)) or not ((frequency >= 0) & (frequency <= 1)).all():
-        raise PqswarmError(
-            f"frequency of shape {frequency.shape} must hold shares from 0 to 1 for {len(bands)} bands by "
-            f"{len(functions)} functions."
-        )
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(1.2 + 0.58 * len(functions), 1.4 + 0.36 * len(bands)), layout="constrained")
-        axis = figure.subplots()
-        draw_grid(axis, *frequency.shape)
-        for (i, j), share in np.ndenumerate(frequency):
-            if share > 0:
-                figures = "<1" if share < 0.005 else str(int(100 * share + 0.5))
-                draw_cell(axis, i, j, _FULL, 0.06 + 0.94 * share, figures, 8.5)
-        axis.set_yticks(range(len(bands)), bands, parse_math=False)
-        names = [name.replace("_", " ").capitalize() for name in functions]
-        axis.set_xticks(range(len(functions)), names, rotation=35, ha="right", rotation_mode="anchor", parse_math=False)
-        axis.set_ylabel("wavelet band")
-        axis.set_title("share of the runs that selected the feature [%]", fontsize=8)
-        return settle(figure)

@@ -1,10 +1,13 @@
 """The question "How were the hyperparameters chosen?": the grid search with all features."""
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.figure import Figure
 
+from pqswarm.evaluation import GridSearchResult
+from pqswarm.report.interactive import mark
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.style import STYLE, settle
+from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, EndLabel, label_ends, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 
 __all__ = ["content"]
@@ -16,11 +19,8 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     if grid is None:
         return Content()
 
-    def draw() -> Figure:
-        with mpl.rc_context(STYLE):
-            figure = grid.plot()
-            figure.set_size_inches(7.5, 4.2)
-            return settle(figure)
+    def draw(narrow: bool = False) -> Figure:
+        return plot_grid(grid, narrow=narrow)
 
     kind, used = type(found.classifier), found.classifier.describe()
     words = f"The best of the grid is {kind(grid.best).describe()}. This study used {used}"
@@ -28,4 +28,29 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
         words += ", as the paper did" if kind(theirs).describe() == used else f", the paper {kind(theirs).describe()}"
     caption = "Accuracy of all features for other hyperparameters"
     note = f"Mean accuracy over the folds with all features, on {study.searched_on}. Ringed: the best it could use."
-    return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw)])
+    return Content(words=[f"{words}."], drawings=[Drawing("", caption, note, draw, narrow=lambda: draw(narrow=True))])
+
+
+def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
+    """Draw accuracy against the last hyperparameter, a line for each value of the others, named; the best is ringed."""
+    with mpl.rc_context(STYLE):
+        figure = grid.plot()
+        figure.set_size_inches(NARROW if narrow else WIDE, 3.3 if narrow else 4.2)
+        (axis,) = figure.axes
+        if (legend := axis.get_legend()) is not None:
+            legend.remove()
+        axis.grid(color=FAINT, lw=0.5, alpha=0.35)
+        *lines, ring = axis.get_lines()
+        name, labels = axis.get_xlabel(), []
+        mark(ring, tips=[f"best: {float(np.ravel(ring.get_ydata())[0]):.2f} %"])
+        for line in lines:
+            title = "" if str(line.get_label()).startswith("_") else str(line.get_label())
+            x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            said = f"{title}, {name}" if title else name
+            mark(line, title, [f"{said} {at:g}: {value:.2f} %" for at, value in zip(x, y, strict=True)])
+            if title:
+                end = int(x.argmax())
+                labels.append(EndLabel(axis, title, x[end], y[end], str(line.get_color()), series=title))
+        if narrow and len(axis.get_xticks()) > 8:
+            axis.set_xticks(axis.get_xticks()[::2])
+        return label_ends(figure, labels) if labels else settle(figure)

@@ -1,0 +1,53 @@
+"""``pqswarm preset``: look at presets, and check one's own."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqswarm.cli.options import complete_preset
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True, help="Look at presets of events, and check one's own.")
+
+
+@app.command()
+def show(
+    name: Annotated[
+        str,
+        typer.Argument(help="A preset such as paper or field, or a TOML file.", autocompletion=complete_preset),
+    ],
+) -> None:
+    """Print all of a preset as TOML, to edit.
+
+    Example: pqswarm preset show paper > mine.toml
+    """
+    from pqswarm.events import format_preset, get_preset
+
+    typer.echo(format_preset(get_preset(name)), nl=False)
+
+
+@app.command()
+def check(path: Annotated[Path, typer.Argument(help="A preset in TOML.")]) -> None:
+    """Check a preset without making events of it.
+
+    Example: pqswarm preset check mine.toml
+    """
+    from pqswarm.events import load_preset
+    from pqswarm.events.parameters import Fixed
+
+    preset = load_preset(path)
+    n_classes = len(preset.classes)
+    drawn = {
+        (label, name)
+        for label in preset.classes
+        for name, spec in preset.ranges(label).items()
+        if not isinstance(spec, Fixed)
+    }
+    part = sum(map(preset.share_from_bench, preset.classes)) / n_classes
+    share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
+    typer.echo(
+        f"{path} is fine: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
+        f"drawn, {share}."
+    )

@@ -1,0 +1,176 @@
+"""A preset: which parameters the events of a data set have, as plain data.
+
+It holds the ranges common to all events (record and supply) and those of each class, which replace common ones of the
+same name. Make your own with :meth:`Preset.fixed`, :meth:`Preset.with_classes` or :func:`dataclasses.replace`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.events.parameters import Fixed, Range, check_parameters
+
+__all__ = ["SOURCES", "Preset", "Ranges"]
+
+Ranges = dict[str, Range]
+
+SOURCES: tuple[str, ...] = ("model", "bench")
+"""Where an event can come from: the parametric models of Table 1, or the simulated laboratory bench."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The ranges from which events are drawn.
+
+    Parameters
+    ----------
+    name : str
+        Under which data sets remember it.
+    common : mapping of str to Range
+        Ranges of the record and of the supply, the same for every class.
+    models : mapping of str to mapping
+        For each event class the ranges of its parametric model; these are the classes of the preset.
+    bench : mapping of str to mapping
+        For each class that the laboratory bench can produce, the ranges of the circuit.
+    bench_share : float or mapping of str to float
+        Share of all events of a data set that come from the bench, spread evenly over the classes that it produces; or
+        for each of these classes the share of its own events.
+
+    Examples
+    --------
+    >>> PRESETS["paper"].ranges("sag")["depth"]
+    Uniform(low=0.1, high=0.9, unit='')
+    """
+
+    name: str
+    common: Mapping[str, Range]
+    models: Mapping[str, Mapping[str, Range]]
+    bench: Mapping[str, Mapping[str, Range]]
+    bench_share: float | Mapping[str, float] = 0.1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bench_share, Mapping):
+            for label, share in self.bench_share.items():
+                if label not in self.bench:
+                    raise unknown_name(f"class of the bench of preset {self.name!r}", label, self.bench)
+                if not 0.0 <= share <= 1.0:
+                    raise PqswarmError(f"bench_share of {label!r} must be from 0 to 1, not {share!r}.")
+        elif self.bench and self.bench_share > len(self.bench) / len(self.models) + 1e-9:
+            raise PqswarmError(
+                f"bench_share {self.bench_share:g} is more than the {len(self.bench)} classes of the bench hold."
+            )
+
+    def share_from_bench(self, event_class: str) -> float:
+        """Return the share of the events of a class that come from the bench."""
+        if event_class not in self.bench:
+            return 0.0
+        if isinstance(self.bench_share, Mapping):
+            return self.bench_share.get(event_class, 0.0)
+        return self.bench_share * len(self.classes) / len(self.bench)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of its event classes, in order."""
+        return tuple(self.models)
+
+    def ranges(self, event_class: str, source: str = "model") -> dict[str, Range]:
+        """Return the ranges of all parameters of an event, in the order in which they are drawn."""
+        if event_class not in self.classes:
+            raise unknown_name("event class", event_class, self.classes)
+        if source not in SOURCES:
+            raise unknown_name("source", source, SOURCES)
+        classes = self.models if source == "model" else self.bench
+        if event_class not in classes:
+            raise PqswarmError(
+                f"the {source} of preset {self.name!r} cannot produce {event_class!r}; "
+                f"it produces {', '.join(classes)}."
+            )
+        return {**self.common, **classes[event_class]}
+
+    def fixed(self, **values: float) -> "Preset":
+        """Return a copy in which common parameters have the same value in every event.
+
+        Parameters
+        ----------
+        **values : float
+            `sampling_rate` [Hz], `frequency` [Hz], `cycles`, `amplitude` [pu], and what else is common.
+
+        Returns
+        -------
+        Preset
+            The copy.
+
+        Examples
+        --------
+        >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
+        Fixed(value=60.0)
+        """
+        checked = check_parameters(values, self.common, f"preset {self.name!r}")
+        ranges = {key: Fixed(value) for key, value in checked.items()}
+
+        def with_fixed(classes: Mapping[str, Mapping[str, Range]]) -> dict[str, Ranges]:
+            return {label: {key: ranges.get(key, own[key]) for key in own} for label, own in classes.items()}
+
+        return replace(
+            self,
+            name=", ".join([self.name, *(f"{key}={value:g}" for key, value in checked.items())]),
+            common={**self.common, **ranges},
+            models=with_fixed(self.models),
+            bench=with_fixed(self.bench),
+        )
+
+    def with_classes(self, classes: Iterable[str]) -> "Preset":
+        """Return a copy with some of the classes; the events of each are those that the whole preset makes.
+
+        Parameters
+        ----------
+        classes : iterable of str
+            Names of the classes to keep; they keep their order.
+
+        Returns
+        -------
+        Preset
+            The copy.
+
+        Examples
+        --------
+        >>> PRESETS["paper"].with_classes(["swell", "sag"]).classes
+        ('sag', 'swell')
+        """
+        wanted = list(classes)
+        for name in wanted:
+            if name not in self.classes:
+                raise unknown_name(f"event class of preset {self.name!r}", name, self.classes)
+        if not wanted or len(set(wanted)) < len(wanted) or isinstance(classes, str):
+            raise PqswarmError(f"classes must name at least one event class, each once, not {classes!r}.")
+        if len(wanted) == len(self.classes):
+            return self
+        bench = {name: ranges for name, ranges in self.bench.items() if name in wanted}
+        # As many events of each class come from the bench as before.
+        share: float | dict[str, float]
+        if isinstance(self.bench_share, Mapping):
+            share = {name: self.share_from_bench(name) for name in bench}
+        else:
+            share = self.bench_share * len(bench) / len(self.bench) * len(self.classes) / len(wanted) if bench else 0.0
+        return replace(
+            self,
+            name=f"{self.name}, {len(wanted)} classes",
+            models={name: ranges for name, ranges in self.models.items() if name in wanted},
+            bench=bench,
+            bench_share=share,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the preset as nested plain values, for manifests and reports."""
+
+        def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
+            return {name: {"range": type(spec).__name__, **asdict(spec)} for name, spec in ranges.items()}  # type: ignore[call-overload]
+
+        return {
+            "name": self.name,
+            "common": plain(self.common),
+            "models": {event_class: plain(ranges) for event_class, ranges in self.models.items()},
+            "bench": {event_class: plain(ranges) for event_class, ranges in self.bench.items()},
+            "bench_share": dict(self.bench_share) if isinstance(self.bench_share, Mapping) else self.bench_share,
+        }

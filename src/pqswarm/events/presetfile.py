@@ -1,0 +1,405 @@
+"""Presets of one's own, as files in TOML; docs/how/presets.md is the reference of the format."""
+
+import inspect
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pqswarm._toml import to_toml
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.events.bench import run_bench
+from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
+from pqswarm.events.classes import EVENT_CLASSES, is_name
+from pqswarm.events.event import RECORD, SUPPLY, check_draw
+from pqswarm.events.parameters import Matching, Named, Range, spectrum_ranges
+from pqswarm.events.presets import PRESETS, Preset
+from pqswarm.events.range_tables import in_order, read_range, write_range
+
+__all__ = ["format_preset", "load_preset", "preset_lines", "read_preset", "write_preset"]
+
+_KEYS = ("name", "extends", "classes", "common", "spectra", "bench")
+_EVERYWHERE = (*RECORD, *SUPPLY)  # parameters that events of every class can have
+
+Ranges = dict[str, Range]
+
+
+def load_preset(path: str | Path) -> Preset:
+    """Read a preset from a TOML file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file. It says what differs from the preset that it ``extends``, or everything.
+
+    Returns
+    -------
+    Preset
+        The preset, checked: every class has the parameters of its model, and every range lies in the interval that is
+        allowed. Its name is that of the file unless the file has another.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '''
+    ... extends = "paper"
+    ... common = { frequency = 60 }
+    ... sag = { depth = { uniform = [0.1, 0.5] } }
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "sixty.toml")
+    ...     written = file.write_text(text)
+    ...     preset = load_preset(file)
+    >>> preset.name, preset.ranges("sag")["frequency"], preset.ranges("sag")["depth"]
+    ('sixty', Fixed(value=60.0), Uniform(low=0.1, high=0.5, unit=''))
+    """
+    return _load(Path(path), ())
+
+
+def _load(path: Path, via: tuple[Path, ...]) -> Preset:
+    """Read a file that others extend, who are named."""
+    if path.resolve() in via:
+        raise PqswarmError(f"{path}: extends: the file extends itself: name a preset that does not.")
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PqswarmError(
+            f"there is no preset file {path}: `pqswarm preset show paper > {path.name}` writes one to edit."
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise PqswarmError(f"{path} is not valid TOML: {error}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise PqswarmError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
+    return read_preset(table, str(path), path.parent, path.stem, (*via, path.resolve()))
+
+
+def read_preset(
+    table: Mapping[str, Any],
+    source: str = "",
+    folder: Path | None = None,
+    name: str = "own",
+    via: tuple[Path, ...] = (),
+) -> Preset:
+    """Return the preset that the content of a file says; paths are relative to `folder`, messages name the `source`."""
+    with _blame(source):
+        return _Reader(table, folder or Path(), name, via).read()
+
+
+@contextmanager
+def _blame(where: str) -> Iterator[None]:
+    """Say in errors where they come from."""
+    try:
+        yield
+    except PqswarmError as error:
+        raise PqswarmError(f"{where}: {error}" if where else str(error)) from None
+
+
+class _Reader:
+    """The content of a file on its way to a preset."""
+
+    def __init__(self, table: Mapping[str, Any], folder: Path, name: str, via: tuple[Path, ...]) -> None:
+        for key in table:
+            if key not in _KEYS and key not in EVENT_CLASSES:
+                raise unknown_name("key or event class", key, (*_KEYS, *EVENT_CLASSES))
+        self.name = _text("name", table.get("name", name))
+        self.own = {key: _table(key, table[key]) for key in table if key not in _KEYS}
+        self.common = _table("common", table.get("common", {}))
+        self.bench = dict(_table("bench", table.get("bench", {})))
+        self.share = self.bench.pop("share", None)
+        self.wanted = table.get("classes")
+        self.base = self._extended(table.get("extends"), folder, via)
+        self.spectra = _spectra(table["spectra"]) if "spectra" in table else _spectra_of(self.base)
+        self.spectra_given = "spectra" in table
+        single = next((name for name in HARMONICS if name in self.common), None)
+        if single is not None and (self.spectra_given or "spectrum" in self.common):
+            raise PqswarmError(f"[common] {single}: the harmonics are those of [spectra]: keep one of them.")
+
+    def _extended(self, extends: object, folder: Path, via: tuple[Path, ...]) -> Preset:
+        if extends is None:
+            return Preset("", {}, {}, {}, 0.0)
+        text = _text("extends", extends)
+        if text.endswith(".toml"):
+            return _load(folder / text, via)
+        if text not in PRESETS:
+            with _blame("extends"):
+                raise unknown_name("preset", text, (*PRESETS, "a path that ends in .toml"))
+        return PRESETS[text]
+
+    def read(self) -> Preset:
+        """Return the preset."""
+        base = self._chosen()
+        with _blame("[common]"):
+            common = self._common(base)
+        models = {label: self._model(label, base) for label in dict.fromkeys((*base.models, *self.own))}
+        if not models:
+            raise PqswarmError('no event class: add a table such as [sag], or extends = "paper".')
+        for label in self.bench:
+            if label not in models:
+                raise unknown_name("key of [bench]", label, ("share", *models))
+        bench = {label: self._circuit(label, base) for label in models if label in base.bench or label in self.bench}
+        made = Preset(self.name, common, models, bench, self._bench_share(base, bench, len(models)))
+        _check(made)
+        if self.name in PRESETS and made != PRESETS[self.name]:
+            raise PqswarmError(f"name: {self.name!r} is a preset with other ranges: give this one another name.")
+        return made
+
+    def _chosen(self) -> Preset:
+        """What is extended, with the classes that are wanted of it."""
+        if self.wanted is None:
+            return self.base
+        known = tuple(dict.fromkeys((*self.base.models, *self.own)))
+        if not isinstance(self.wanted, list) or not self.wanted or len(set(map(str, self.wanted))) < len(self.wanted):
+            raise PqswarmError(f"classes: must be a list of event classes, each once, not {self.wanted!r}.")
+        for label in self.wanted:
+            if label not in known:
+                with _blame("classes"):
+                    raise unknown_name("event class", label, known)
+        for label in (*self.own, *self.bench):
+            if label in known and label not in self.wanted:
+                raise PqswarmError(f"classes: does not name {label!r}, which has a table: add it, or drop the table.")
+        kept = [label for label in self.wanted if label in self.base.models]
+        return self.base.with_classes(kept) if kept else replace(self.base, models={}, bench={}, bench_share=0.0)
+
+    def _common(self, base: Preset) -> Ranges:
+        """Ranges of record and supply; those of a disturbance are left to the classes."""
+        ranges: Ranges = dict(base.common)
+        taken = {name for label in (*base.models, *self.own) for name in _taken(label)[1]}
+        for name, given in self.common.items():
+            if name in _EVERYWHERE:
+                with _blame(name):
+                    ranges[name] = read_range(name, given, PARAMETERS[name])
+            elif name not in taken:
+                raise unknown_name("parameter", name, (*_EVERYWHERE, *sorted(taken)))
+        for name in RECORD:
+            if name not in ranges:
+                raise PqswarmError(f'{name} is missing: add it, or extends = "paper".')
+        return in_order(ranges)
+
+    def _model(self, label: str, base: Preset) -> Ranges:
+        required, taken = _taken(label)
+        own, catalogue = self.own.get(label, {}), EVENT_CLASSES[label].catalogue
+        ranges: Ranges = dict(base.models.get(label, {}))
+        for name, given in self.common.items():
+            if name != "spectrum" and (name in ranges or name in taken):
+                with _blame(f"[common] {name}"):
+                    ranges[name] = read_range(name, given, catalogue[name])
+        with _blame(f"[{label}]"):
+            drawn = self._spectrum(own, taken)
+            if drawn is not None:
+                ranges = _replace_harmonics(ranges, drawn)
+            elif any(name in own or name in self.common for name in HARMONICS):
+                ranges.pop("spectrum", None)
+            for name, given in own.items():
+                if name not in taken and name not in _EVERYWHERE:
+                    raise unknown_name(f"parameter of {label}", name, (*taken, *_EVERYWHERE))
+                with _blame(name):
+                    new = drawn if name == "spectrum" else {name: read_range(name, given, catalogue[name])}
+                ranges |= new or {}
+            ranges |= drawn or {}
+            _check_complete(ranges, required)
+            return in_order(ranges, base.common.keys() | self.common.keys())
+
+    def _spectrum(self, own: Mapping[str, Any], taken: tuple[str, ...]) -> Ranges | None:
+        """The ranges of the spectra that a class draws; None if its harmonics are single, or inherited."""
+        if "spectrum" not in taken:
+            return None
+        single = next((name for name in HARMONICS if name in own), None)
+        if single is not None and "spectrum" in own:
+            raise PqswarmError(f"has both spectrum and {single}: keep one of them.")
+        if single is not None or not (self.spectra_given or "spectrum" in own or "spectrum" in self.common):
+            return None
+        names = own.get("spectrum", self.common.get("spectrum", list(self.spectra)))
+        with _blame("spectrum"):
+            if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+                raise PqswarmError(f"must be a list of names of [spectra], not {names!r}.")
+            for name in names:
+                if name not in self.spectra:
+                    raise unknown_name("spectrum", name, self.spectra)
+        return spectrum_ranges({name: self.spectra[name] for name in names})
+
+    def _circuit(self, label: str, base: Preset) -> Ranges:
+        required, taken = _keywords(run_bench)
+        own = _table(f"bench.{label}", self.bench.get(label, {}))
+        ranges: Ranges = dict(base.bench.get(label, {}))
+        # Parameters of the record and the supply hold for the bench, too; its faults and banks are its own.
+        for name, given in self.common.items():
+            if name in ranges and name in _EVERYWHERE:
+                ranges[name] = read_range(name, given, PARAMETERS[name])
+        with _blame(f"[bench.{label}]"):
+            for name, given in own.items():
+                if name not in taken and name not in _EVERYWHERE:
+                    raise unknown_name("parameter of the bench", name, (*taken, *_EVERYWHERE))
+                with _blame(name):
+                    ranges[name] = read_range(name, given, PARAMETERS[name])
+            _check_complete(ranges, required)
+            return in_order(ranges, base.common.keys() | self.common.keys())
+
+    def _bench_share(self, base: Preset, bench: Mapping[str, Ranges], n_classes: int) -> float | dict[str, float]:
+        share, most = base.bench_share if self.share is None else self.share, len(bench) / n_classes
+        if isinstance(share, Mapping):
+            for label, own in share.items():
+                if label not in bench:
+                    raise unknown_name("class of [bench] share", label, bench)
+                _check_share(f"[bench] share.{label}", own, 1.0, "")
+            return {label: float(own) for label, own in share.items()}
+        _check_share("[bench] share", share, most, f", as {len(bench)} of {n_classes} classes come from the bench")
+        return float(share)
+
+
+def _check_share(key: str, share: object, most: float, why: str) -> None:
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 <= share <= most + 1e-9:
+        raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {share!r}.")
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():
+        raise PqswarmError(f"{key}: must be text of 1 to 200 characters, not {value!r}.")
+    return value
+
+
+def _table(key: str, value: object) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise PqswarmError(f"{key}: must be a table, [{key}], not {value!r}.")
+    return value
+
+
+def _spectra(given: object) -> dict[str, Mapping[str, float]]:
+    """The spectra of a file, checked."""
+    spectra = {name: _table(f"spectra.{name}", one) for name, one in _table("spectra", given).items()}
+    with _blame("[spectra]"):
+        for name in spectra:
+            if not is_name(name):
+                raise PqswarmError(f"{name!r} must be lower case letters, digits and underscores, at most 60.")
+        spectrum_ranges(spectra)
+    return spectra
+
+
+def _spectra_of(preset: Preset) -> dict[str, Mapping[str, float]]:
+    """The spectra that the classes of a preset have."""
+    spectra: dict[str, Mapping[str, float]] = {}
+    for ranges in preset.models.values():
+        named = ranges.get("spectrum")
+        for number, name in enumerate(named.names if isinstance(named, Named) else ()):
+            series = {order: spec.options[number] for order in HARMONICS if isinstance(spec := ranges[order], Matching)}
+            if spectra.setdefault(name, series) != series:
+                raise PqswarmError(f"spectrum {name!r} is not the same in all classes: give one of them another name.")
+    return spectra
+
+
+def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parameters of events that a function must, and can, be given."""
+    known = [one for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
+    skipped = ("grid", "nominal_frequency", "oversampling")
+    return (
+        tuple(one.name for one in known if one.default is one.empty and one.name not in skipped),
+        tuple(one.name for one in known if one.name not in skipped),
+    )
+
+
+def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The parameters that the model of a class must, and can, be given."""
+    event_class = EVENT_CLASSES[label]
+    required, taken = _keywords(event_class.model)
+    taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
+    return required, (*taken, "spectrum") if set(HARMONICS) <= set(taken) else taken
+
+
+def _replace_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
+    """The ranges with those of spectra in the place of the first harmonic, if there is one."""
+    replaced: Ranges = {}
+    for name, spec in ranges.items():
+        replaced |= drawn if name in drawn else {name: spec}
+    return replaced
+
+
+def _check_complete(ranges: Mapping[str, Range], required: tuple[str, ...]) -> None:
+    missing = next((name for name in required if name not in ranges), None)
+    if missing is not None:
+        raise PqswarmError(
+            f'{missing} is missing: give it a range, or take those of another preset by extends = "...".'
+        )
+
+
+def _check(preset: Preset) -> None:
+    """Draw the first and the last event that each class can have, and refuse what cannot be one."""
+    for source, classes in (("model", preset.models), ("bench", preset.bench)):
+        for label in classes:
+            with _blame(f"[{label}]" if source == "model" else f"[bench.{label}]"):
+                ranges = preset.ranges(label, source)
+                if list(in_order(ranges)) != list(ranges):
+                    raise PqswarmError("parameters of record and supply cannot depend on those of the disturbance.")
+                for u in (0.0, 1.0 - 2.0**-53):
+                    check_draw(label, ranges, [u] * len(ranges))
+
+
+def write_preset(preset: Preset) -> dict[str, Any]:
+    """Return the content of a file that says all of a preset."""
+
+    def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
+        return {name: write_range(spec) for name, spec in ranges.items() if not isinstance(spec, Matching)}
+
+    spectra = _spectra_of(preset)
+    return {
+        "name": preset.name,
+        "common": plain(preset.common),
+        **({"spectra": {name: dict(series) for name, series in spectra.items()}} if spectra else {}),
+        **{label: plain(ranges) for label, ranges in preset.models.items()},
+        "bench": {"share": preset.bench_share, **{label: plain(ranges) for label, ranges in preset.bench.items()}},
+    }
+
+
+def format_preset(preset: Preset) -> str:
+    r"""Return a preset as TOML, with the unit and the meaning of every parameter.
+
+    Parameters
+    ----------
+    preset : Preset
+        The preset.
+
+    Returns
+    -------
+    str
+        The text of a file that :func:`load_preset` reads as the same preset.
+
+    Examples
+    --------
+    >>> print(*format_preset(PRESETS["paper"]).splitlines()[:5], sep="\n")
+    name = "paper"
+    <BLANKLINE>
+    [common]
+    sampling_rate = 25000  # samples per second [Hz]
+    frequency = 50  # nominal frequency of the grid [Hz]
+    """
+    return "\n".join(preset_lines(write_preset(preset))) + "\n"
+
+
+def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """The lines of TOML that say what :func:`write_preset` returns; tables have names that begin with the prefix."""
+    lines = [f"name = {to_toml(table['name'])}"]
+    for key, content in table.items():
+        if key == "name":
+            continue
+        catalogue = EVENT_CLASSES[key].catalogue if key in EVENT_CLASSES else PARAMETERS
+        plain = {name: value for name, value in content.items() if key != "bench" or name == "share"}
+        lines += ["", f"[{prefix}{key}]", *_lines(plain, {} if key == "spectra" else catalogue)]
+        for label in (label for label in content if label not in plain):
+            lines += ["", f"[{prefix}bench.{label}]", *_lines(content[label], PARAMETERS)]
+    return lines
+
+
+def _lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> list[str]:
+    return [f"{name} = {to_toml(value)}{_comment(name, value, catalogue)}" for name, value in content.items()]
+
+
+def _comment(name: str, value: object, catalogue: Mapping[str, Parameter]) -> str:
+    """What a parameter means, and its unit unless the range has one of its own."""
+    if name in ("spectrum", "share"):
+        return "  # names of [spectra], all equally likely" if name == "spectrum" else "  # of all events"
+    if name not in catalogue:
+        return ""
+    unit = catalogue[name].unit
+    shown = unit != "1" and not (isinstance(value, Mapping) and value.keys() & {"unit", "inside", "same"})
+    return f"  # {catalogue[name].meaning}{f' [{unit}]' if shown else ''}"

@@ -1,0 +1,52 @@
+"""What can be told to the extraction of features."""
+
+from pqswarm._options import Parameters, option, parameters
+from pqswarm.features._filters import FILTERS
+from pqswarm.features.wavelet import BORDERS, decomposition_level
+
+__all__ = ["WAVELETS", "FeatureOptions"]
+
+WAVELETS: tuple[str, ...] = tuple(FILTERS)
+"""The names of the wavelets: Daubechies' of least delay, her symlets, and coiflets."""
+
+
+@parameters
+class FeatureOptions(Parameters):
+    """How features are extracted: which wavelet, how many levels, and how a signal goes on at its ends.
+
+    The defaults are those of the paper, and our choice of the border mode, MATLAB's default.
+
+    Examples
+    --------
+    >>> options = FeatureOptions(wavelet="db4", level=5)
+    >>> options.describe(), options.level_at(25_000, 50), options.n_features(25_000, 50)
+    ('db4, level 5, border symmetric', 5, 66)
+    """
+
+    _owner = "features"
+
+    wavelet: str = option(default="sym6", choices=WAVELETS, meaning="orthogonal wavelet")
+    level: int | None = option(
+        default=None, low=1, high=20, meaning="levels of the transform; None for the paper's rule of thumb"
+    )
+    border: str = option(default="symmetric", choices=BORDERS, meaning="how a signal is continued at its ends")
+
+    def level_at(self, sampling_rate: float, frequency: float) -> int:
+        """Return the level at a sampling rate and a frequency of the grid [Hz]."""
+        return decomposition_level(sampling_rate, frequency) if self.level is None else self.level
+
+    def n_features(self, sampling_rate: float, frequency: float) -> int:
+        """Return the number of features at a sampling rate and a frequency of the grid [Hz]."""
+        from pqswarm.features.matrix import FUNCTIONS
+
+        return len(FUNCTIONS) * (self.level_at(sampling_rate, frequency) + 1)
+
+    def describe(self) -> str:
+        """Return the options in words."""
+        level = "level by rule of thumb" if self.level is None else f"level {self.level}"
+        return f"{self.wavelet}, {level}, border {self.border}"
+
+    def changed(self) -> dict[str, str | int]:
+        """Return the options that are not the default."""
+        default = type(self)().settings()
+        return {name: value for name, value in self.settings().items() if value != default[name]}

@@ -1,0 +1,316 @@
+"""Comparisons of independent runs: no run of one algorithm belongs to a run of another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import FloatArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.statistics._checks import checked_alpha, checked_sample
+from pqswarm.statistics.control_tests import hommel
+from pqswarm.statistics.intervals import LEAST_RUNS, Interval, bootstrap_difference, superiority
+
+__all__ = ["ACCURACY_MARGIN", "MARGIN", "Comparison", "compare_runs", "equivalence", "mann_whitney"]
+
+MARGIN = 0.05
+"""By default means that differ by less than this share of the first one's are practically equal: our choice."""
+
+ACCURACY_MARGIN = 0.01
+"""The same for results of which the higher is better: 1 % is customary for accuracies."""
+
+_EXACT = 2500  # pairs of runs, up to which all ways to deal the results to two algorithms are counted
+
+Verdict = Literal["better", "worse", "practically equal", "cannot be told"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Independent runs of two algorithms, compared.
+
+    Attributes
+    ----------
+    algorithm, against : str
+        Names of both.
+    n_runs, n_runs_against : int
+        Numbers of runs.
+    p_value : float
+        Two-sided p-value of the Mann-Whitney test, as if it were the only comparison.
+    p_hommel : float
+        The same, adjusted for the number of comparisons that were made together.
+    method : {"exact", "normal"}
+        How it was computed; see :func:`mann_whitney`.
+    superiority : Interval
+        Probability that a run of `algorithm` is better than a run of `against`; see :func:`superiority`.
+    mean, mean_against : float
+        Means.
+    difference : Interval
+        Mean of `algorithm` less that of `against`; see :func:`bootstrap_difference`.
+    margin : float
+        Differences of means below it do not matter, in the unit of the values.
+    p_equivalence : float or None
+        p-value of the equivalence test within that margin, adjusted like `p_hommel`; None if there are fewer than 5
+        runs of one.
+    alpha : float
+        Level of significance.
+    """
+
+    algorithm: str
+    against: str
+    n_runs: int
+    n_runs_against: int
+    p_value: float
+    p_hommel: float
+    method: Literal["exact", "normal"]
+    superiority: Interval
+    mean: float
+    mean_against: float
+    difference: Interval
+    margin: float
+    p_equivalence: float | None
+    alpha: float
+
+    @property
+    def ratio(self) -> float | None:
+        """Mean of `algorithm` divided by that of `against`; None if the latter is 0."""
+        return self.mean / self.mean_against if self.mean_against else None
+
+    @property
+    def within_margin(self) -> bool:
+        """Whether the equivalence test says that the means differ by less than the margin."""
+        return self.p_equivalence is not None and self.p_equivalence <= self.alpha
+
+    @property
+    def verdict(self) -> Verdict:
+        """What can be said: a difference if one is shown, else that it does not matter if that is, else neither."""
+        if self.p_hommel <= self.alpha and self.superiority.estimate != 0.5:
+            return "better" if self.superiority.estimate > 0.5 else "worse"
+        return "practically equal" if self.within_margin else "cannot be told"
+
+    def row(self) -> dict[str, Any]:
+        """Return a row of a table, with plain values."""
+        return {
+            "algorithm": self.algorithm,
+            "against": self.against,
+            "p_value": self.p_value,
+            "p_hommel": self.p_hommel,
+            "superiority": self.superiority.estimate,
+            "superiority_lower": self.superiority.lower,
+            "superiority_upper": self.superiority.upper,
+            "difference": self.difference.estimate,
+            "difference_lower": self.difference.lower,
+            "difference_upper": self.difference.upper,
+            "ratio": self.ratio,
+            "margin": self.margin,
+            "p_equivalence": self.p_equivalence,
+            "verdict": self.verdict,
+        }
+
+
+def mann_whitney(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[float, Literal["exact", "normal"]]:
+    """Test whether independent runs of two algorithms come from one distribution (Mann-Whitney, Wilcoxon rank sum).
+
+    Up to 2500 pairs of runs, such as 50 of each, the test is exact, also with ties: all ways to deal the pooled
+    results to two algorithms are counted, and p is twice the share of those that favour one as much as what was found.
+    Beyond that it is `scipy.stats.mannwhitneyu` with the normal approximation, corrected for ties and continuity.
+
+    Parameters
+    ----------
+    x, y : array_like of shape (n_runs,)
+        Results of independent runs; the numbers of runs may differ.
+
+    Returns
+    -------
+    p_value : float
+        Two-sided p-value.
+    method : {"exact", "normal"}
+        How it was computed.
+
+    References
+    ----------
+    .. [1] H. B. Mann, D. R. Whitney, "On a test of whether one of two random variables is stochastically larger than
+       the other", Annals of Mathematical Statistics 18 (1947) 50-60, doi:10.1214/aoms/1177730491
+
+    Examples
+    --------
+    >>> mann_whitney([1.0, 2.0, 2.0], [3.0, 3.0, 4.0])
+    (0.1, 'exact')
+    """
+    from scipy.stats import mannwhitneyu, rankdata
+
+    first, second = sorted((checked_sample("x", x), checked_sample("y", y)), key=len)
+    pooled = np.concatenate([first, second])
+    if np.ptp(pooled) == 0:
+        return 1.0, "exact"
+    if first.size * second.size > _EXACT:
+        return float(mannwhitneyu(first, second, method="asymptotic").pvalue), "normal"
+    ranks = (2 * rankdata(pooled)).astype(np.int64)  # doubled, so that those of ties are integers
+    # ways[k, s]: how many sets of k results have the sum of ranks s
+    ways = np.zeros((first.size + 1, int(np.sort(ranks)[-first.size :].sum()) + 1))
+    ways[0, 0] = 1.0
+    for rank in ranks:
+        ways[1:, rank:] += ways[:-1, :-rank]
+    share = ways[-1] / ways[-1].sum()
+    found = int(ranks[: first.size].sum())
+    tails = float(share[: found + 1].sum()), float(share[found:].sum())
+    return min(1.0, 2 * min(tails)), "exact"
+
+
+def equivalence(x: npt.ArrayLike, y: npt.ArrayLike, margin: float) -> float | None:
+    """Test whether the means of independent runs of two algorithms differ by less than a margin.
+
+    Two one-sided Welch tests (TOST) of the hypotheses that the mean of `x` is above, or below, that of `y` by the
+    margin or more; p is the greater of both p-values. A p-value of at most alpha says the same as a Welch interval of
+    confidence 1 - 2 alpha for the difference that lies within the margin. A large one says nothing: it is no evidence
+    of a difference, and a small one is none of equality, but of a difference that does not matter if the margin does
+    not.
+
+    Parameters
+    ----------
+    x, y : array_like of shape (n_runs,)
+        Results of independent runs; the numbers of runs and the variances may differ.
+    margin : float
+        The smallest difference of the means that matters, in their unit.
+
+    Returns
+    -------
+    float or None
+        p-value; None if there are fewer than 5 runs of one, of which the variance is too uncertain.
+
+    References
+    ----------
+    .. [1] D. J. Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for assessing
+       the equivalence of average bioavailability", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987) 657-680,
+       doi:10.1007/BF01068419
+    .. [2] D. Lakens, "Equivalence tests", Social Psychological and Personality Science 8 (2017) 355-362,
+       doi:10.1177/1948550617697177
+
+    Examples
+    --------
+    >>> x, y = [5.0, 5.2, 4.9, 5.1, 5.0], [5.1, 5.0, 5.2, 4.9, 5.1]
+    >>> round(equivalence(x, y, margin=0.5), 4), round(equivalence(x, y, margin=0.1), 2)
+    (0.0001, 0.15)
+    """
+    from scipy.stats import ttest_ind_from_stats
+
+    first, second = checked_sample("x", x), checked_sample("y", y)
+    if not np.isfinite(margin) or margin < 0:
+        raise PqswarmError(f"margin must be a number of at least 0, in the unit of the values, not {margin!r}.")
+    if min(first.size, second.size) < LEAST_RUNS:
+        return None
+    difference = float(first.mean() - second.mean())
+    if np.ptp(first) == np.ptp(second) == 0:
+        return 0.0 if abs(difference) < margin else 1.0
+    spreads = [(float(sample.std(ddof=1)), sample.size) for sample in (first, second)]
+    one_sided: Any = partial(ttest_ind_from_stats, equal_var=False)
+    above = one_sided(difference + margin, *spreads[0], 0.0, *spreads[1], alternative="greater")
+    below = one_sided(difference - margin, *spreads[0], 0.0, *spreads[1], alternative="less")
+    return max(float(above.pvalue), float(below.pvalue))
+
+
+def compare_runs(
+    samples: Mapping[str, npt.ArrayLike],
+    *,
+    control: str | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    lower_is_better: bool = True,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Compare independent runs of one algorithm with those of each other, or of chosen pairs.
+
+    Each comparison has a test (:func:`mann_whitney`), the probability that one run beats the other
+    (:func:`superiority`), the difference of the means (:func:`bootstrap_difference`) and a test that it does not
+    matter (:func:`equivalence`). p-values are adjusted for the number of comparisons by :func:`hommel`; intervals are
+    not.
+
+    Parameters
+    ----------
+    samples : mapping of str to array_like of shape (n_runs,)
+        Results of the runs of each algorithm; the numbers of runs may differ.
+    control : str, optional
+        The algorithm to compare with each other one; that with the best mean if neither it nor `pairs` is given.
+    pairs : sequence of (str, str), optional
+        Pairs to compare instead, the first of each against the second.
+    lower_is_better : bool
+        Whether results are errors or sizes, or something of which more is better, such as accuracies.
+    margin : float, optional
+        Means that differ by less than this share of the mean of the first are practically equal. By default 0.05,
+        and 0.01 if the higher is better. It is for you to say what difference matters; the default is our choice.
+    alpha : float
+        Level of significance; intervals have a confidence of 1 - alpha.
+    seed : int
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    list of Comparison
+        One for each other algorithm, the control first in each; or one for each pair.
+
+    Examples
+    --------
+    >>> errors = {"2D-UPSO": [0.07, 0.08, 0.07, 0.08, 0.07], "GA": [0.13, 0.14, 0.13, 0.15, 0.14]}
+    >>> (comparison,) = compare_runs(errors, control="2D-UPSO")
+    >>> comparison.verdict, round(comparison.p_value, 4), comparison.superiority.estimate
+    ('better', 0.0079, 1.0)
+    """
+    checked = {str(name): checked_sample(f"samples of {name!r}", values) for name, values in samples.items()}
+    share = (MARGIN if lower_is_better else ACCURACY_MARGIN) if margin is None else margin
+    alpha = checked_alpha(alpha)
+    if not isinstance(share, int | float | np.number) or not 0 <= share < np.inf:
+        raise PqswarmError(f"margin must be a share of the mean, such as 0.05, not {margin!r}.")
+    if len(checked) < 2:
+        raise PqswarmError("samples must hold the runs of at least two algorithms.")
+    if control is not None and pairs is not None:
+        raise PqswarmError("give a control or pairs, not both.")
+    if pairs is None:
+        if control is None:
+            control = (min if lower_is_better else max)(checked, key=lambda name: float(checked[name].mean()))
+        pairs = [(control, name) for name in checked if name != control]
+    for one, other in pairs:
+        for name in (one, other):
+            if name not in checked:
+                raise unknown_name("algorithm", name, checked)
+        if one == other:
+            raise PqswarmError(f"a pair must hold two algorithms, not {one!r} twice.")
+    alone = [_compare(checked, pair, lower_is_better, float(share), alpha, seed) for pair in pairs]
+    adjusted = hommel([comparison.p_value for comparison in alone]).tolist()
+    equal = hommel([1.0 if c.p_equivalence is None else c.p_equivalence for c in alone]).tolist()
+    return [
+        replace(c, p_hommel=p, p_equivalence=None if c.p_equivalence is None else q)
+        for c, p, q in zip(alone, adjusted, equal, strict=True)
+    ]
+
+
+def _compare(
+    samples: Mapping[str, FloatArray],
+    pair: tuple[str, str],
+    lower_is_better: bool,
+    share: float,
+    alpha: float,
+    seed: int,
+) -> Comparison:
+    """One comparison, with p-values that are not adjusted yet."""
+    x, y = (samples[name] for name in pair)
+    p, method = mann_whitney(x, y)
+    margin = share * abs(float(x.mean()))
+    return Comparison(
+        algorithm=pair[0],
+        against=pair[1],
+        n_runs=x.size,
+        n_runs_against=y.size,
+        p_value=p,
+        p_hommel=p,
+        method=method,
+        superiority=superiority(x, y, lower_is_better=lower_is_better, alpha=alpha),
+        mean=float(x.mean()),
+        mean_against=float(y.mean()),
+        difference=bootstrap_difference(x, y, alpha=alpha, seed=seed),
+        margin=margin,
+        p_equivalence=equivalence(x, y, margin),
+        alpha=alpha,
+    )

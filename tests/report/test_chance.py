@@ -1,0 +1,159 @@
+"""What is said of chance follows from the comparisons, and is no stronger."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.report.studies import chapter, replanned, tables, told
+
+from pqswarm.errors import PqswarmError
+from pqswarm.report import write_report
+from pqswarm.report.comparison_figures import plot_superiority
+from pqswarm.report.interactive import mark_of
+from pqswarm.report.sections.chance import say_error, say_friedman, say_size, verdict_in_words
+from pqswarm.statistics import compare_runs, friedman
+
+
+def runs_of(record, errors, sizes):
+    masks = [np.arange(99) < size for size in sizes]
+    pairs = zip(errors, masks, strict=True)
+    return [replace(record, result=replace(record.result, error=error, mask=mask)) for error, mask in pairs]
+
+
+@pytest.fixture
+def made(knn):
+    """Ten runs each: 2D-UPSO is like GA by error, below ACO, above BPSO; smaller than all but BPSO."""
+    generator = np.random.default_rng(0)
+    noise = generator.normal(0, 0.001, (4, 10))
+    means = {"GA": (0.1, 40), "ACO": (0.2, 40), "BPSO": (0.05, 10), "2D-UPSO": (0.1, 20)}
+    runs = {
+        title: runs_of(knn.runs[title][0], error + noise[i], size + np.arange(10) % 5)
+        for i, (title, (error, size)) in enumerate(means.items())
+    }
+    return replace(knn, runs=runs, sequential={}, held_out={}, noise=None)
+
+
+def test_answers_and_tables_agree(study, made):
+    answer = told(study, made)
+    assert "Over 10 runs, the error rate of 2D-UPSO is lower than that of ACO (Mann-Whitney test, p = " in answer
+    assert ", higher than that of BPSO (Mann-Whitney test, p = " in answer
+    assert "practically equal to that of GA (the means differ by less than 5 %: equivalence test, p = " in answer
+    assert "2D-UPSO selects fewer features than GA and ACO: on average 52 % of theirs, and fewer in all pairs" in answer
+    assert "and more features than BPSO: on average 183 % of theirs, and more in all pairs of runs." in answer
+    shown = tables(study, made)
+    rows = {row["against"]: row for row in shown["unpaired-error"].rows if row["algorithm"] == "2D-UPSO"}
+    assert rows["GA"]["verdict"] == "practically equal within ±0.005"
+    assert rows["ACO"]["verdict"] == "smaller error"
+    assert rows["BPSO"]["verdict"] == "larger error"
+    best = [row["against"] for row in shown["unpaired-error"].rows if row["algorithm"] == "BPSO"]
+    assert best == ["GA", "ACO", "2D-UPSO"]  # the best by average rank is another than the reference
+    assert {row["control"] for row in shown["posthoc-error"].rows} == {"2D-UPSO", "BPSO"}
+    low, high = shown["performance"].rows[0]["J_interval"]
+    assert low < shown["performance"].rows[0]["mean_J"] < high
+    assert "95 % interval of the mean" in shown["performance"].markdown()
+    assert "J_lower,J_upper" in shown["performance"].csv()
+    words = [word for part in chapter(study, made).parts for word in part.content.words]
+    assert any("its blocks are arbitrary, and carry no information" in word for word in words)
+
+
+def test_control_and_pairs_of_the_plan(study, made):
+    plan = study.plan.compared("ga", [("ACO", "ga"), ("bpso", "2d-upso")])
+    other = replace(study, plan=plan)
+    shown = tables(other, made)
+    assert [row["algorithm"] for row in shown["unpaired-error"].rows] == ["GA"] * 3 + ["BPSO"] * 3
+    assert [(row["algorithm"], row["against"]) for row in shown["pairs-size"].rows] == [
+        ("ACO", "GA"),
+        ("BPSO", "2D-UPSO"),
+    ]
+    answer = told(other, made)
+    assert "Over 10 runs, the error rate of ACO is higher than that of GA (Mann-Whitney test, p = " in answer
+    best = tables(replace(study, plan=plan.compared("best", ())), made)
+    assert {row["algorithm"] for row in best["unpaired-error"].rows} == {"BPSO"}
+    assert "pairs-error" not in best
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_runs_say_nothing(study, knn, n):
+    few = {title: records[:n] for title, records in knn.runs.items()}
+    found = replace(knn, runs=few)
+    assert not {"unpaired-error", "friedman", "posthoc-error"} & set(tables(study, found))
+    assert "Over " not in told(study, knn, runs=few)
+
+
+def test_three_runs_are_said_to_be_too_few(study, knn):
+    assert "Over 3 runs, no difference of error rates can be told from chance, however large" in told(study, knn)
+    alone = {"2D-UPSO": knn.runs["2D-UPSO"]}
+    assert "Over " not in told(study, knn, runs=alone, held_out={})
+
+
+def test_sentences_on_comparisons():
+    def compared(**values):
+        return compare_runs(values, control="A", margin=0.05)
+
+    same = compared(A=[1.0, 2.0, 3.0, 4.0], B=[1.0, 2.0, 3.0, 4.0])
+    assert say_error(same, 0.05) == "Over 4 runs, the error rate of A cannot be told apart from that of B (p = 1.0)."
+    assert say_size(same) == (
+        "Over 4 runs, A selects subsets that cannot be told apart by size from those of B (p = 1.0)."
+    )
+    apart = {name: [mean + i / 100 for i in range(5)] for name, mean in {"A": 1, "B": 2, "C": 3, "D": 3}.items()}
+    assert say_error(compared(**apart), 0.05).startswith(
+        "Over 5 runs, the error rate of A is lower than that of each of the others (Mann-Whitney test, each p ≤ 0.0079)"
+    )
+    most = compare_runs({"A": [1, 2, 3, 4, 5, 9], "B": [8, 9, 10, 11, 12, 13]}, control="A")
+    assert most[0].verdict == "better"
+    assert "and fewer in 95.8 % of the pairs of runs." in say_size(most)  # 34.5 of 36, rounded down
+
+
+def test_verdicts_say_no_more_than_is_shown():
+    def verdict(x, y, margin=0.05):
+        return verdict_in_words(*compare_runs({"A": x, "B": y}, control="A", margin=margin), "smaller", "larger")
+
+    close = np.arange(20) / 1e4
+    assert verdict(1 + close, 1.003 + close) == "smaller, but within ±0.05"
+    assert verdict([1, 2, 3, 4, 5, 6, 7, 99], [8, 9, 10, 11, 12, 13, 14, 15]) == (
+        "smaller in most pairs of runs, not in the mean"
+    )
+    assert verdict([1, 5, 3], [2, 4, 6]) == "cannot be told"
+
+
+def test_sentences_on_the_friedman_test():
+    def say(errors, names, control):
+        return say_friedman(friedman(np.array(errors, dtype=float), names=names), control)
+
+    assert "the error rate of A is significantly lower than that of B and C." in say([[0, 1, 2]] * 40, list("ABC"), "A")
+    middle = say([[0, 1, 2]] * 40, list("ABC"), "B")
+    assert "of B is significantly lower than that of C and significantly higher than that of A." in middle
+    level = say([[0, 0.5, 2], [0.5, 0, 2]] * 20 + [[0, 1, 2]], list("ABC"), "A")
+    assert "significantly lower than that of C and not told apart from that of B." in level
+    assert "do not differ more than chance allows" in say([[0, 1], [1, 0]], ["A", "B"], "A")
+
+
+def test_report_with_another_control_and_pair(smoke_study, tmp_path):
+    out = write_report(smoke_study, "md", tmp_path / "a.md", control="GA", pairs=[("aco", "BPSO")])
+    text = out.read_text(encoding="utf-8")
+    assert "After the Friedman test: each algorithm against GA" in text
+    assert text.count("**Chosen pairs, all runs with all runs, with k-NN") == 2
+    planned = replanned(smoke_study, tmp_path / "study", control="ga", comparisons=[["aco", "bpso"]])
+    again = write_report(planned, "md", tmp_path / "b.md").read_text(encoding="utf-8")
+    assert [line for line in again.splitlines() if line.startswith(("**", "- Over"))] == [
+        line for line in text.splitlines() if line.startswith(("**", "- Over"))
+    ]
+    with pytest.raises(PqswarmError, match="unknown control 'chBSPO': did you mean 'chBPSO'"):
+        write_report(smoke_study, "md", tmp_path / "c.md", control="chBSPO")
+
+
+def test_figure_of_superiority():
+    values = {"2D-UPSO": [1, 2, 3, 4], "GA": [5, 6, 7, 8], "ACO": [2, 3, 5, 6]}
+    comparisons = compare_runs(values, control="2D-UPSO")
+    figure = plot_superiority({"error": comparisons, "size": comparisons})
+    left, right = figure.axes
+    assert [label.get_text() for label in right.get_yticklabels()] == ["", ""]
+    dots = [line for line in left.lines if line.get_marker() not in ("None", "", None)]
+    assert [dot.get_xdata()[0] for dot in dots] == [1.0, comparisons[1].superiority.estimate]
+    assert mark_of(dots[0]).series == "GA"
+    assert mark_of(dots[0]).tips[0].startswith("2D-UPSO against GA: 1.000 (0.")
+    pairs = compare_runs(values, pairs=[("GA", "ACO"), ("ACO", "2D-UPSO")])
+    labels = plot_superiority({"error": pairs}).axes[0].get_yticklabels()
+    assert [label.get_text() for label in labels] == ["GA / ACO", "ACO / 2D-UPSO"]
+    with pytest.raises(PqswarmError, match="panels is empty"):
+        plot_superiority({})

@@ -1,0 +1,49 @@
+"""Binary swarms, with all of their options, against a slow twin that is given the same random numbers."""
+
+import numpy as np
+import pytest
+
+from pqswarm._random import stream
+from pqswarm.search import ALGORITHMS, CatfishBPSO
+from tests.reference import searches
+from tests.search.problems import problem
+
+
+@pytest.mark.parametrize("randomness", ["element", "particle"])
+@pytest.mark.parametrize(
+    ("name", "options", "twin"),
+    [
+        ("bpso", {}, {}),
+        ("cbpso", {}, {"catfish": "extreme"}),
+        ("cbpso", {"catfish_positions": "random"}, {"catfish": "random"}),
+        ("chbpso", {}, {"chaos": 0.48}),
+    ],
+)
+def test_binary_swarms_equal_their_slow_twin(name, options, twin, randomness):
+    table = problem("breast cancer, 12 features, Gaussian NB")
+    fast = ALGORITHMS[name](12, 7, {"randomness": randomness, **options})
+    slow = searches.BPSO(12, stream(7, ()), pairs=randomness == "particle", **twin)
+    for _ in range(40):
+        masks = fast.ask()
+        np.testing.assert_array_equal(masks, slow.x)
+        errors = table.errors(masks)
+        fast.tell(masks, errors)
+        slow.see(errors)
+        np.testing.assert_array_equal(fast.gbest, slow.gbest)
+        slow.move()
+        fast.ask()
+        np.testing.assert_allclose(fast.velocities, slow.v, rtol=1e-12, atol=1e-12)
+
+
+def test_reinitialised_catfish_are_random_subsets_of_the_wanted_size():
+    search = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_share": 1.0})
+    sized = CatfishBPSO(40, 0, {"catfish_positions": "random", "refresh_gap": 1, "catfish_share": 1.0, "size": 7})
+    taken = 0
+    for _ in range(41):
+        masks = search.ask()
+        search.tell(masks, np.full(30, 0.5))
+        taken += masks.sum()
+        other = sized.ask()
+        sized.tell(other, np.full(30, 0.5))
+        assert (other.sum(axis=1) == 7).all()
+    assert abs(taken / (41 * 30 * 40) - 0.5) < 0.01  # four standard deviations

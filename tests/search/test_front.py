@@ -1,0 +1,62 @@
+"""The front of error and size that searches through sizes keep."""
+
+import numpy as np
+import pytest
+
+from pqswarm.search import ALGORITHMS, Run, minimize
+from tests.search.problems import problem
+
+TABLE = "breast cancer, 12 features, Gaussian NB"
+
+
+def slow_front(masks, errors):
+    """Sizes and errors of the subsets that no smaller one, or other of the same size, equals; the first of equals."""
+    front, least = [], np.inf
+    for size in range(1, masks.shape[1] + 1):
+        rows = [row for row in range(len(masks)) if masks[row].sum() == size]
+        best = min(rows, key=lambda row: errors[row], default=None)
+        if best is not None and errors[best] < least:
+            front.append(masks[best].tolist())
+            least = errors[best]
+    return front
+
+
+@pytest.mark.parametrize("name", ["sffs", "ranking"])
+@pytest.mark.parametrize("budget", [1, 12, 50, 10**4])
+def test_the_front_is_that_of_all_that_was_evaluated(name, budget):
+    table = problem(TABLE)
+    run, asked = Run(ALGORITHMS[name](12), budget), []
+    while not run.done:
+        again = Run(ALGORITHMS[name](12), budget)  # as after an interruption
+        again.restore(run.state())
+        run = again
+        asked.append(run.ask())
+        run.tell(table.errors(asked[-1]))
+    masks, result = np.concatenate(asked), run.result()
+    assert result.front_masks.tolist() == slow_front(masks, table.errors(masks))
+    np.testing.assert_array_equal(result.front_errors, table.errors(result.front_masks))
+    assert result.front_errors[-1] == result.error
+
+
+def test_a_search_that_is_told_a_size_has_no_front():
+    assert minimize("sffs", problem(TABLE), 10**4, parameters={"size": 3}).front_masks is None
+
+
+def test_a_front_without_any_finite_error_is_one_subset():
+    class Failing:
+        n_features = 5
+
+        @staticmethod
+        def errors(masks):
+            return np.full(len(masks), np.inf)
+
+    result = minimize("sffs", Failing, 100)
+    assert result.front_masks.sum() == 1
+    assert result.front_errors.tolist() == [np.inf]
+
+
+def test_a_damaged_front_is_refused():
+    run = Run(ALGORITHMS["sffs"](12), 50)
+    run.tell(problem(TABLE).errors(run.ask()))
+    with pytest.raises(ValueError, match="not that of a run of this search"):
+        run.restore(run.state() | {"front_errors": np.zeros(7)})

@@ -1,0 +1,192 @@
+"""Comparisons of independent runs: against scipy, R, enumeration and simulation."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import ttost_ind
+
+from pqswarm.errors import PqswarmError
+from pqswarm.statistics import (
+    bootstrap_difference,
+    bootstrap_mean,
+    compare_runs,
+    equivalence,
+    mann_whitney,
+    superiority,
+)
+
+TIED = st.lists(st.integers(0, 4).map(float), min_size=1, max_size=5)
+
+
+@given(TIED, TIED)
+@settings(max_examples=40)
+def test_exact_test_counts_all_ways_to_deal_the_results(x, y):
+    pooled = stats.rankdata([*x, *y])
+    sums = np.array([pooled[list(chosen)].sum() for chosen in combinations(range(pooled.size), len(x))])
+    found = pooled[: len(x)].sum()
+    expected = min(1.0, 2 * min((sums <= found).mean(), (sums >= found).mean()))
+    assert mann_whitney(x, y) == (pytest.approx(expected), "exact")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_test_without_ties_is_that_of_scipy(seed):
+    generator = np.random.default_rng(seed)
+    x, y = generator.normal(size=40), generator.normal(0.5, 2.0, size=11)
+    expected = stats.mannwhitneyu(x, y, method="exact").pvalue
+    assert mann_whitney(x, y)[0] == pytest.approx(expected)
+    assert mann_whitney(y, x)[0] == pytest.approx(expected)
+
+
+def test_example_of_r():
+    """Permeability of the placenta, ``?wilcox.test`` (Hollander and Wolfe, 69 f.): W = 35, p = 0.1272 one-sided."""
+    term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46]
+    early = [1.15, 0.88, 0.90, 0.74, 1.21]
+    assert mann_whitney(term, early)[0] / 2 == pytest.approx(0.1272, abs=5e-5)
+    assert superiority(term, early, lower_is_better=False).estimate == 35 / 50
+
+
+def test_many_runs_take_the_normal_approximation_and_it_is_close():
+    generator = np.random.default_rng(0)
+    x, y = generator.integers(0, 30, 51).astype(float), generator.integers(3, 33, 51).astype(float)
+    p, method = mann_whitney(x, y)
+    assert method == "normal"
+    assert p == stats.mannwhitneyu(x, y, method="asymptotic").pvalue
+    assert mann_whitney(x[:50], y[:50])[1] == "exact"
+    assert mann_whitney(x[:50], y[:50])[0] == pytest.approx(stats.mannwhitneyu(x[:50], y[:50]).pvalue, rel=0.1)
+
+
+def test_no_outcome_of_three_runs_is_significant():
+    assert mann_whitney([1, 1, 1], [2, 2, 2])[0] == pytest.approx(0.1)  # the normal approximation says 0.047
+    assert mann_whitney([3, 3], [3, 3])[0] == 1.0
+
+
+def test_superiority_of_a_published_example():
+    """``ci.mann`` of the R package statpsych: 0.86875, with another interval, by Sen, of 0.629 to 1."""
+    y1 = [9.4, 10.3, 58.3, 106.0, 31.0, 46.2, 12.0, 19.0, 135.0, 159.0]
+    y2 = [14.6, 5.1, 8.1, 22.7, 6.4, 4.4, 19.0, 3.2]
+    found = superiority(y1, y2, lower_is_better=False)
+    assert found.estimate == 0.86875
+    assert (found.lower, found.upper) == (pytest.approx(0.629, abs=0.04), pytest.approx(0.96, abs=0.01))
+    turned = superiority(y1, y2)
+    assert (turned.lower, turned.upper) == (pytest.approx(1 - found.upper), pytest.approx(1 - found.lower))
+
+
+@pytest.mark.parametrize("n", [5, 40])
+def test_interval_of_complete_separation_has_a_length(n):
+    found = superiority(np.arange(n), np.arange(n) + n)
+    assert (found.estimate, found.upper) == (1.0, 1.0)
+    # The end where (1 - theta)^2 = z^2 V(theta), divided by 1 - theta.
+    theta, z = found.lower, stats.norm.isf(0.025)
+    spread = 1 + (n - 1) * ((1 - theta) / (2 - theta) + theta / (1 + theta))
+    assert 1 - theta == pytest.approx(z**2 * theta / n**2 * spread)
+
+
+@pytest.mark.parametrize(("shift", "scale", "n"), [(0.0, 1.0, 40), (1.0, 1.0, 10), (2.0, 3.0, 40), (2.5, 1.0, 20)])
+def test_interval_of_superiority_covers(shift, scale, n):
+    generator = np.random.default_rng(1)
+    truth = stats.norm.cdf(shift / np.hypot(1, scale))
+    samples = [(generator.normal(size=n), generator.normal(shift, scale, n)) for _ in range(400)]
+    found = [superiority(x, y) for x, y in samples]
+    assert 0.92 < np.mean([interval.lower <= truth <= interval.upper for interval in found]) <= 0.99
+
+
+def test_bootstrap_is_deterministic_and_covers():
+    generator = np.random.default_rng(2)
+    sample = generator.normal(10, 3, 40)
+    assert bootstrap_mean(sample) == bootstrap_mean(sample)
+    assert bootstrap_mean(sample) != bootstrap_mean(sample, seed=1)
+    low, high = bootstrap_mean(sample).ends
+    expected = stats.t.interval(0.95, 39, sample.mean(), stats.sem(sample))
+    assert (low, high) == pytest.approx(expected, abs=0.2)
+    hits = 0
+    for _ in range(60):
+        x, y = generator.exponential(1.0, 30), generator.exponential(1.0, 20) + 1
+        low, high = bootstrap_difference(x, y).ends
+        hits += low <= -1 <= high
+    assert hits >= 51
+
+
+def test_bootstrap_of_what_does_not_vary_or_is_too_little():
+    assert bootstrap_mean([3.0] * 8).ends == (3.0, 3.0)
+    assert bootstrap_mean([1.0, 2.0, 3.0, 4.0]).ends is None
+    low, high = bootstrap_difference([0.1] * 6, [1.0, 2.0, 3.0, 2.0, 1.0]).ends
+    assert low < 0.1 - 1.8 < high
+
+
+@pytest.mark.parametrize("margin", [0.1, 0.5, 2.0])
+def test_equivalence_is_that_of_statsmodels(margin):
+    generator = np.random.default_rng(3)
+    x, y = generator.normal(0, 1, 20), generator.normal(0.2, 2, 30)
+    assert equivalence(x, y, margin) == pytest.approx(ttost_ind(x, y, -margin, margin, usevar="unequal")[0])
+
+
+def test_equivalence_is_rarely_claimed_of_means_a_margin_apart():
+    generator = np.random.default_rng(4)
+    claims = [equivalence(generator.normal(0, 1, 20), generator.normal(1, 1, 20), 1.0) <= 0.05 for _ in range(400)]
+    assert 0.02 < np.mean(claims) < 0.08
+
+
+def test_equivalence_of_what_does_not_vary_or_is_too_little():
+    assert equivalence([1.0] * 5, [1.0] * 5, 0.1) == 0.0
+    assert equivalence([1.0] * 5, [1.2] * 5, 0.1) == 1.0
+    assert equivalence([0.0] * 5, [0.0] * 5, 0.0) == 1.0
+    assert equivalence([1.0] * 4, [1.0] * 40, 0.1) is None
+
+
+def samples(n=20, **means):
+    generator = np.random.default_rng(5)
+    return {name: mean + generator.normal(0, 0.01, n) for name, mean in means.items()}
+
+
+def test_a_control_is_compared_with_each_other():
+    given = samples(A=1.0, B=1.2, C=1.001, D=0.9)
+    found = compare_runs(given, control="A", margin=0.03)
+    assert [(c.algorithm, c.against) for c in found] == [("A", "B"), ("A", "C"), ("A", "D")]
+    assert [c.verdict for c in found] == ["better", "practically equal", "worse"]
+    raw = [stats.mannwhitneyu(given["A"], given[name], method="exact").pvalue for name in "BCD"]
+    assert [c.p_value for c in found] == pytest.approx(raw)
+    assert [c.p_hommel for c in found] == pytest.approx(multipletests(raw, method="hommel")[1])
+    margin = 0.03 * given["A"].mean()
+    raw = [ttost_ind(given["A"], given[name], -margin, margin, usevar="unequal")[0] for name in "BCD"]
+    assert [c.p_equivalence for c in found] == pytest.approx(multipletests(raw, method="hommel")[1])
+    assert compare_runs(given, control="A", margin=0.001)[1].verdict == "cannot be told"
+    assert found[0].ratio == pytest.approx(given["A"].mean() / given["B"].mean())
+
+
+def test_directions_and_defaults():
+    given = samples(A=0.98, B=0.95)
+    (low,), (high,) = compare_runs(given), compare_runs(given, lower_is_better=False)
+    assert (low.algorithm, low.verdict) == ("B", "better")
+    assert (high.algorithm, high.verdict) == ("A", "better")
+    assert low.margin == pytest.approx(0.05 * given["B"].mean())
+    assert high.margin == pytest.approx(0.01 * given["A"].mean())
+    (pair,) = compare_runs(given | {"C": [1.0] * 3}, pairs=[("A", "B")])
+    assert (pair.verdict, pair.p_hommel) == ("worse", pair.p_value)
+    assert pair.row()["superiority_upper"] == pair.superiority.upper
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ({"A": [1.0]}, {}, "at least two algorithms"),
+        ({"A": [1.0], "B": []}, {}, "samples of 'B' must be a list of finite numbers"),
+        ({"A": [1.0], "B": [np.nan]}, {}, "samples of 'B' must be a list of finite numbers"),
+        ({"A": [1.0], "B": [1e200]}, {}, "samples of 'B' are too large"),
+        ({"Alpha": [1.0], "Beta": [2.0]}, {"control": "Alpa"}, "did you mean 'Alpha'"),
+        ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "C")]}, "unknown algorithm 'C'"),
+        ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "A")]}, "not 'A' twice"),
+        ({"A": [1.0], "B": [2.0]}, {"pairs": [("A", "B")], "control": "A"}, "not both"),
+        ({"A": [1.0], "B": [2.0]}, {"margin": -1}, "margin must be a share"),
+        ({"A": [1.0], "B": [2.0]}, {"alpha": 5}, "alpha must be"),
+    ],
+)
+def test_mistakes(given, options, message):
+    with pytest.raises(PqswarmError, match=message):
+        compare_runs(given, **options)
+    with pytest.raises(PqswarmError, match="margin must be a number"):
+        equivalence([1.0], [1.0], float("nan"))
