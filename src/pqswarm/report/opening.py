@@ -80,14 +80,15 @@ def say_limits(study: StudySummary) -> str:
         )
     else:
         parts.append("whether another run would have found the same")
-    parts.append(f"error rates less than {100 / study.n_events:.2g} points apart, which is one event")
+    parts.append(f"error rates less than {100 / study.n_events:.2g} points apart, which is one {study.noun}")
     paper, plan = load_plan("paper"), study.plan
     if plan.paper and plan.max_evaluations < paper.max_evaluations:
         parts.append(f"what the paper's {paper.max_evaluations} evaluations would have found")
     number = min(found.n_runs for found in study.classifiers)
     return (
-        f"What {runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} events cannot tell: "
-        f"{'; '.join(parts)}. All of it holds for these events, and for others only as far as these resemble them."
+        f"What {runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {study.noun}s cannot tell: "
+        f"{'; '.join(parts)}. All of it holds for these {study.noun}s, and for others only as far as these resemble "
+        f"them."
     )
 
 

@@ -72,8 +72,8 @@ def most_frequent(found: ClassifierSummary, class_names: Sequence[str], count: i
                 "after": ("selected features", ""),
                 "after_share": ("% of all errors", ".1f"),
             },
-            note=f"Events of one class taken for the other, either way round, without noise, in the folds of stage II: "
-            f"with all features, by which the pairs are sorted, and with the best subset of {found.reference}.",
+            note=f"How many of one class are taken for the other, either way round, in the matrices above: with all "
+            f"features, by which the pairs are sorted, and with the best subset of {found.reference}.",
         )
     ]
 
