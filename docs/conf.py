@@ -40,6 +40,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "within_subsection_order": "site_parts.gallery_order",
     "image_scrapers": ("site_parts.figures",),
+    "reset_modules": ("matplotlib", "site_parts.use_report_style"),
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,

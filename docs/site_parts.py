@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from sphinx.util import logging
 from sphinx_gallery.scrapers import figure_rst
 
+from pqswarm.report.style import STYLE
+
 ORDER = (
     "plot_events",
     "plot_bands",
@@ -27,6 +29,11 @@ def gallery_order(name):
     """Place an example: the listed ones in their order, others after them."""
     stem = name.removesuffix(".py")
     return (ORDER.index(stem) if stem in ORDER else len(ORDER), stem)
+
+
+def use_report_style(gallery_conf, name):  # noqa: ARG001
+    """Draw each example in the colours and the type of the report."""
+    plt.rcParams.update(STYLE)
 
 
 def figures(block, block_vars, gallery_conf):  # noqa: ARG001

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from pqswarm.events import generate
-from pqswarm.features import band_edges, band_names, decompose, extract, feature_names
+from pqswarm.features import band_edges, band_names, decompose, describe_band, extract, feature_names
 from pqswarm.report import plot_event, save_figure
 
 event = generate("oscillatory_transient", seed=3, transient_frequency=2000, transient_onset=0.3)
@@ -28,9 +28,9 @@ disturbed, steady = (extract(each.signal, each.sampling_rate)[0][energy] for eac
 _, axis = plt.subplots(figsize=(8, 3.4), layout="constrained")
 place = np.arange(len(bands))
 axis.bar(place - 0.2, steady, 0.4, label="pure sinusoid", color="#9aa5b1")
-axis.bar(place + 0.2, disturbed, 0.4, label="transient of 2 kHz", color="#b5541c")
-edges = [f"{band}\n{low:.0f} to {high:.0f} Hz" for band, (low, high) in zip(bands, band_edges(25_000, 8), strict=True)]
-axis.set_xticks(place, edges, fontsize=7)
+axis.bar(place + 0.2, disturbed, 0.4, label="transient of 2 kHz", color="#d24b00")
+edges = [f"{band}\n{describe_band(*edge)}" for band, edge in zip(bands, band_edges(25_000, 8), strict=True)]
+axis.set_xticks(place, [words.replace("to ", "to\n").replace("below ", "below\n") for words in edges], fontsize=8)
 axis.set(yscale="log", ylabel="energy of the band")
 axis.legend(frameon=False)
 plt.show()

@@ -33,7 +33,7 @@ accuracy = np.array([100 * (1 - evaluator(level, seed=1).errors(masks)) for leve
 
 _, axis = plt.subplots(figsize=(7, 3.8), layout="constrained")
 axis.plot(accuracy[:, 0], "o-", color="#9aa5b1", label="all 99 features")
-axis.plot(accuracy[:, 1], "o-", color="#1f4e79", label=f"the {result.size} of 2D-UPSO")
+axis.plot(accuracy[:, 1], "o-", color="#0b6fd6", label=f"the {result.size} of 2D-UPSO")
 axis.set_xticks(range(len(levels)), ["no noise", *(f"{level} dB" for level in levels[1:])])
 axis.set(xlabel="signal-to-noise ratio", ylabel="accuracy [%]")
 axis.legend(frameon=False)

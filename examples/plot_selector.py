@@ -53,8 +53,8 @@ _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), layout="constrained", sh
 names = [row[0] for row in rows]
 left.barh(names, [row[2] for row in rows], color="#9aa5b1")
 left.set(xlabel="time of the selection [s]")
-right.plot([row[3] for row in rows], names, "o", label="folds that were optimised", color="#1f4e79")
-right.plot([row[4] for row in rows], names, "D", label="test events", color="#b5541c")
+right.plot([row[3] for row in rows], names, "o", label="folds that were optimised", color="#0b6fd6")
+right.plot([row[4] for row in rows], names, "D", label="test events", color="#d24b00")
 right.set(xlabel="accuracy")
 right.margins(y=0.2)
 right.legend(frameon=False, fontsize=8)

@@ -42,10 +42,10 @@ for axis, row, label in ((axes[0], 0, "size"), (axes[1], 1, "feature")):
     axis.set_ylabel(label)
     plt.colorbar(image, ax=axis, label="mean likelihood", pad=0.01)
 axes[0].set_title("likelihood of each size (above) and of each feature (below)", loc="left", fontsize=10)
-axes[2].plot([np.median(each) for each in sizes], color="#1f4e79")
-axes[2].fill_between(range(120), [min(s) for s in sizes], [max(s) for s in sizes], color="#1f4e79", alpha=0.2)
+axes[2].plot([np.median(each) for each in sizes], color="#0b6fd6")
+axes[2].fill_between(range(120), [min(s) for s in sizes], [max(s) for s in sizes], color="#0b6fd6", alpha=0.2)
 axes[2].set(ylabel="features asked for")
-axes[3].plot(best, color="#b5541c")
+axes[3].plot(best, color="#d24b00")
 axes[3].set(ylabel="least error", xlabel="iteration")
 plt.show()
 

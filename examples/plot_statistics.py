@@ -41,13 +41,13 @@ distance = critical_difference(len(names), len(errors))
 _, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
 order = np.argsort(ranks.mean_ranks)
 left.errorbar(
-    ranks.mean_ranks[order], range(4), xerr=distance / 2, fmt="o", color="#1f4e79", capsize=3, label="half of the CD"
+    ranks.mean_ranks[order], range(4), xerr=distance / 2, fmt="o", color="#0b6fd6", capsize=3, label="half of the CD"
 )
 left.set_yticks(range(4), [names[i] for i in order])
 left.invert_yaxis()
 left.set(xlabel="mean rank")
 left.legend(frameon=False, fontsize=8)
-image = right.imshow(contrast.matrix, cmap="PuOr_r", vmin=-0.03, vmax=0.03)
+image = right.imshow(contrast.matrix, cmap="PuOr_r", vmin=-0.06, vmax=0.06)
 for row, column in np.ndindex(contrast.matrix.shape):
     right.text(column, row, f"{contrast.matrix[row, column]:+.3f}", ha="center", va="center", fontsize=8)
 right.set_xticks(range(4), names, fontsize=8)

@@ -5,9 +5,10 @@ from math import inf
 import numpy as np
 
 from pqswarm.events import EVENT_CLASSES
-from pqswarm.features import FUNCTIONS, band_names
+from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import (
     Palette,
+    plot_boxes,
     plot_confusion,
     plot_convergence,
     plot_error_against_size,
@@ -58,7 +59,8 @@ def all_figures():
         "convergence": plot_convergence(curves(), None, PALETTE),
         "size": plot_error_against_size(points(), (99, 0.104), PALETTE),
         "robustness": plot_robustness(LEVELS, rows, base, PALETTE),
-        "map": plot_feature_map(frequency, band_names(8), list(FUNCTIONS)),
+        "boxes": plot_boxes(points(), (99, 0.104), PALETTE),
+        "map": plot_feature_map(frequency, band_names(8), list(FUNCTIONS), band_edges(25_000, 8)),
         "ranks": plot_ranks(dict(zip(PAPER, [5.4, 4.6, 3.3, 3.1, 3.4, 1.2], strict=True)), 1.19, PALETTE),
         "confusion": plot_confusion(confusion(40), confusion(10), EVENT_CLASSES),
     }

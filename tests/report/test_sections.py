@@ -162,9 +162,11 @@ def test_any_classes_and_features_have_a_complete_report(study, knn):
     assert all(row["feature"] in names for row in tables(other, found)["features"].rows)
     document = compose(other)
     drawings = {drawing.name: drawing for drawing in document.drawings}
-    assert "k-nn-features" not in drawings  # a map is for bands by functions
+    assert "k-nn-features-others" not in drawings  # maps are for bands by functions
+    listed = [label.get_text() for label in drawings["k-nn-features"].draw().axes[0].get_yticklabels()]
+    assert set(listed) < set(names)
     labels = drawings["k-nn-confusion"].draw().axes[0].get_yticklabels()
-    assert [label.get_text() for label in labels] == ["Sag", "Swell", "My own"]
+    assert [label.get_text() for label in labels] == ["Sag", "Swell", "My own", "precision [%]"]
     assert "wavelet" not in document.description
     assert "events" not in drawings  # no event of a class that the preset cannot generate
     assert "of the wavelet transform" not in html_report(document)

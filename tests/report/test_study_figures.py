@@ -6,49 +6,30 @@ from math import inf
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from tests.report.drawn import LEVELS, MANY, PALETTE, PAPER, accuracy, all_figures, confusion, curves, points
+from tests.report.drawn import LEVELS, MANY, PALETTE, PAPER, accuracy, all_figures, curves, points
+from tests.report.legibility import assert_legible, boxes, lines_of
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES
-from pqswarm.features import FUNCTIONS, band_names
 from pqswarm.report import (
     Palette,
+    plot_boxes,
     plot_confusion,
     plot_convergence,
     plot_error_against_size,
     plot_feature_map,
+    plot_feature_maps,
+    plot_overview,
     plot_ranks,
     plot_robustness,
+    plot_selected_features,
     study_figures,
     write_figures,
 )
-from pqswarm.report.sections.algorithms import evaluation_grid
+from pqswarm.report.convergence import evaluation_grid
+from pqswarm.report.document import compose
+from pqswarm.report.interactive import mark_of
 from pqswarm.report.sections.chance import rank_groups
-from pqswarm.report.style import GREY, INK, LOSS
-
-
-def boxes(figure):
-    figure.draw_without_rendering()
-    found = []
-    for axis in figure.axes:
-        ticks = []
-        for ruler in (axis.xaxis, axis.yaxis) if axis.axison else ():
-            low, high = sorted(ruler.get_view_interval())
-            ticks += [tick.label1 for tick in ruler.get_major_ticks() if low <= tick.get_loc() <= high]
-        found += [t for t in [*axis.texts, *ticks, axis.xaxis.label, axis.yaxis.label] if t.get_text()]
-        found += [t for t in (axis._left_title,) if t.get_text()]
-    return {text: text.get_window_extent() for text in found if text.get_visible()}
-
-
-def assert_legible(figure):
-    """No two texts overlap, and none leaves the figure; turned ones are left to the eye."""
-    upright = {text: box for text, box in boxes(figure).items() if text.get_rotation() == 0}
-    for (one, a), (two, b) in itertools.combinations(upright.items(), 2):
-        shared = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert min(shared) < 0.5, (one.get_text(), two.get_text())
-    for text, box in boxes(figure).items():
-        assert figure.bbox.padded(1).contains(box.x0, box.y0), text.get_text()
-        assert figure.bbox.padded(1).contains(box.x1, box.y1), text.get_text()
+from pqswarm.report.style import GREY, INK, LOSS, NARROW
 
 
 def end_labels(axis):
@@ -72,34 +53,68 @@ def test_names_never_overlap(titles):
     assert_legible(plot_ranks(dict.fromkeys(titles, (len(titles) + 1) / 2), 0.0))
 
 
+def test_many_names_fit_a_phone():
+    assert_legible(plot_convergence(curves(MANY, 3, 200), narrow=True))
+    assert_legible(plot_error_against_size(points(MANY, 3), (99, 0.08), narrow=True))
+    assert_legible(plot_boxes(points(MANY, 3), (99, 0.08), narrow=True))
+
+
 def test_no_text_of_the_usual_figures_overlaps(figures):
     for figure in figures.values():
         assert_legible(figure)
 
 
-def test_convergence_shows_percentiles_of_the_runs():
+def test_convergence_shows_the_medians_and_what_half_of_the_runs_end_with():
     data = curves()
-    figure = plot_convergence(data, None, PALETTE)
-    axis = figure.axes[0]
+    axis = plot_convergence(data, None, PALETTE).axes[0]
+    best = min(curve.min() for curve in data.values())
     for title, curve in data.items():
-        line = next(item for item in axis.lines if item.get_color() == PALETTE.colour(title))
+        line, _, bar, dot, *_ = lines_of(axis, title)
         after = line.get_xdata().astype(int)
+        assert line.get_color() == PALETTE.colour(title)
         assert after[-1] == 6000
         assert len(after) <= 160
-        assert np.array_equal(line.get_ydata(), np.percentile(curve, 50, axis=0)[after - 1])
-        colour = (*to_rgb(PALETTE.colour(title)), 0.22 if title == "2D-UPSO" else 0.12)
-        (band,) = [item for item in axis.collections if tuple(item.get_facecolor()[0]) == pytest.approx(colour)]
-        drawn = {(round(x), float(y)) for x, y in band.get_paths()[0].vertices}
-        for share in (10, 90):
-            values = np.percentile(curve, share, axis=0)
-            assert {(x, values[x - 1]) for x in after} <= drawn
-    assert end_labels(axis) == PAPER  # the least error lowest
+        assert line.get_ydata() == pytest.approx(100 * (np.percentile(curve, 50, axis=0)[after - 1] - best))
+        low, middle, high = 100 * (np.percentile(curve[:, -1], [25, 50, 75]) - best)
+        assert bar.get_ydata() == pytest.approx([low, high])
+        assert dot.get_ydata() == pytest.approx([middle])
+        assert 6000 < bar.get_xdata()[0] == dot.get_xdata()[0] < axis.get_xlim()[1]
+        assert f"{title}: median error {100 * np.median(curve[:, -1]):.2f} %" in mark_of(line).tips[0]
+    assert [name for name in end_labels(axis) if name != "budget"] == PAPER  # the least error lowest
+    assert f"{100 * best:.2f} %" in axis.get_ylabel()
+    assert "lowest error rate found" in axis.get_ylabel()
+    assert "lowest error rate known" in plot_convergence(data, best=0.05, known=True).axes[0].get_ylabel()
+
+
+def test_scales_show_the_contest():
+    axis = plot_convergence(curves(), None, PALETTE).axes[0]
+    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "symlog")
+    assert axis.get_xlim()[0] == 30  # a two-hundredth of the budget
+    ticks = [label.get_text() for label in axis.get_xticklabels()]
+    assert ticks == ["50", "100", "200", "500", "1000", "2000", "6000"]
+    (budget,) = [line for line in axis.lines if line.get_color() == INK]
+    assert list(budget.get_xdata()) == [6000, 6000]
+    ends = axis.transAxes.inverted().transform(axis.transData.transform([(6000, text) for text in (0.1, 1.0)]))
+    assert np.ptp(ends[:, 1]) > 0.2  # errors that differ by one percentage point are far apart
+
+
+def test_a_run_may_end_before_or_after_the_budget():
+    curve = np.linspace(0.2, 0.1, 400)[np.newaxis]
+    data = {"GA": curve, "short": curve[:, :100], "long": np.linspace(0.3, 0.15, 1000)[np.newaxis]}
+    axis = plot_convergence(data, budget=400).axes[0]
+    assert axis.get_xlim()[1] > 1000
+    (budget,) = [line for line in axis.lines if line.get_color() == INK]
+    assert budget.get_xdata()[0] == 400
+    for title, end in (("short", 100), ("GA", 400)):
+        dotted = [line for line in lines_of(axis, title) if line.get_linestyle() == ":"]
+        assert list(dotted[0].get_xdata()) == [end, 1000]
+    assert "short, one run: error 17.52 % after 100 evaluations" in mark_of(lines_of(axis, "short")[0]).tips
 
 
 def test_a_curve_at_some_evaluations_is_that_of_all_of_them():
     data, grid = curves(n_runs=5), evaluation_grid(6000)
-    every = plot_convergence(data, None, PALETTE).axes[0]
-    some = plot_convergence({title: curve[:, grid - 1] for title, curve in data.items()}, grid, PALETTE).axes[0]
+    every = plot_convergence(data, None, PALETTE, best=0.05).axes[0]
+    some = plot_convergence({t: c[:, grid - 1] for t, c in data.items()}, grid, PALETTE, best=0.05).axes[0]
     assert len(grid) <= 150
     assert every.get_ylim() == some.get_ylim()
     for one, two in zip(every.lines, some.lines, strict=True):
@@ -126,45 +141,69 @@ def test_steps_are_only_left_out_where_nothing_changes():
     line = plot_convergence({"GA": curve}).axes[0].lines[0]
     assert line.get_drawstyle() == "steps-post"
     assert line.get_xdata().tolist() == [1, 4, 6]
-    assert line.get_ydata().tolist() == [0.5, 0.2, 0.2]
-    assert line.axes.get_title(loc="left") == ""  # one run has no band to explain
+    assert line.get_ydata() == pytest.approx([30, 0, 0])
 
 
 def test_infinite_errors_at_the_start_are_not_drawn():
     curve = np.array([[inf, inf, 0.3, 0.1], [inf, 0.4, 0.2, 0.1], [inf, 0.2, 0.2, 0.1]])
     axis = plot_convergence({"GA": curve}).axes[0]
     assert axis.lines[0].get_xdata().tolist() == [2, 3, 4]
-    assert axis.lines[0].get_ydata().tolist() == [0.4, 0.2, 0.1]
-    assert axis.collections[0].get_paths()[0].vertices[:, 0].min() == 3
-    assert np.isfinite(axis.collections[0].get_paths()[0].vertices).all()
-
-
-def test_final_errors_lie_within_the_limits_and_early_stops_are_carried_on():
-    data = curves() | {"SFFS": np.linspace(0.9, 0.07, 3000)[np.newaxis]}
-    axis = plot_convergence(data).axes[0]
-    low, high = axis.get_ylim()
-    finals = [np.percentile(curve[:, -1], [10, 90]) for curve in data.values()]
-    assert low < np.min(finals) < np.max(finals) < high < 0.2
-    colour = Palette(data).colour("SFFS")
-    dotted = [line for line in axis.lines if line.get_linestyle() == ":" and line.get_color() == colour]
-    assert dotted[0].get_xdata() == pytest.approx([0.5, 1.0])
-    assert "SFFS" in end_labels(axis)
+    assert axis.lines[0].get_ydata() == pytest.approx([30, 10, 0])
+    assert all(np.isfinite(line.get_xydata()).all() for line in axis.lines)
 
 
 def test_every_run_is_a_point():
     data = points()
-    figure = plot_error_against_size(data, (99, 0.104), PALETTE)
+    figure = plot_error_against_size(data, (99, 0.104), PALETTE, numbers=range(1, 41))
     lines = figure.axes[0].lines
     for title, (sizes, errors) in data.items():
         line = next(item for item in lines if item.get_color() == PALETTE.colour(title))
         assert line.get_marker() == PALETTE.marker(title)
         assert np.array_equal(line.get_xdata(), sizes)
-        assert np.array_equal(line.get_ydata(), errors)
+        assert np.array_equal(line.get_ydata(), 100 * errors)
+        tips = mark_of(line).tips
+        assert tips[6] == f"{title}, run 7: error {100 * errors[6]:.2f} %, {sizes[6]} features"
+        assert len(tips) == 40
     reference = next(item for item in lines if item.get_color() == GREY)
-    assert list(reference.get_ydata()) == [0.104, 0.104]
+    assert reference.get_ydata() == pytest.approx([10.4, 10.4])
     assert end_labels(figure.axes[0])[0] == "All 99 features"
-    assert figure.axes[0].get_ylim()[1] > 0.104
+    assert figure.axes[0].get_ylim()[1] > 10.4
     assert len(plot_error_against_size(data, None).axes[0].texts) == len(data)
+
+
+def test_a_single_run_hides_nothing_and_a_front_is_a_line():
+    data = {"GA": ([10, 12], [0.1, 0.2]), "SFFS": ([10], [0.1])}
+    fronts = {"SFFS": ([1, 5, 10, 99], [0.8, 0.3, 0.1, 0.4])}
+    axis = plot_error_against_size(data, None, fronts=fronts).axes[0]
+    point, *_ = lines_of(axis, "GA")
+    ring, line, *_ = lines_of(axis, "SFFS")
+    assert (ring.get_xydata() == point.get_xydata()[0]).all()
+    assert ring.get_markerfacecolor() == "none"
+    assert ring.get_markersize() > point.get_markersize()
+    assert ring.get_zorder() > point.get_zorder()
+    assert line.get_xydata() == pytest.approx(np.array([[1, 80], [5, 30], [10, 10], [99, 40]]))
+    assert mark_of(line).tips[1] == "SFFS at 5 features: error 30.00 %"
+    assert axis.get_ylim()[1] < 30  # what the runs did sets the limits
+
+
+def test_boxes_hold_quartiles_and_all_runs():
+    data = points(PAPER, 8) | {"SFFS": ([11], [0.05])}
+    left, right = plot_boxes(data, (99, 0.104), numbers=range(8)).axes
+    titles = [label.get_text() for label in left.get_yticklabels()]
+    assert titles == sorted(data, key=lambda title: np.median(data[title][1]))
+    for axis, column, scale in ((left, 1, 100), (right, 0, 1)):
+        for row, title in enumerate(titles):
+            values = scale * np.asarray(data[title][column])
+            dots = lines_of(axis, title)[-1]
+            assert np.array_equal(dots.get_xdata(), values)
+            assert np.abs(dots.get_ydata() - row).max() < 0.3
+            assert len(mark_of(dots).tips) == len(values)
+            boxes = [patch for patch in axis.patches if mark_of(patch).series == title]
+            assert len(boxes) == (title != "SFFS")
+            for box in boxes:
+                ends = box.get_x(), box.get_x() + box.get_width()
+                assert ends == pytest.approx(np.percentile(values, [25, 75]))
+    assert [line.get_xdata()[0] for line in left.lines if line.get_color() == GREY] == pytest.approx([10.4])
 
 
 def test_losses_are_marked():
@@ -213,41 +252,6 @@ def test_bars_join_the_groups_and_do_not_touch():
         assert apart or max(one.get_xdata()[0], two.get_xdata()[0]) > min(one.get_xdata()[1], two.get_xdata()[1])
 
 
-def test_feature_map_writes_percentages_where_selected():
-    frequency = np.zeros((9, 11))
-    frequency[0, 0], frequency[3, 4], frequency[8, 10] = 1.0, 0.025, 0.001
-    figure = plot_feature_map(frequency, band_names(8), list(FUNCTIONS))
-    axis = figure.axes[0]
-    assert {text.get_position(): text.get_text() for text in axis.texts} == {(0, 0): "100", (4, 3): "3", (10, 8): "<1"}
-    assert len(axis.patches) == 3
-    assert axis.texts[0].get_color() == "#ffffff"
-    assert axis.texts[1].get_color() == INK
-    assert axis.yaxis_inverted()
-    assert [label.get_text() for label in axis.get_xticklabels()][-3:] == ["Mean deviation", "Variance", "Kurtosis"]
-
-
-def test_confusion_tells_errors_from_hits():
-    left, right = plot_confusion(confusion(40), confusion(10), EVENT_CLASSES).axes
-    assert left.get_title(loc="left") == "All features: 43 of 2843 misclassified (1.51 %)"
-    assert right.get_title(loc="left") == "Selected features: 13 of 2813 misclassified (0.462 %)"
-    cells = {
-        text.get_position(): (text.get_text(), patch) for text, patch in zip(left.texts, left.patches, strict=True)
-    }
-    assert len(cells) == 16
-    assert cells[9, 2][0] == "40"  # row sag, column sag with harmonics: (x, y)
-    reds = {place for place, (_, patch) in cells.items() if patch.get_facecolor()[:3] == to_rgb(LOSS)}
-    assert reds == {(9, 2), (2, 9)}
-    assert cells[9, 2][1].get_alpha() == 1.0 > cells[2, 9][1].get_alpha() > cells[0, 0][1].get_alpha() - 0.1
-    same_scale = next(p for t, p in zip(right.texts, right.patches, strict=True) if t.get_text() == "10")
-    assert same_scale.get_alpha() == 0.4
-    assert left.get_yticklabels()[9].get_text() == "Sag with harmonics"
-
-
-def test_confusion_without_errors_or_events():
-    titles = [a.get_title(loc="left") for a in plot_confusion(np.eye(2, dtype=int), np.zeros((2, 2), int), "ab").axes]
-    assert titles == ["All features: 0 of 2 misclassified (0.00 %)", "Selected features: 0 of 0 misclassified (0.00 %)"]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -257,6 +261,10 @@ def test_confusion_without_errors_or_events():
         (lambda: plot_convergence({"GA": np.full((2, 3), np.nan)}), "'GA' must hold numbers"),
         (lambda: plot_error_against_size({}, None), "points is empty"),
         (lambda: plot_error_against_size({"GA": ([1, 2], [0.1])}, None), "points of 'GA'"),
+        (lambda: plot_boxes({}), "points is empty"),
+        (lambda: plot_feature_maps({}, ["D1"], ["energy"]), "frequencies is empty"),
+        (lambda: plot_selected_features({}, ["a"]), "frequencies is empty"),
+        (lambda: plot_selected_features({"GA": [2.0]}, ["a"]), "shares from 0 to 1"),
         (lambda: plot_robustness([inf], {"GA": [1.0, 2.0]}, [1.0]), "'GA' must be one finite number for each of 1"),
         (lambda: plot_robustness([inf], {}, [1.0]), "accuracy is empty"),
         (lambda: plot_ranks({}, 1.0), "mean_ranks is empty"),
@@ -275,8 +283,8 @@ def test_what_cannot_be_drawn_is_named(call, message):
 
 def test_figures_of_a_study_can_be_had_alone(smoke_study, tmp_path):
     drawn = study_figures(smoke_study)
-    names = {"algorithms-convergence", "algorithms-size", "chance-ranks-error", "chance-ranks-size"}
-    names |= {"features", "noise", "confusion"}
+    names = {"algorithms-convergence", "algorithms-size", "algorithms-boxes", "chance-ranks-error", "chance-ranks-size"}
+    names |= {"features", "features-others", "noise", "confusion"}
     assert set(drawn) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | {"events"}
     bold = [text.get_text() for text in drawn["k-nn-noise"].axes[0].texts if text.get_fontweight() == "bold"]
     assert bold == ["2D-UPSO"]
@@ -285,3 +293,23 @@ def test_figures_of_a_study_can_be_had_alone(smoke_study, tmp_path):
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)
     with pytest.raises(PqswarmError, match="unknown format of figures 'html'"):
         write_figures(smoke_study, tmp_path, "html")
+
+
+def test_narrow_figures_are_legible_and_have_no_small_text(study):
+    """On a screen of 390 px, where a figure is about 355 px wide, no letters are smaller than 8 px."""
+    drawings = [drawing for drawing in compose(study).drawings if drawing.narrow]
+    assert {"k-nn-algorithms-size", "nb-confusion", "k-nn-features", "events"} <= {d.name for d in drawings}
+    figures = [drawing.narrow() for drawing in drawings if not drawing.name.startswith("nb-")]
+    for figure in [*figures, plot_overview(study, narrow=True)]:
+        assert figure.get_figwidth() == NARROW
+        assert_legible(figure)
+        assert min(text.get_fontsize() for text in boxes(figure)) * 355 / (72 * NARROW) > 8
+
+
+def test_the_overview_has_a_panel_for_each_classifier(study):
+    figure = plot_overview(study)
+    assert [axis.get_title(loc="left") for axis in figure.axes] == [found.name for found in study.classifiers]
+    for axis, found in zip(figure.axes, study.classifiers, strict=True):
+        for title in found.runs:
+            assert np.array_equal(lines_of(axis, title)[0].get_xdata(), found.sizes(title))
+    assert_legible(figure)

@@ -42,7 +42,7 @@ def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
         axis.grid(color=FAINT, lw=0.5, alpha=0.35)
         *lines, ring = axis.get_lines()
         name, labels = axis.get_xlabel(), []
-        mark(ring, tips=[f"best: {100 * float(grid.accuracies.max()):.2f} %"])
+        mark(ring, tips=[f"best: {float(np.ravel(ring.get_ydata())[0]):.2f} %"])
         for line in lines:
             title = "" if str(line.get_label()).startswith("_") else str(line.get_label())
             x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
