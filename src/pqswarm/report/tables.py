@@ -20,7 +20,7 @@ STUDY, PAPER = "this study", "paper"
 _SENTENCE = 32  # letters
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell of text that begins so is computed by spreadsheets
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
-_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
+_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty", "≤": r"\leq"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _BEST, _BAD, _END = "\ue000", "\ue001", "\ue002"  # private characters that hold the place of LaTeX commands
