@@ -26,7 +26,7 @@ def narrowed(figure: Figure) -> Figure | None:
     --------
     >>> figure = Figure(figsize=(7.5, 3), layout="constrained")
     >>> axis = figure.subplots()
-    >>> narrowed(figure).get_figwidth()
+    >>> float(narrowed(figure).get_figwidth())
     4.0
     >>> figure = Figure(figsize=(7.5, 3), layout="constrained")
     >>> axis = figure.subplots()
