@@ -25,10 +25,13 @@ def test_markdown(hostile, tmp_path, study):
     ]
     assert [line for line in lines if line.startswith("## ")] == headings
     assert lines.count("### Which algorithm finds the better subsets?") == 2
-    assert "Figure `k-nn-noise`: Accuracy of the best subsets against noise." in lines
+    assert sum("Accuracy of the best subsets against noise (`k-nn-noise`)." in line for line in lines) == 1
+    figures = [int(number) for number in re.findall(r"^Figure (\d+)\. ", text, re.MULTILINE)]
+    assert figures == list(range(1, len(figures) + 1))
+    assert re.findall(r"^\*\*Table (\d+)\. ", text, re.MULTILINE) == [str(i + 1) for i in range(2 * len(TABLES) + 1)]
     assert "    runs = 3" in lines
     blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(blocks) == 2 * len(TABLES)
+    assert len(blocks) == 2 * len(TABLES) + 1  # and the paper's claims
     for block in blocks:
         head, rule, *body = block.splitlines()
         assert body
@@ -47,7 +50,8 @@ def test_latex(hostile, tmp_path):
         else:
             assert open_now.pop() == name
     assert open_now == []
-    assert text.count(r"\begin{table}") == 2 * len(TABLES)
+    assert text.count(r"\begin{table}") == 2 * len(TABLES) + 1
+    assert text.count(r"\begin{figure}") == text.count(r"\IfFileExists{figures/") > 10
     depth = 0
     for mark in re.findall(r"(?<!\\)[{}]", text):
         depth += 1 if mark == "{" else -1
@@ -60,7 +64,7 @@ def test_latex(hostile, tmp_path):
         for line in body.splitlines():
             if line.endswith(r"\\"):
                 assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1
-    assert not re.search(r"(?<!\\)[%#]", text.partition("\n")[2])
+    assert not re.search(r"(?<!\\)[%#]", re.sub(r"(?m)^%.*|\{%$", "", text))
     assert r"mean\_deviation" in text
     assert r"\underline{$-$0.12}" in text
     labels = re.findall(r"\\label\{(.*?)\}", text)
@@ -69,7 +73,7 @@ def test_latex(hostile, tmp_path):
 
 def test_csv_holds_all_digits(smoke_study, study, tmp_path):
     out = write_report(smoke_study, "csv", tmp_path / "csv")
-    assert {path.name for path in out.iterdir()} == {"runs.csv"} | {
+    assert {path.name for path in out.iterdir()} == {"runs.csv", "claims.csv"} | {
         f"{found.slug}-{name}.csv" for found in study.classifiers for name in TABLES
     }
     for found in study.classifiers:

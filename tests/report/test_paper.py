@@ -153,7 +153,10 @@ def cells(page, name):
     table = page[page.index(f'id="table-{name}"') :]
     table = table[table.index("<tbody>") : table.index("</tbody>")]
     rows = re.findall(r"<tr.*?</tr>", table)
-    return [re.findall(r"<t[hd](?: scope=\"row\")?(?: class=\"([^\"]*)\")?>(.*?)</t[hd]>", row) for row in rows]
+    return [
+        re.findall(r"<t[hd](?: scope=\"row\")?(?: class=\"([^\"]*)\")?(?: data-value=\"[^\"]*\")?>(.*?)</t[hd]>", row)
+        for row in rows
+    ]
 
 
 @pytest.mark.parametrize(("slug", "kind"), [("k-nn", "k-nn"), ("nb", "kernel-nb")])
@@ -190,7 +193,9 @@ def test_without_the_plan_asking_for_it_the_paper_is_not_there(smoke_study, tmp_
     plain = replanned(smoke_study, tmp_path / "study", paper=False)
     for form in ("html", "md", "latex"):
         text = write_report(plain, form).read_text(encoding="utf-8")
-        words = re.sub(r"<style>.*?</style>|base64,[^\"]*|<pre>.*?</pre>", "", text, flags=re.DOTALL)
+        words = re.sub(
+            r"<style>.*?</style>|<script>.*?</script>|base64,[^\"]*|<pre>.*?</pre>", "", text, flags=re.DOTALL
+        )
         words = re.sub(r"preset paper|paper = false|preset = .paper.", "", words)
         assert not re.search("paper|Hafiz|inconsistent|APV", words)
     bare = summary_of(plain)

@@ -26,10 +26,11 @@ def narrowed(figure: Figure) -> Figure | None:
     --------
     >>> figure = Figure(figsize=(7.5, 3), layout="constrained")
     >>> axis = figure.subplots()
-    >>> narrowed(figure).get_figwidth()
+    >>> float(narrowed(figure).get_figwidth())
     4.0
-    >>> for x in (0.1, 0.2, 0.3):
-    ...     text = axis.text(x, 0.5, "a long name")
+    >>> figure = Figure(figsize=(7.5, 3), layout="constrained")
+    >>> axis = figure.subplots()
+    >>> texts = [axis.text(x, 0.5, "a long name") for x in (0.1, 0.2, 0.3)]
     >>> narrowed(figure) is None
     True
     """

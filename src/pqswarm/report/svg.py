@@ -81,12 +81,12 @@ def _opened(artist: Artist, figure: Figure, name: str) -> str:
     if len(told.tips) <= 1:
         return "".join([f"{group}>", *(f"<title>{_plain(tip)}</title>" for tip in told.tips)])
     circles = [
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}" fill="none" pointer-events="all">'
-        f"<title>{_plain(tip)}</title></circle>"
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_REACH}"><title>{_plain(tip)}</title></circle>'
         for tip, (x, y) in zip(told.tips, _places(artist, figure, len(told.tips)), strict=True)
         if np.isfinite([x, y]).all()
     ]
-    return "\n".join([f'{group} pointer-events="none">', *circles])
+    opened = f'{group} pointer-events="none">\n<g fill="none" pointer-events="all">'
+    return "\n".join([opened, *circles, "</g>"])
 
 
 def _places(artist: Artist, figure: Figure, number: int) -> FloatArray:

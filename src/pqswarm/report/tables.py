@@ -21,7 +21,8 @@ _INTERVAL = "_interval"  # ends the keys of intervals
 _SENTENCE = 32  # letters
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell of text that begins so is computed by spreadsheets
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
-_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty", "±": r"\pm"}
+_MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
+_MATHEMATICS |= {"±": r"\pm", "≤": r"\leq"}
 _TYPOGRAPHY = {"–": "--", "“": "``", "”": "''"}  # noqa: RUF001 (as in print)
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _BEST, _BAD, _END = "\ue000", "\ue001", "\ue002"  # private characters that hold the place of LaTeX commands
