@@ -155,7 +155,7 @@ def test_interrupt_stops_cleanly(tmp_path):
 def test_completion():
     assert complete_event("sag") == ["sag", "sag_with_harmonics", "sag_with_transient"]
     assert "all" in complete_event("")
-    assert complete_preset("pap") == ["paper", "paper-printed"]
+    assert complete_preset("pap") == ["paper", "paper-stepped", "paper-printed"]
 
 
 def test_help_is_light():

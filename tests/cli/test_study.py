@@ -246,7 +246,7 @@ def test_a_full_disk_is_said_and_finished_runs_are_kept(tmp_path, pqswarm, no_re
 
 
 def test_progress_in_words():
-    progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, {"NB": 0.1, "k-NN": 0.25}, {})
+    progress = StudyProgress("searching", 3, 14, 600, 1800, 12.3, {"NB": 0.1, "k-NN": 0.25}, {}, 0.4, 98.0)
     assert _in_words(progress) == "3 of 14 runs, 12 evaluations/s, 1 min 38 s left, NB 0.1000, k-NN 0.2500"
     assert _in_words(StudyProgress("making events", 0, 14, 0, 1800, 0.0, {}, {})) == "0 of 14 runs"
     assert _clock(float("inf")) == "unknown time"

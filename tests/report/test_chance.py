@@ -132,7 +132,7 @@ def test_report_with_another_control_and_pair(smoke_study, tmp_path):
     out = write_report(smoke_study, "md", tmp_path / "a.md", control="GA", pairs=[("aco", "BPSO")])
     text = out.read_text(encoding="utf-8")
     assert "After the Friedman test: each algorithm against GA" in text
-    assert text.count("**Chosen pairs, all runs with all runs, with k-NN") == 2
+    assert text.count("Chosen pairs, all runs with all runs, with k-NN") == 2
     planned = replanned(smoke_study, tmp_path / "study", control="ga", comparisons=[["aco", "bpso"]])
     again = write_report(planned, "md", tmp_path / "b.md").read_text(encoding="utf-8")
     assert [line for line in again.splitlines() if line.startswith(("**", "- Over"))] == [

@@ -183,12 +183,19 @@ def test_progress_is_told(tmp_path):
     stages = list(OrderedDict.fromkeys(progress.stage for progress in seen))
     assert stages[:4] == ["making events", "k-NN: hyperparameters", "NB: hyperparameters", "searching"]
     assert "NB: stage II at 30 dB" in stages
-    assert stages[-1] == "held-out data, seed 2: NB"
+    assert stages[-2:] == ["held-out data, seed 2: NB", "tested"]
     done = [progress.evaluations_done for progress in seen]
     assert done == sorted(done)
     assert (done[0], done[-1], seen[-1].evaluations_total) == (0, 1800, 1800)
     assert (seen[0].runs_done, seen[-1].runs_done, seen[-1].runs_total) == (0, 14, 14)
     assert seen[0].seconds_left == inf
+    shares = [progress.share for progress in seen]
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert 0.5 < shares[-1] < 1.0  # the report is still to come
+    seen.clear()
+    run_study(tiny(), tmp_path, jobs=1, progress=seen.append)
+    assert seen[-1].share == shares[-1]  # what was done before counts as well
     with Store(tmp_path) as store:
         finished = store.finished()
     assert seen[-1].best == {c: min(r.error for r in finished if r.key.classifier == c) for c in CLASSIFIERS}

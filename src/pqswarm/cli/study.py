@@ -3,6 +3,8 @@
 import shlex
 import time
 from contextlib import contextmanager
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +23,7 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 
 def study(
-    plan: Annotated[str, typer.Argument(help="quick, paper, smoke, or the path of a plan in TOML.")],
+    plan: Annotated[str, typer.Argument(help="quick, paper, paper-stepped, smoke, or the path of a plan in TOML.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the study; by default study-NAME.", show_default=False)
     ] = None,
@@ -43,24 +45,26 @@ def study(
     chosen = load_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     start = time.monotonic()
-    spent: dict[str, float] = {}
+    last: list[StudyProgress] = []  # of what was told, the latest
     try:
         with _display() as show:
 
             def follow(progress: "StudyProgress") -> None:
-                spent.update(progress.spent)
+                last[:] = [progress]
                 show(progress)
 
             run_study(chosen, folder, jobs=jobs, device=device, cluster=cluster, progress=follow)
-        written = write_report(folder, "html")
+            show(replace(last[-1], stage="writing the report"))
+            written = write_report(folder, "html")
+            show(replace(last[-1], stage="done", share=1.0))
     except KeyboardInterrupt:
         given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
         given["--cluster"] = cluster
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
         again = shlex.join(["pqswarm", "study", plan, "--out", str(folder), *options])
         raise Stopped(f"stopped; what was found is kept. Resume with: {again}") from None
-    if any(spent.values()):
-        parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in spent.items())
+    if any(last[-1].spent.values()):
+        parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in last[-1].spent.items())
         typer.echo(f"time of all workers together: {parts}", err=True)
     typer.echo(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
 
@@ -78,8 +82,8 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
             task = bar.add_task("", total=None, text="")
 
             def update(progress: "StudyProgress") -> None:
-                done, total = progress.evaluations_done, progress.evaluations_total
-                bar.update(task, description=progress.stage, completed=done, total=total, text=_in_words(progress))
+                text = _in_words(progress)
+                bar.update(task, description=progress.stage, completed=progress.share, total=1.0, text=text)
 
             yield update
         return
@@ -98,7 +102,9 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
 def _in_words(progress: "StudyProgress") -> str:
     parts = [f"{progress.runs_done} of {progress.runs_total} runs"]
     if progress.rate > 0 and progress.evaluations_done < progress.evaluations_total:
-        parts += [f"{progress.rate:,.0f} evaluations/s", f"{_clock(progress.seconds_left)} left"]
+        parts.append(f"{progress.rate:,.0f} evaluations/s")
+    if progress.share < 1.0 and progress.seconds_left < inf:
+        parts.append(f"{_clock(progress.seconds_left)} left")
     parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
     return ", ".join(parts)
 

@@ -20,7 +20,8 @@ from pqswarm.events.parameters import (
     Uniform,
     spectrum_ranges,
 )
-from pqswarm.events.presetfile import format_preset, load_preset
+from pqswarm.events.preset_text import format_preset
+from pqswarm.events.presetfile import load_preset
 from pqswarm.events.presets import PRESETS, SOURCES, Preset, get_preset, paper_preset
 
 __all__ = [

@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pqswarm._toml import to_toml
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.bench import run_bench
-from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
+from pqswarm.events.catalogue import HARMONICS, PARAMETERS
 from pqswarm.events.classes import EVENT_CLASSES, is_name
 from pqswarm.events.event import RECORD, SUPPLY, check_draw
-from pqswarm.events.parameters import Matching, Named, Range, spectrum_ranges
+from pqswarm.events.parameters import Range, spectrum_ranges
+from pqswarm.events.preset_text import spectra_of
 from pqswarm.events.presets import PRESETS, Preset
-from pqswarm.events.range_tables import in_order, read_range, write_range
+from pqswarm.events.range_tables import in_order, read_range
 
-__all__ = ["format_preset", "load_preset", "preset_lines", "read_preset", "write_preset"]
+__all__ = ["load_preset", "read_preset"]
 
 _KEYS = ("name", "extends", "classes", "common", "spectra", "bench")
 _EVERYWHERE = (*RECORD, *SUPPLY)  # parameters that events of every class can have
@@ -111,7 +111,7 @@ class _Reader:
         self.share = self.bench.pop("share", None)
         self.wanted = table.get("classes")
         self.base = self._extended(table.get("extends"), folder, via)
-        self.spectra = _spectra(table["spectra"]) if "spectra" in table else _spectra_of(self.base)
+        self.spectra = _spectra(table["spectra"]) if "spectra" in table else spectra_of(self.base)
         self.spectra_given = "spectra" in table
         single = next((name for name in HARMONICS if name in self.common), None)
         if single is not None and (self.spectra_given or "spectrum" in self.common):
@@ -277,18 +277,6 @@ def _spectra(given: object) -> dict[str, Mapping[str, float]]:
     return spectra
 
 
-def _spectra_of(preset: Preset) -> dict[str, Mapping[str, float]]:
-    """The spectra that the classes of a preset have."""
-    spectra: dict[str, Mapping[str, float]] = {}
-    for ranges in preset.models.values():
-        named = ranges.get("spectrum")
-        for number, name in enumerate(named.names if isinstance(named, Named) else ()):
-            series = {order: spec.options[number] for order in HARMONICS if isinstance(spec := ranges[order], Matching)}
-            if spectra.setdefault(name, series) != series:
-                raise PqswarmError(f"spectrum {name!r} is not the same in all classes: give one of them another name.")
-    return spectra
-
-
 def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parameters of events that a function must, and can, be given."""
     known = [one for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
@@ -333,73 +321,3 @@ def _check(preset: Preset) -> None:
                     raise PqswarmError("parameters of record and supply cannot depend on those of the disturbance.")
                 for u in (0.0, 1.0 - 2.0**-53):
                     check_draw(label, ranges, [u] * len(ranges))
-
-
-def write_preset(preset: Preset) -> dict[str, Any]:
-    """Return the content of a file that says all of a preset."""
-
-    def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
-        return {name: write_range(spec) for name, spec in ranges.items() if not isinstance(spec, Matching)}
-
-    spectra = _spectra_of(preset)
-    return {
-        "name": preset.name,
-        "common": plain(preset.common),
-        **({"spectra": {name: dict(series) for name, series in spectra.items()}} if spectra else {}),
-        **{label: plain(ranges) for label, ranges in preset.models.items()},
-        "bench": {"share": preset.bench_share, **{label: plain(ranges) for label, ranges in preset.bench.items()}},
-    }
-
-
-def format_preset(preset: Preset) -> str:
-    r"""Return a preset as TOML, with the unit and the meaning of every parameter.
-
-    Parameters
-    ----------
-    preset : Preset
-        The preset.
-
-    Returns
-    -------
-    str
-        The text of a file that :func:`load_preset` reads as the same preset.
-
-    Examples
-    --------
-    >>> print(*format_preset(PRESETS["paper"]).splitlines()[:5], sep="\n")
-    name = "paper"
-    <BLANKLINE>
-    [common]
-    sampling_rate = 25000  # samples per second [Hz]
-    frequency = 50  # nominal frequency of the grid [Hz]
-    """
-    return "\n".join(preset_lines(write_preset(preset))) + "\n"
-
-
-def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """The lines of TOML that say what :func:`write_preset` returns; tables have names that begin with the prefix."""
-    lines = [f"name = {to_toml(table['name'])}"]
-    for key, content in table.items():
-        if key == "name":
-            continue
-        catalogue = EVENT_CLASSES[key].catalogue if key in EVENT_CLASSES else PARAMETERS
-        plain = {name: value for name, value in content.items() if key != "bench" or name == "share"}
-        lines += ["", f"[{prefix}{key}]", *_lines(plain, {} if key == "spectra" else catalogue)]
-        for label in (label for label in content if label not in plain):
-            lines += ["", f"[{prefix}bench.{label}]", *_lines(content[label], PARAMETERS)]
-    return lines
-
-
-def _lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> list[str]:
-    return [f"{name} = {to_toml(value)}{_comment(name, value, catalogue)}" for name, value in content.items()]
-
-
-def _comment(name: str, value: object, catalogue: Mapping[str, Parameter]) -> str:
-    """What a parameter means, and its unit unless the range has one of its own."""
-    if name in ("spectrum", "share"):
-        return "  # names of [spectra], all equally likely" if name == "spectrum" else "  # of all events"
-    if name not in catalogue:
-        return ""
-    unit = catalogue[name].unit
-    shown = unit != "1" and not (isinstance(value, Mapping) and value.keys() & {"unit", "inside", "same"})
-    return f"  # {catalogue[name].meaning}{f' [{unit}]' if shown else ''}"

@@ -174,8 +174,10 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
 
 def settle(figure: Figure) -> Figure:
     """Lay the figure out once and round the places: the solver's last bits differ from run to run."""
-    figure.draw_without_rendering()
-    figure.draw_without_rendering()  # labels of axes are placed by the first pass, and given room by the second
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+        engine.execute(figure)  # labels of axes are placed by the first pass, and given room by the second
     figure.set_layout_engine("none")
     for axis in figure.axes:
         left, bottom, width, height = (round(value, 4) for value in axis.get_position().bounds)
@@ -242,10 +244,12 @@ def draw_cell(
     """A cell over the page, whatever its colour; only on a nearly full one the text cannot be ink."""
     i, j = place
     look: dict[str, Any] = {"fc": colour, "ec": "none", "alpha": round(opacity, 3)}
-    mark(axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **look)), tips=[tip] if tip else [])
+    cell = axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **look))
+    mark(cell, tips=[tip] if tip else [])
+    cell.set_in_layout(False)  # it lies inside of the axes: laying out need not look at it
     if text:
         ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
-        axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink)
+        axis.text(j, i, text, ha="center", va="center_baseline", fontsize=size, color=ink).set_in_layout(False)
 
 
 def _luminance(colour: str, opacity: float) -> float:

@@ -12,7 +12,7 @@ from pqswarm._options import warn_renamed
 from pqswarm._random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.events.presetfile import write_preset
+from pqswarm.events.preset_text import write_preset
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR

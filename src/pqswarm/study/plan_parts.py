@@ -10,7 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr,
 from pqswarm.datasets.make import count_features
 from pqswarm.errors import unknown_name
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
-from pqswarm.events.presetfile import read_preset, write_preset
+from pqswarm.events.preset_text import write_preset
+from pqswarm.events.presetfile import read_preset
 from pqswarm.features import FeatureOptions
 
 __all__ = ["Count", "DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]

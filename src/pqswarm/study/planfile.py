@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from pqswarm._toml import to_toml
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.events.presetfile import preset_lines
+from pqswarm.events.preset_text import preset_lines
 from pqswarm.study.plan import AlgorithmPlan, DatasetPlan, FoldsPlan, HeldOutPlan, StudyPlan
 from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
 

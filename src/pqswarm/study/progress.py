@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from math import inf
 
 from pqswarm.study.plan import StudyPlan
+from pqswarm.study.plan_parts import HeldOutPlan
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
 __all__ = ["Meter", "Report", "StudyProgress"]
 
-_LATELY = 60.0  # seconds over which the rate is taken
+_LATELY = 60.0  # seconds over which rates are taken
+
+# What the steps around the searches cost, about, in evaluations of subsets: all of them belong to the whole.
+_STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 200, "stage II": 60, "held-out": 400, "report": 20_000}
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,10 @@ class StudyProgress:
         Least error of each classifier so far.
     spent : dict of str to float
         Time of all workers together on evaluation and on search, and on the store [s].
+    share : float
+        Share of the whole study, from the events to the report, that is done, about: 0 to 1.
+    seconds_left : float
+        Time until all of it is done, as the last minute went [s].
     """
 
     stage: str
@@ -41,11 +49,8 @@ class StudyProgress:
     rate: float
     best: dict[str, float]
     spent: dict[str, float]
-
-    @property
-    def seconds_left(self) -> float:
-        """Time until all searches are done, at the present rate [s]."""
-        return (self.evaluations_total - self.evaluations_done) / self.rate if self.rate > 0 else inf
+    share: float = 0.0
+    seconds_left: float = inf
 
 
 Report = Callable[[StudyProgress], None]
@@ -61,6 +66,13 @@ class Meter:
         many = len(plan.searched) * len(plan.classifiers) * plan.runs
         self.runs_total = many + len(plan.sequential) * len(plan.classifiers)
         self._total = many * plan.max_evaluations
+        self._budget = plan.max_evaluations
+        levels, classifiers = len(plan.dataset.snr), len(plan.classifiers)
+        sets = len(plan.held_out.seeds) if isinstance(plan.held_out, HeldOutPlan) else int(plan.held_out is not None)
+        times = {"events": levels * (1 + sets), "hyperparameters": classifiers, "smaller": classifiers, "report": 1}
+        times |= {"stage II": levels * classifiers, "held-out": levels * classifiers * sets}
+        self._work = self.runs_total * self._budget + sum(_STEPS[step] * number for step, number in times.items())
+        self._steps = 0
         self._finished: set[RunKey] = set()
         self._evaluations: dict[RunKey, int] = {}
         self._best: dict[str, float] = {}
@@ -68,8 +80,9 @@ class Meter:
         self.restart()
 
     def restart(self) -> None:
-        """Take the rate from now on."""
+        """Take the rates from now on."""
         self._lately = [(time.monotonic(), 0)]
+        self._marks = [(time.monotonic(), 0.0)]
 
     def note(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
         """Note where runs are."""
@@ -89,9 +102,23 @@ class Meter:
         for what, time_spent in seconds.items():
             self._spent[what] += time_spent
 
+    def step(self, what: str, times: int = 1) -> None:
+        """Count a step around the searches, such as one noise level of stage II, that is done."""
+        self._steps += _STEPS[what] * times
+
+    def _worked(self) -> float:
+        """How much is done of the whole, in evaluations; a finished run counts as its budget, whatever it took."""
+        counts = [min(n, self._budget) for key, n in self._evaluations.items() if key not in self._finished]
+        return self._steps + len(self._finished) * self._budget + sum(counts)
+
     def tell(self, stage: str) -> None:
         """Report what is being done now."""
-        now = time.monotonic()
+        now, worked = time.monotonic(), self._worked()
+        if not self._marks or worked > self._marks[-1][1]:
+            self._marks.append((now, worked))
+        self._marks = [*(mark for mark in self._marks[:-1] if now - mark[0] < _LATELY), self._marks[-1]]
+        (before, then), left = self._marks[0], self._work - worked
+        speed = (worked - then) / (now - before) if now > before else 0.0
         self._lately = [(at, count) for at, count in self._lately if now - at < _LATELY]
         since = now - self._lately[0][0] if self._lately else 0.0
         done = sum(count for key, count in self._evaluations.items() if key.algorithm in self._planned)
@@ -105,5 +132,7 @@ class Meter:
                 rate=sum(count for _, count in self._lately[1:]) / since if since > 0 else 0.0,
                 best=dict(self._best),
                 spent=dict(self._spent),
+                share=min(1.0, worked / self._work),
+                seconds_left=left / speed if speed > 0 else inf,
             )
         )

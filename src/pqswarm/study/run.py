@@ -152,6 +152,7 @@ class _Study:
             self.stage_two(name, problem, masks[name], events)
         for seed in held_out_seeds(self.plan):
             self.test_held_out(seed, problems, masks, data)
+        self.meter.tell("tested")
 
     def once(
         self, compute: Callable[[], _Kind], kind: type[_Kind], classifier: str = "", level: float | None = None
@@ -169,6 +170,7 @@ class _Study:
         began = self.store.find(findings.Events)
         data = open_data(self.plan, self.store.folder, self.jobs, given, began)
         self.once(lambda: data.about, findings.Events)
+        self.meter.step("events", len(self.plan.dataset.snr))
         return data
 
     def prepare(self, plan: ClassifierPlan, events: Dataset | Samples) -> Problem:
@@ -187,6 +189,7 @@ class _Study:
         if self.store.find(findings.AllFeatures, name) is None:
             everything = np.ones((1, problem.X.shape[1]), dtype=np.bool_)
             self.store.put(findings.AllFeatures(name, float(problem.evaluator(self.jobs).errors(everything)[0])))
+        self.meter.step("hyperparameters")
         return problem
 
     def best_subsets(self, name: str, problem: Problem) -> Masks:
@@ -199,6 +202,7 @@ class _Study:
         others = [record.mask for record in runs[plan.reference]]
         find = partial(stages.find_smaller, name, problem, masks[plan.reference], others, self.jobs)
         masks[ONE_STANDARD_ERROR] = self.once(find, findings.OneStandardError, name).mask
+        self.meter.step("smaller")
         return masks
 
     def stage_two(self, name: str, problem: Problem, masks: Masks, events: Dataset | Samples) -> None:
@@ -207,6 +211,7 @@ class _Study:
             self.meter.tell(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
             evaluate = partial(stages.evaluate_stage_two, name, problem, masks, events, level, self.plan, self.jobs)
             self.once(evaluate, findings.StageTwo, name, level)
+            self.meter.step("stage II")
 
     def test_held_out(self, seed: int, problems: Mapping[str, Problem], masks: Mapping[str, Masks], data: Data) -> None:
         """Test the best subsets of all classifiers on one set of held-out events, at each noise level."""
@@ -216,11 +221,16 @@ class _Study:
             for name in problems
             if self.store.find(findings.HeldOut, name, level, seed) is None
         ]
+        levels = len(self.plan.dataset.snr)
+        self.meter.step("held-out", levels * len(problems) - len(left))
         if not left:
+            self.meter.step("events", levels)
             return
         self.meter.tell(f"held-out data, seed {seed}")
         new = make_held_out(self.plan, data, seed, list(dict.fromkeys(level for level, _ in left)), self.jobs)
+        self.meter.step("events", levels)
         for level, name in left:
             self.meter.tell(f"held-out data, seed {seed}: {name}")
             at = (level, seed)
             self.store.put(stages.evaluate_held_out(name, problems[name], masks[name], data.seen, new, at, self.jobs))
+            self.meter.step("held-out")

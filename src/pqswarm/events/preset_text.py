@@ -1,0 +1,96 @@
+"""A preset as the content and the text of a file, which :mod:`pqswarm.events.presetfile` reads."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pqswarm._toml import to_toml
+from pqswarm.errors import PqswarmError
+from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
+from pqswarm.events.classes import EVENT_CLASSES
+from pqswarm.events.parameters import Matching, Named, Range
+from pqswarm.events.presets import Preset
+from pqswarm.events.range_tables import write_range
+
+__all__ = ["format_preset", "preset_lines", "spectra_of", "write_preset"]
+
+
+def spectra_of(preset: Preset) -> dict[str, Mapping[str, float]]:
+    """The spectra that the classes of a preset have."""
+    spectra: dict[str, Mapping[str, float]] = {}
+    for ranges in preset.models.values():
+        named = ranges.get("spectrum")
+        for number, name in enumerate(named.names if isinstance(named, Named) else ()):
+            series = {order: spec.options[number] for order in HARMONICS if isinstance(spec := ranges[order], Matching)}
+            if spectra.setdefault(name, series) != series:
+                raise PqswarmError(f"spectrum {name!r} is not the same in all classes: give one of them another name.")
+    return spectra
+
+
+def write_preset(preset: Preset) -> dict[str, Any]:
+    """Return the content of a file that says all of a preset."""
+
+    def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
+        return {name: write_range(spec) for name, spec in ranges.items() if not isinstance(spec, Matching)}
+
+    spectra = spectra_of(preset)
+    return {
+        "name": preset.name,
+        "common": plain(preset.common),
+        **({"spectra": {name: dict(series) for name, series in spectra.items()}} if spectra else {}),
+        **{label: plain(ranges) for label, ranges in preset.models.items()},
+        "bench": {"share": preset.bench_share, **{label: plain(ranges) for label, ranges in preset.bench.items()}},
+    }
+
+
+def format_preset(preset: Preset) -> str:
+    r"""Return a preset as TOML, with the unit and the meaning of every parameter.
+
+    Parameters
+    ----------
+    preset : Preset
+        The preset.
+
+    Returns
+    -------
+    str
+        The text of a file that :func:`load_preset` reads as the same preset.
+
+    Examples
+    --------
+    >>> print(*format_preset(PRESETS["paper"]).splitlines()[:5], sep="\n")
+    name = "paper"
+    <BLANKLINE>
+    [common]
+    sampling_rate = 25000  # samples per second [Hz]
+    frequency = 50  # nominal frequency of the grid [Hz]
+    """
+    return "\n".join(preset_lines(write_preset(preset))) + "\n"
+
+
+def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """The lines of TOML that say what :func:`write_preset` returns; tables have names that begin with the prefix."""
+    lines = [f"name = {to_toml(table['name'])}"]
+    for key, content in table.items():
+        if key == "name":
+            continue
+        catalogue = EVENT_CLASSES[key].catalogue if key in EVENT_CLASSES else PARAMETERS
+        plain = {name: value for name, value in content.items() if key != "bench" or name == "share"}
+        lines += ["", f"[{prefix}{key}]", *_lines(plain, {} if key == "spectra" else catalogue)]
+        for label in (label for label in content if label not in plain):
+            lines += ["", f"[{prefix}bench.{label}]", *_lines(content[label], PARAMETERS)]
+    return lines
+
+
+def _lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> list[str]:
+    return [f"{name} = {to_toml(value)}{_comment(name, value, catalogue)}" for name, value in content.items()]
+
+
+def _comment(name: str, value: object, catalogue: Mapping[str, Parameter]) -> str:
+    """What a parameter means, and its unit unless the range has one of its own."""
+    if name in ("spectrum", "share"):
+        return "  # names of [spectra], all equally likely" if name == "spectrum" else "  # of all events"
+    if name not in catalogue:
+        return ""
+    unit = catalogue[name].unit
+    shown = unit != "1" and not (isinstance(value, Mapping) and value.keys() & {"unit", "inside", "same"})
+    return f"  # {catalogue[name].meaning}{f' [{unit}]' if shown else ''}"
