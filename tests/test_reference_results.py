@@ -1,10 +1,11 @@
-"""What was published still reproduces: the best known subsets, and the runs of the reference study, bit for bit."""
+"""What was published still reproduces: the best known subsets, and the runs of the reference studies, bit for bit."""
 
 import csv
 import json
 from importlib.resources import files
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,65 +17,61 @@ from pqswarm.study import load_plan
 from pqswarm.study.problem import Problem
 
 pytestmark = pytest.mark.slow
-RUNS = Path(__file__).parents[1] / "docs" / "results" / "paper-runs.csv"
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
-@pytest.fixture(scope="module")
-def plan():
-    return load_plan("paper")
-
-
-@pytest.fixture(scope="module")
-def problems(plan):
-    events = make_dataset(plan.dataset.events_per_class, inf, plan.dataset.seed, plan.dataset.preset)
+@pytest.fixture(scope="module", params=["paper", "paper-stepped"])
+def study(request):
+    """A reference study: its plan, problems, evaluators, and the published runs."""
+    plan = load_plan(request.param)
+    events = make_dataset(plan.dataset.events_per_class, inf, plan.dataset.seed, plan.dataset.make_preset())
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.seed)
-    return {c.name: Problem(events.X(inf), events.y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}
-
-
-@pytest.fixture(scope="module")
-def evaluators(problems):
-    return {name: problem.evaluator() for name, problem in problems.items()}
-
-
-@pytest.fixture(scope="module")
-def runs():
-    with RUNS.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    X, y = events.X(inf), events.y
+    problems = {c.name: Problem(X, y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}
+    evaluators = {name: problem.evaluator() for name, problem in problems.items()}
+    with (RESULTS / f"{request.param}-runs.csv").open(encoding="utf-8", newline="") as file:
+        runs = list(csv.DictReader(file))
+    return SimpleNamespace(plan=plan, problems=problems, evaluators=evaluators, runs=runs)
 
 
 def mask_of(features, n_features):
     return np.isin(np.arange(n_features), features)
 
 
-def test_best_known_subsets(problems, evaluators):
+def test_best_known_subsets(study):
     kept = json.loads((files("pqswarm.report") / "best_known.json").read_text(encoding="utf-8"))
-    assert {record["classifier"] for record in kept} == set(problems)
-    for record in kept:
-        problem, evaluator = problems[record["classifier"]], evaluators[record["classifier"]]
-        assert evaluator.errors(mask_of(record["features"], 99)[np.newaxis])[0] == record["error"]
-        assert problem.key == record["problem"], "the events, folds or hyperparameters are others"
+    for name, problem in study.problems.items():
+        (record,) = (record for record in kept if record["problem"] == problem.key)
+        assert record["classifier"] == name
+        assert study.evaluators[name].errors(mask_of(record["features"], 99)[np.newaxis])[0] == record["error"]
+        assert record["error"] <= min(float(row["error"]) for row in study.runs if row["classifier"] == name)
 
 
 @pytest.mark.parametrize("classifier", ["k-NN", "NB"])
-def test_errors_of_reference_runs(classifier, evaluators, runs):
-    rows = [row for row in runs if row["classifier"] == classifier][::8]
+def test_errors_of_reference_runs(classifier, study):
+    rows = [row for row in study.runs if row["classifier"] == classifier][::8]
     masks = np.array([mask_of([int(i) for i in row["features"].split()], 99) for row in rows])
     assert len(rows) > 25
-    assert [repr(float(error)) for error in evaluators[classifier].errors(masks)] == [row["error"] for row in rows]
+    assert [repr(float(error)) for error in study.evaluators[classifier].errors(masks)] == [
+        row["error"] for row in rows
+    ]
 
 
 @pytest.mark.parametrize(("classifier", "title", "run"), [("NB", "2D-UPSO", 7), ("NB", "GA", 0), ("NB", "CBPSO", 31)])
-def test_reference_runs_from_the_start(classifier, title, run, plan, evaluators, runs):
-    row = next(r for r in runs if (r["classifier"], r["algorithm"], r["run"]) == (classifier, title, str(run)))
-    algorithm = next(a for a in plan.algorithms if a.title == title)
-    seed = plan.run_seed(classifier, algorithm.name, run)
+def test_reference_runs_from_the_start(classifier, title, run, study):
+    row = next(r for r in study.runs if (r["classifier"], r["algorithm"], r["run"]) == (classifier, title, str(run)))
+    algorithm = next(a for a in study.plan.algorithms if a.title == title)
+    seed = study.plan.run_seed(classifier, algorithm.name, run)
     assert str(seed) == row["seed"]
-    found = minimize(algorithm.algorithm, Memo(evaluators[classifier]), plan.max_evaluations, seed)
+    found = minimize(algorithm.algorithm, Memo(study.evaluators[classifier]), study.plan.max_evaluations, seed)
     assert (repr(found.error), " ".join(map(str, found.selected))) == (row["error"], row["features"])
 
 
-def test_sffs_from_the_start(evaluators, runs):
-    row = next(r for r in runs if (r["classifier"], r["algorithm"]) == ("NB", "SFFS"))
-    found = minimize("sffs", Memo(evaluators["NB"]), 10**6, parameters={"size": int(row["size"])})
-    assert (repr(found.error), str(found.n_evaluations)) == (row["error"], row["evaluations"])
-    assert " ".join(map(str, found.selected)) == row["features"]
+def test_sffs_from_the_start(study):
+    for title, told in (("SFFS", True), ("SFFS all sizes", False)):
+        row = next(r for r in study.runs if (r["classifier"], r["algorithm"]) == ("NB", title))
+        size = {"size": int(row["size"])} if told else {}
+        budget = 10**6 if told else study.plan.max_evaluations
+        found = minimize("sffs", Memo(study.evaluators["NB"]), budget, parameters=size)
+        assert (repr(found.error), str(found.n_evaluations)) == (row["error"], row["evaluations"])
+        assert " ".join(map(str, found.selected)) == row["features"]

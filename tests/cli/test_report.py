@@ -47,7 +47,11 @@ def test_formats(folder, form):
     assert result.output.replace("\n", "").strip() == f"wrote {written.resolve()}"
     texts = [written] if written.is_file() else list(written.iterdir())
     assert texts
-    assert all("2D-UPSO" in path.read_text(encoding="utf-8") for path in texts if not path.stem.endswith(("-features", "-confusions")))
+    assert all(
+        "2D-UPSO" in path.read_text(encoding="utf-8")
+        for path in texts
+        if not path.stem.endswith(("-features", "-confusions"))
+    )
 
 
 def test_another_process_writes_the_same_bytes(folder, tmp_path):
