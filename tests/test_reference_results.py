@@ -52,9 +52,8 @@ def test_errors_of_reference_runs(classifier, study):
     rows = [row for row in study.runs if row["classifier"] == classifier][::8]
     masks = np.array([mask_of([int(i) for i in row["features"].split()], 99) for row in rows])
     assert len(rows) > 25
-    assert [repr(float(error)) for error in study.evaluators[classifier].errors(masks)] == [
-        row["error"] for row in rows
-    ]
+    errors = study.evaluators[classifier].errors(masks)
+    assert [repr(float(error)) for error in errors] == [row["error"] for row in rows]
 
 
 @pytest.mark.parametrize(("classifier", "title", "run"), [("NB", "2D-UPSO", 7), ("NB", "GA", 0), ("NB", "CBPSO", 31)])

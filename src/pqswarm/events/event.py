@@ -87,7 +87,7 @@ def generate(
     seed : int
         Non-negative seed.
     preset : str or Preset
-        ``"paper"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own.
+        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own.
     source : {"model", "bench"}
         The parametric model, or the simulated laboratory bench (sags, harmonics, transients).
     **parameters : float
