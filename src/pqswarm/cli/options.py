@@ -65,7 +65,8 @@ def complete_border(incomplete: str) -> list[str]:
 Preset = Annotated[
     str,
     typer.Option(
-        help="paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.", autocompletion=complete_preset
+        help="paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
+        autocompletion=complete_preset,
     ),
 ]
 Parameters = Annotated[

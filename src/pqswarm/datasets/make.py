@@ -60,8 +60,8 @@ def make_dataset(
     seed : int
         Non-negative seed of the data set.
     preset : str or Preset
-        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own. A tenth
-        of all events comes from the laboratory bench, spread over the classes that it can produce.
+        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own.
+        A tenth of all events comes from the laboratory bench, spread over the classes that it can produce.
     n_jobs : int or None
         Threads; None or -1 uses all cores, or what a worker process is granted.
     progress : callable, optional

@@ -11,7 +11,7 @@ from pqswarm.report.paper_values import ALGORITHMS
 from pqswarm.report.sentences import decibel, enumerate_words, percent, probability
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
-from pqswarm.statistics import friedman, hommel, posthoc
+from pqswarm.statistics import friedman, hommel, mann_whitney, posthoc
 from pqswarm.study import load_plan
 from pqswarm.study.plan import DatasetPlan
 
@@ -138,13 +138,10 @@ def adjusted_p(values: Mapping[str, FloatArray], control: str) -> dict[str, floa
     >>> adjusted_p({"a": np.arange(5), "b": np.arange(5) + 9, "c": np.arange(5)}, "a")["b"] < 0.05
     True
     """
-    from scipy.stats import mannwhitneyu
-
     others = [title for title in values if title != control]
     if not others:
         return {}
-    raw = [mannwhitneyu(values[title], values[control]).pvalue for title in others]
-    adjusted = hommel(np.nan_to_num(raw, nan=1.0))  # undefined where all values are equal
+    adjusted = hommel(np.array([mann_whitney(values[title], values[control])[0] for title in others]))
     return dict(zip(others, adjusted.tolist(), strict=True))
 
 
