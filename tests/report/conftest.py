@@ -1,8 +1,11 @@
 """The studies that tests of the report look at."""
 
 import pytest
+from markupsafe import Markup
+from tests.conftest import made_once
 from tests.report.studies import TINY, TITLE, replanned, summary_of
 
+from pqswarm.report import write_report
 from pqswarm.study import read_plan, run_study
 
 
@@ -18,8 +21,18 @@ def found(study, request):
 
 @pytest.fixture(scope="session")
 def hostile(smoke_study, tmp_path_factory):
-    """The same study under a title that no one should trust."""
-    return replanned(smoke_study, tmp_path_factory.mktemp("hostile") / "study", title=TITLE)
+    """The same study under a title that no one should trust, with its report, only to be read."""
+
+    def make(folder):
+        write_report(replanned(smoke_study, folder, title=TITLE))
+
+    return made_once(tmp_path_factory, "hostile-study", make)
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Pages without pictures, which take most of the time, for tests of words and tables."""
+    monkeypatch.setattr("pqswarm.report.html._pictures", lambda drawing, prefix: {"wide": Markup("<svg></svg>")})
 
 
 @pytest.fixture

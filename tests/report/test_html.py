@@ -19,7 +19,7 @@ from pqswarm.study import read_plan
 
 @pytest.fixture(scope="module")
 def page(hostile):
-    return write_report(hostile).read_text(encoding="utf-8")
+    return (hostile / "report.html").read_text(encoding="utf-8")
 
 
 class Page(HTMLParser):
@@ -172,7 +172,7 @@ def test_reports_are_the_same_each_time(hostile, page, tmp_path):
         assert first == second
 
 
-def test_a_study_of_own_algorithms_and_names_that_look_alike(tiny_folder):
+def test_a_study_of_own_algorithms_and_names_that_look_alike(tiny_folder, no_pictures):
     text = write_report(tiny_folder).read_text(encoding="utf-8")
     parsed = Page(text)
     ids = [attributes["id"] for _, attributes in parsed.tags if "id" in attributes]
@@ -187,7 +187,7 @@ def test_a_study_of_own_algorithms_and_names_that_look_alike(tiny_folder):
     assert read_plan(plan) == read_plan(TINY)
 
 
-def test_an_unfinished_study_has_a_report(smoke_study, tmp_path):
+def test_an_unfinished_study_has_a_report(smoke_study, tmp_path, no_pictures):
     path = changed(smoke_study, tmp_path / "study", STAGE_TWO, NO_SFFS, "DELETE FROM runs WHERE run > 0")
     text = write_report(path).read_text(encoding="utf-8")
     words = "".join(Page(text).words)

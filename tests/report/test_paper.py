@@ -99,8 +99,8 @@ PRINTED = {
 
 
 @pytest.fixture(scope="module")
-def page(smoke_study, tmp_path_factory):
-    return write_report(smoke_study, out=tmp_path_factory.mktemp("paper") / "report.html").read_text(encoding="utf-8")
+def page(smoke_study):
+    return (smoke_study / "report.html").read_text(encoding="utf-8")  # the command has written it
 
 
 @pytest.fixture(params=["k-NN", "NB"])
@@ -189,7 +189,7 @@ def test_negative_gains_are_marked(page):
     assert len(marked) == 11  # as many as the paper underlines
 
 
-def test_without_the_plan_asking_for_it_the_paper_is_not_there(smoke_study, tmp_path, study):
+def test_without_the_plan_asking_for_it_the_paper_is_not_there(smoke_study, tmp_path, study, no_pictures):
     plain = replanned(smoke_study, tmp_path / "study", paper=False)
     for form in ("html", "md", "latex"):
         text = write_report(plain, form).read_text(encoding="utf-8")
