@@ -158,14 +158,13 @@ def _scatter(study: StudySummary, found: ClassifierSummary) -> Drawing:
         args: dict[str, Any] = {"fronts": fronts, "numbers": numbers, "narrow": narrow}
         return plot_error_against_size(points, whole, study.palette, **args)
 
-    once = enumerate_words(list(found.sequential)) if found.sequential else ""
-    ring = f" {once}, which runs once, is a ring." if once and found.n_runs > 1 else ""
+    hollow = " Hollow marks are searches that run once." if found.sequential and found.n_runs > 1 else ""
     line = f" A line joins what {enumerate_words(list(fronts))} found for each size." if fronts else ""
     return Drawing(
         "size",
         "Error rate against number of features, one mark for each run",
         f"Down and to the left is better: a lower error rate with fewer features. Each name stands at the median error "
-        f"rate of its runs.{ring}{line}",
+        f"rate of its runs.{hollow}{line}",
         draw,
         narrow=lambda: draw(narrow=True),
     )
