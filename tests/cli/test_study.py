@@ -178,7 +178,7 @@ def test_help(command):
         (["plan", "show", "papper"], "unknown plan 'papper': did you mean 'paper'?"),
         (
             ["study", "papper"],
-            "there is no plan 'papper': give the path of a TOML file, or one of quick, paper, smoke.",
+            "there is no plan 'papper': give the path of a TOML file, or one of quick, paper, paper-stepped, smoke.",
         ),
         (["study", "bad.toml"], "  runs: must be greater than or equal to 1, not 0."),
         (["study", "."], "cannot read the plan .: "),
@@ -209,7 +209,7 @@ def test_a_used_folder_and_a_damaged_one_are_refused(smoke_copy, tmp_path, pqswa
     run = pqswarm("study", "quick", "--out", folder)
     assert run.returncode == 2
     assert "holds a study with another plan:\n" in run.stderr
-    assert "  runs: 3 there, 10 now\n" in run.stderr
+    assert "  runs: 3 there, 5 now\n" in run.stderr
     content = (folder / "study.sqlite").read_bytes()[:-5000]
     (tmp_path / "study.sqlite").write_bytes(content)
     run = pqswarm("study", "smoke", "--out", tmp_path)

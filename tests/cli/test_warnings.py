@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import pytest
 from tests.study.studies import plan_toml
 
 from pqswarm.study import plan_text
@@ -15,13 +14,12 @@ def run_command(*arguments, cwd):
     )
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_warning_is_shown_once_in_one_line(tmp_path, jobs):
+def test_a_warning_is_shown_once_in_one_line(tmp_path):
     head = plan_toml(runs=2, max_evaluations=60).partition("[[classifiers]]")[0]
     svm = 'name = "SVM"\nestimator = "sklearn.svm.LinearSVC"\nparameters = { C = 500.0, max_iter = 5 }\n'
     algorithm = '[[algorithms]]\nalgorithm = "2d-upso"\nparameters = { swarm_size = 4 }\n'
     (tmp_path / "mine.toml").write_text(f"{head}[[classifiers]]\n{svm}{algorithm}")
-    run = run_command("study", "mine.toml", "--jobs", jobs, cwd=tmp_path)
+    run = run_command("study", "mine.toml", "--jobs", 2, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     warned = [line for line in run.stderr.splitlines() if "converge" in line or "warn" in line.lower()]
     assert warned == ["warning: Liblinear failed to converge, increase the number of iterations."]

@@ -27,6 +27,7 @@ events_per_class = 10
 snr = [inf, 30]
 [held_out]
 events_per_class = 5
+seeds = [1, 2]
 [folds]
 number = 5
 [[classifiers]]
@@ -49,7 +50,7 @@ parameters = {{ size = 3, population_size = 6 }}
 algorithm = "sffs"
 parameters = {{ size = 1 }}
 """
-KINDS = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardError", "HeldOut")
+KINDS = ("Hyperparameters", "ProblemDigest", "AllFeatures", "OneStandardError")
 
 
 @pytest.mark.slow
@@ -78,6 +79,8 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
     assert Counter(key.classifier for key in found["runs"]) == {"k-NN": 5, "Gaussian": 5, "SVM": 5}
     places = {(kind, name, "") for kind in KINDS for name in ("k-NN", "Gaussian", "SVM")}
     places |= {("StageTwo", name, level) for name in ("k-NN", "Gaussian", "SVM") for level in ("inf", "30")}
+    sets = [f"{level}, seed {seed}" for level in ("inf", "30") for seed in (1, 2)]
+    places |= {("HeldOut", name, place) for name in ("k-NN", "Gaussian", "SVM") for place in sets}
     assert set(found["findings"]) == places | {("Events", "", ""), ("Grid", "k-NN", "")}
     events = find(folder, Events)
     assert set(events.class_names) == set(NINE)
@@ -87,7 +90,7 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
         assert stage.before.shape == stage.after.shape == (9, 9)
         assert stage.before.sum() == 90
         assert 0 < find(folder, AllFeatures, name).error < 0.6
-        assert set(find(folder, HeldOut, name).errors) == set(stage.accuracy)
+        assert set(find(folder, HeldOut, name, float("inf"), 2).errors) == set(stage.accuracy)
     assert find(folder, Hyperparameters, "SVM").settings == {
         "estimator": "sklearn.svm.LinearSVC",
         "parameters": {"C": 0.5},

@@ -54,9 +54,11 @@ def test_paper_is_exactly_the_paper():
 
 
 def test_quick_is_the_paper_in_small():
-    quick, paper = load_plan("quick"), load_plan("paper")
-    changed = {line.split(":")[0] for line in quick.differences(paper)}
-    assert changed == {"dataset.events_per_class", "held_out.events_per_class", "max_evaluations", "runs"}
+    changed = {line.split(":")[0] for line in load_plan("quick").differences(load_plan("paper-stepped"))}
+    assert changed == {"dataset.events_per_class", "held_out.events_per_class", "runs"}
+    assert load_plan("paper-stepped").differences(load_plan("paper")) == [
+        "dataset.preset: paper there, paper-stepped now"
+    ]
 
 
 def test_defaults_are_those_of_the_paper():

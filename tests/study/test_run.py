@@ -192,7 +192,7 @@ def test_progress_is_told(tmp_path):
     shares = [progress.share for progress in seen]
     assert shares == sorted(shares)
     assert shares[0] == 0.0
-    assert 0.5 < shares[-1] < 1.0  # the report is still to come
+    assert 0.3 < shares[-1] < 1.0  # the report is still to come
     seen.clear()
     run_study(tiny(), tmp_path, jobs=1, progress=seen.append)
     assert seen[-1].share == shares[-1]  # what was done before counts as well

@@ -39,6 +39,7 @@ class Preset:
 
     Examples
     --------
+    >>> from pqswarm.events import PRESETS
     >>> PRESETS["paper"].ranges("sag")["depth"]
     Uniform(low=0.1, high=0.9, unit='')
     """
@@ -103,6 +104,7 @@ class Preset:
 
         Examples
         --------
+        >>> from pqswarm.events import PRESETS
         >>> PRESETS["paper"].fixed(frequency=60).common["frequency"]
         Fixed(value=60.0)
         """
@@ -135,6 +137,7 @@ class Preset:
 
         Examples
         --------
+        >>> from pqswarm.events import PRESETS
         >>> PRESETS["paper"].with_classes(["swell", "sag"]).classes
         ('sag', 'swell')
         """

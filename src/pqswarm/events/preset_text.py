@@ -57,6 +57,7 @@ def format_preset(preset: Preset) -> str:
 
     Examples
     --------
+    >>> from pqswarm.events import PRESETS
     >>> print(*format_preset(PRESETS["paper"]).splitlines()[:5], sep="\n")
     name = "paper"
     <BLANKLINE>

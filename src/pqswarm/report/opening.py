@@ -98,7 +98,8 @@ def _visible(found: ClassifierSummary) -> tuple[str, float] | None:
         return None
     best = sorted((found.errors(title) for title in found.runs), key=lambda errors: float(errors.mean()))[:2]
     variance = float(np.mean([errors.var(ddof=1) for errors in best]))
-    return found.name, _SEEN * sqrt(2 * variance / found.n_runs)
+    # Runs that all end alike say nothing about those that would not.
+    return (found.name, _SEEN * sqrt(2 * variance / found.n_runs)) if variance > 1e-20 else None
 
 
 def _means(study: StudySummary) -> Table:
