@@ -8,15 +8,18 @@ OUT := study
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help study test lint bench docs clean
+.PHONY: help study test coverage lint bench docs clean
 
 help: ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 study: $(VENV)/.installed ## run the paper in small, under three minutes on two cores, and write ./study/report.html
 	$(BIN)/pqswarm study quick --out $(OUT)
 
 test: lint ## check style, types and layers, then run all tests
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+coverage: $(VENV)/.installed-dev ## run all tests and list the lines that they do not reach, which takes longer
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(VENV)/.installed-dev

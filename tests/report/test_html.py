@@ -165,8 +165,8 @@ def test_all_tables_are_there_and_the_answer_comes_first(page):
     assert found == sorted(found)
 
 
-def test_reports_are_the_same_each_time(hostile, page, tmp_path):
-    assert write_report(hostile, out=tmp_path / "again.html").read_text(encoding="utf-8") == page
+def test_reports_are_the_same_each_time(hostile, tmp_path):
+    """So are pages, as another process writes them: see the tests of the command."""
     for form in ("md", "latex"):
         first, second = (write_report(hostile, form, tmp_path / f"{form}{i}").read_bytes() for i in range(2))
         assert first == second
