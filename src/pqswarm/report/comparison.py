@@ -50,7 +50,7 @@ def compare_studies(first: StudySummary, second: StudySummary, names: tuple[str,
     )
     parts = [
         Part("What differs in the plans", _plans(first, second, names)),
-        Part("How hard the events are", Content(tables=[_all_features(pairs, names)])),
+        Part(f"How hard the {first.noun}s are", Content(tables=[_all_features(pairs, names)])),
         Part("How the subsets stand noise", _noise(pairs, names)),
     ]
     document = Document(
@@ -85,12 +85,13 @@ def _shared(pair: _Pair) -> list[str]:
 
 
 def _caution(first: StudySummary, second: StudySummary) -> str:
-    events = [study.plan.dataset for study in (first, second)]
-    if events[0] == events[1]:
+    # A plan says all about generated events, but of data of one's own only the name of a file.
+    if first.generated is not None and first.generated == second.generated:
         return "Both studies searched on the same events: a difference is one of the searches."
+    what, may = f"{first.noun}s", "" if first.generated is not None or second.generated is not None else "may have "
     return (
-        "The studies searched on different events: a difference may come from the events, from the searches, or from "
-        "both. What can be compared is the order of the algorithms in each."
+        f"The studies {may}searched on different {what}: a difference may come from the {what}, from the searches, or "
+        f"from both. What can be compared is the order of the algorithms in each."
     )
 
 
