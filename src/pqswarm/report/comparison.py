@@ -1,6 +1,7 @@
 """Two studies on one page: what differs in their plans, and what came out of each."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Any
 
 import matplotlib as mpl
@@ -250,7 +251,7 @@ def _noise_lines(pair: _Pair, names: tuple[str, str]) -> dict[str, dict[float, f
         ):
             by_level = dict(zip(tested.levels, values.tolist(), strict=True))
             lines[f"{title}, {name}"] = {level: by_level[level] for level in levels}
-    return lines if levels else {}
+    return lines if any(level != inf for level in levels) else {}  # the level without noise is no noise
 
 
 def _plot_noise(lines: dict[str, dict[float, float]], levels: Sequence[float]) -> Figure:
