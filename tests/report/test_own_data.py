@@ -6,7 +6,7 @@ import pytest
 from tests.report.studies import summary_of, tables
 from tests.study.own_data import SHARE, own_plan
 
-from pqswarm.report import study_figures, write_report
+from pqswarm.report import study_figures, write_comparison, write_report
 from pqswarm.report.document import describe_study
 from pqswarm.study import run_study
 
@@ -42,6 +42,12 @@ def test_no_word_of_power_quality_and_of_the_paper(folder, form):
         text = words_of(written)
         assert "held-out samples" in text
         assert "k-nn" in text
+
+
+def test_nor_on_the_page_of_two_studies(folder, tmp_path):
+    text = words_of(write_comparison(folder, folder, "md", tmp_path / "two.md"))
+    assert not [word for word in WORDS if word in text]
+    assert "may have searched on different samples" in text
 
 
 def test_what_is_left_is_complete(folder):
