@@ -6,7 +6,7 @@ from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
 from pqswarm.evaluation.choose import Choice, choose_evaluator
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.filters import FILTERS, Filter
+from pqswarm.evaluation.filters import FILTERS, Filter, Prefiltered, prefilter
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator
 from pqswarm.evaluation.generic import GenericEvaluator
@@ -36,11 +36,13 @@ __all__ = [
     "KernelNBEvaluator",
     "Memo",
     "Parameters",
+    "Prefiltered",
     "RepeatedEvaluator",
     "Splits",
     "choose_evaluator",
     "find_classifier",
     "option",
     "parameters",
+    "prefilter",
     "scaled",
 ]

@@ -1,0 +1,104 @@
+"""What the filters cost beside scikit-learn's mutual information, and what they keep; one process.
+
+    python benchmarks/filters.py             # on wide data, and on data of the paper's size
+    python benchmarks/filters.py --quality   # of made, wide data: how many of the informative features come first
+    python benchmarks/filters.py --paper     # the best subset along each ranking, on the paper's data
+
+The tables of docs/how/filters.md come from here.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.feature_selection import mutual_info_classif
+
+from pqswarm.datasets import make_dataset
+from pqswarm.evaluation import CLASSIFIERS, FILTERS, Folds
+from pqswarm.search import minimize
+
+SHAPES = {"100 x 5000, 2 classes": (100, 5000, 2), "3500 x 99, 14 classes": (3500, 99, 14)}
+MADE = {  # events, features, informative ones, classes, clusters of a class
+    "100 x 5000, 5": (100, 5000, 5, 2, 2),
+    "62 x 2000, 10": (62, 2000, 10, 2, 2),
+    "200 x 500, 20": (200, 500, 20, 2, 2),
+    "200 x 2000, 10, 5 classes": (200, 2000, 10, 5, 2),
+    "100 x 10000, 5, one cluster": (100, 10_000, 5, 2, 1),
+}
+
+
+def made(n, n_features, informative=8, n_classes=2, clusters=1, seed=0):
+    """Events whose first features tell the class, and the others nothing."""
+    return make_classification(
+        n,
+        n_features,
+        n_informative=informative,
+        n_redundant=0,
+        n_classes=n_classes,
+        n_clusters_per_class=clusters,
+        shuffle=False,
+        random_state=seed,
+    )
+
+
+def seconds(call, *arguments, **options):
+    start = time.perf_counter()
+    call(*arguments, **options)
+    return time.perf_counter() - start
+
+
+def cost():
+    for ranking in FILTERS.values():
+        ranking.scores(*made(40, 10))  # compile
+    for title, (n, n_features, n_classes) in SHAPES.items():
+        data = made(n, n_features, n_classes=n_classes)
+        plain = seconds(mutual_info_classif, *data, random_state=0)
+        print(f"\n{title}: mutual_info_classif of scikit-learn takes {plain:.2f} s", flush=True)
+        for name, ranking in FILTERS.items():
+            if name == "mutual-information":  # the same
+                continue
+            spent = min(seconds(ranking.scores, *data) for _ in range(2))
+            print(f"  {name:26} {spent:7.3f} s   {plain / spent:8.1f} times as fast", flush=True)
+
+
+def quality(seeds, keep=(10, 50, 300)):
+    print(f"Share of the informative features among the first {keep}; mean of {seeds} seeds")
+    for title, case in MADE.items():
+        print(title)
+        for name, ranking in FILTERS.items():
+            if name == "mutual-information":  # a minute for each data set
+                continue
+            orders = [ranking.rank(*made(*case, seed=seed)) for seed in range(seeds)]
+            shares = [np.mean([np.mean(np.array(order[:k]) < case[2]) * k for order in orders]) / case[2] for k in keep]
+            print(f"  {name:26} " + "  ".join(f"{share:.2f}" for share in shares), flush=True)
+
+
+def paper():
+    data = make_dataset(250, snr=float("inf"), seed=0)
+    folds = Folds.stratified(data.y, seed=0)
+    orders = {name: ranking.rank(data.X(), data.y, continuous=False) for name, ranking in FILTERS.items()}
+    for classifier in ("k-nn", "kernel-nb"):
+        evaluator = CLASSIFIERS[classifier]().evaluator(data.X(), data.y, folds)
+        print(f"{classifier}: error and size of the best of 99 subsets along each ranking")
+        for name, order in orders.items():
+            found = minimize("ranking", evaluator, parameters={"order": order})
+            print(f"  {name:26} {found.error:.4f}  {found.size}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quality", action="store_true")
+    parser.add_argument("--paper", action="store_true")
+    parser.add_argument("--seeds", type=int, default=10)
+    given = parser.parse_args()
+    if given.quality:
+        quality(given.seeds)
+    elif given.paper:
+        paper()
+    else:
+        cost()
+
+
+if __name__ == "__main__":
+    main()
