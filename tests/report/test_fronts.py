@@ -65,7 +65,7 @@ def test_the_figure_draws_medians_as_steps(narrow):
     }
     axis = plot_fronts(attained, (4, 0.25), narrow=narrow).axes[0]
     assert_legible(axis.figure)
-    steps, dots = lines_of(axis, "GA")
+    steps, dots, *_ = lines_of(axis, "GA")
     assert dots.get_xydata() == pytest.approx(np.array([[2, 30], [3, 20]]))
     assert steps.get_drawstyle() == "steps-post"
     assert steps.get_xydata()[:2] == pytest.approx(dots.get_xydata())
