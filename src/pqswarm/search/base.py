@@ -64,8 +64,6 @@ class Search(ABC):
         Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
     needs_order : bool
         Whether a study, or SwarmSelector, tells it the `order` of the features by its parameter `filter`.
-    keeps_front : bool
-        Whether its result holds the front of error and size, unless it is told a size.
 
     Examples
     --------
@@ -88,9 +86,10 @@ class Search(ABC):
     runs_once: ClassVar[bool] = False
     needs_size: ClassVar[bool] = False
     needs_order: ClassVar[bool] = False
-    keeps_front: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
+    growing_fields: ClassVar[tuple[str, ...]] = ()
+    """Those of the state fields whose first axis may have any length."""
 
     parameters: Any  # of the class `Parameters`, which each algorithm narrows
 
@@ -171,7 +170,8 @@ class Search(ABC):
             given = np.asarray(state[field])
             if field == "identity":
                 continue
-            same = given.shape[1:] == present.shape[1:] if field == "pending" else given.shape == present.shape
+            fixed = 1 if field in ("pending", *self.growing_fields) else 0
+            same = given.ndim == present.ndim and given.shape[fixed:] == present.shape[fixed:]
             if given.dtype != present.dtype or not same:
                 raise PqswarmError(
                     f"{field} of the state has shape {given.shape} and type {given.dtype}, but {present.shape} and "
