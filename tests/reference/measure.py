@@ -78,7 +78,7 @@ def transient(signal):
 
 @cache
 def modulations(shape):
-    """Frequencies [Hz] to try on cycles of a wave, their sines without the mean of the cycles, and the squares of these."""
+    """Frequencies [Hz] to try on cycles of a wave, their sines less the mean of the cycles, and the squares of them."""
     t = np.arange(shape[0] * shape[1]).reshape(shape) / FS
     tried = np.arange(0.5, 25.6, 0.1)
     sines = np.sin(2 * np.pi * tried[:, None, None] * t)
