@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 OUT := study
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# Tests start many processes, each of which would compile all sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help study test coverage lint bench docs clean
 

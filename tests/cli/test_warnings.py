@@ -7,11 +7,18 @@ from tests.study.studies import plan_toml
 
 from pqswarm.study import plan_text
 
+WITHOUT_PICTURES = """
+from pqswarm.cli.main import main
+from pqswarm.report import html
 
-def run_command(*arguments, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "pqswarm", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
-    )
+html._pictures = lambda drawing, prefix: {"wide": ""}
+main()
+"""
+
+
+def run_command(*arguments, cwd, program=("-m", "pqswarm")):
+    command = [sys.executable, *program, *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def test_a_warning_is_shown_once_in_one_line(tmp_path):
@@ -19,7 +26,8 @@ def test_a_warning_is_shown_once_in_one_line(tmp_path):
     svm = 'name = "SVM"\nestimator = "sklearn.svm.LinearSVC"\nparameters = { C = 500.0, max_iter = 5 }\n'
     algorithm = '[[algorithms]]\nalgorithm = "2d-upso"\nparameters = { swarm_size = 4 }\n'
     (tmp_path / "mine.toml").write_text(f"{head}[[classifiers]]\n{svm}{algorithm}")
-    run = run_command("study", "mine.toml", "--jobs", 2, cwd=tmp_path)
+    # Pictures take most of the time of a small study.
+    run = run_command("study", "mine.toml", "--jobs", 2, cwd=tmp_path, program=("-c", WITHOUT_PICTURES))
     assert run.returncode == 0, run.stderr
     warned = [line for line in run.stderr.splitlines() if "converge" in line or "warn" in line.lower()]
     assert warned == ["warning: Liblinear failed to converge, increase the number of iterations."]

@@ -33,7 +33,7 @@ def phase_voltage(t, *, inductance, resistance, load, fault=np.inf, span=(np.inf
 
         inside = (t >= first) & (t <= last)
         times = np.unique(np.concatenate([t[inside], [last]]))
-        solution = solve_ivp(slope, (first, last), state, "Radau", times, rtol=1e-9, atol=1e-12, max_step=2e-5)
+        solution = solve_ivp(slope, (first, last), state, "LSODA", times, rtol=1e-9, atol=1e-12, max_step=2e-5)
         voltage[inside] = terminal(*solution.y[:, np.isin(times, t[inside])])
         state = solution.y[:, -1]
     return voltage

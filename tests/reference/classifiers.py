@@ -18,13 +18,14 @@ def distances(a, b, metric):
     """All distances of the rows of a to those of b, terms added one by one in double precision."""
     total = np.zeros((len(a), len(b)))
     for f in range(a.shape[1]):
-        d = np.abs(a[:, f, None] - b[None, :, f])
+        d = a[:, f, None] - b[None, :, f]
+        np.abs(d, out=d)
         if metric == "manhattan":
             total += d
         elif metric == "euclidean":
-            total += d * d
+            total += np.square(d, out=d)
         else:
-            total = np.maximum(total, d)
+            np.maximum(total, d, out=total)
     return total
 
 
@@ -36,12 +37,12 @@ def knn_predictions(data, y, splits, k, metric, scaling="none"):
     for train, test in splits:
         x = scaled(data, train, scaling)
         d = distances(x[test], x[train], metric)
-        order = np.argsort(d, axis=1, kind="stable")
-        near = np.sort(d, axis=1)
-        if train.size > k:
-            tied[test] = near[:, k - 1] == near[:, k]
+        kth, following = np.partition(d, [k - 1, min(k, train.size - 1)], axis=1)[:, [k - 1, min(k, train.size - 1)]].T
+        tied[test] = (kth == following) & (train.size > k)
         for i, event in enumerate(test):
-            predicted[event] = np.bincount(labels[train[order[i, :k]]]).argmax()
+            near = np.flatnonzero(d[i] <= kth[i])
+            nearest = near[np.argsort(d[i, near], kind="stable")[:k]]
+            predicted[event] = np.bincount(labels[train[nearest]]).argmax()
     return classes[predicted], tied
 
 

@@ -16,6 +16,15 @@ def distances32(a, rows, metric):
     return total
 
 
+def distances_of_all(rows, metric):
+    """The same of all rows to all rows, which are the same bits."""
+    total = np.zeros((len(rows), len(rows)), dtype=np.float32)
+    for column in rows.T:
+        d = np.abs(column[None, :] - column[:, None])
+        total = np.maximum(total, d) if metric == 2 else total + (d * d if metric == 1 else d)
+    return total
+
+
 def distances64(a, rows, metric):
     total = np.zeros(len(rows))
     for f in range(a.size):
@@ -45,10 +54,11 @@ def predictions(evaluator, mask, side=16, slots=12):
     floor, selected = error_floors(masks, scales, metric)[0], np.flatnonzero(mask)
     growth = 1.1 * UNIT * (selected.size + 4)
     near = (view.columns[selected] * scales[0, selected, None].astype(np.float32)).T
+    single = distances_of_all(near, metric)
     if metric == 2:
         keys = near[:, near.var(axis=0).argmax()]
     else:
-        options = [distances32(near[p], near, metric) for p in evaluator.pivots[:4]]
+        options = [single[p] for p in evaluator.pivots[:4]]
         options = [np.sqrt(option) for option in options] if metric == 1 else options
         keys = max(options, key=lambda option: option.astype(np.float64).var())
     order = np.argsort(keys, kind="stable")
@@ -74,7 +84,7 @@ def predictions(evaluator, mask, side=16, slots=12):
                 if limit is None:
                     continue
                 others = tiles[current][folds[tiles[current]] != folds[event]]
-                for d, other in zip(distances32(near[event], near[others], metric), others, strict=True):
+                for d, other in zip(single[event, others], others, strict=True):
                     if d <= limit:
                         found.append((d, other))
                 if len(found) > k:

@@ -4,6 +4,8 @@ Nothing here knows how the events are generated: only the sampling rate, the fun
 that the supply is a steady wave whose cycles are all alike.
 """
 
+from functools import cache
+
 import numpy as np
 from scipy.optimize import minimize_scalar
 
@@ -74,10 +76,21 @@ def transient(signal):
     return np.hypot(a, b), damping, frequency, onset / FS, signal - ring
 
 
+@cache
+def modulations(shape):
+    """Frequencies [Hz] to try on cycles of a wave, their sines less the mean of the cycles, and the squares of them."""
+    t = np.arange(shape[0] * shape[1]).reshape(shape) / FS
+    tried = np.arange(0.5, 25.6, 0.1)
+    sines = np.sin(2 * np.pi * tried[:, None, None] * t)
+    sines -= sines.mean(axis=1, keepdims=True)
+    return tried, sines, (sines**2).sum(axis=1)
+
+
 def flicker(signal):
     """Depth [pu] and frequency [Hz] of a modulation 1 + depth sin(2 pi f t) on whatever periodic wave."""
     t = np.arange(signal.size).reshape(-1, CYCLE) / FS
     v = signal.reshape(-1, CYCLE)
+    tried, sines, powers = modulations(v.shape)
 
     def fit(frequency):
         s = np.sin(2 * np.pi * frequency * t)
@@ -86,8 +99,8 @@ def flicker(signal):
         wave = v.mean(axis=0) - slope * s.mean(axis=0)
         return slope, wave, ((dv - slope * ds) ** 2).sum()
 
-    grid = np.arange(0.5, 25.6, 0.1)
-    best = grid[np.argmin([fit(f)[2] for f in grid])]
+    explained = np.einsum("fcp,cp->fp", sines, v - v.mean(axis=0)) ** 2 / powers
+    best = tried[explained.sum(axis=1).argmax()]
     found = minimize_scalar(lambda f: fit(f)[2], bounds=(best - 0.15, best + 0.15), options={"xatol": 1e-9})
     slope, wave, _ = fit(found.x)
     clear = np.abs(wave) > 0.2

@@ -6,8 +6,8 @@ import pytest
 from tests.report.studies import summary_of, tables
 from tests.study.own_data import SHARE, own_plan
 
-from pqswarm.report import study_figures, write_comparison, write_report
-from pqswarm.report.document import describe_study
+from pqswarm.report import write_comparison, write_report
+from pqswarm.report.document import compose, describe_study
 from pqswarm.study import run_study
 
 WORDS = ("event", "preset", "wavelet", "noise", "ieee", "paper", "power")
@@ -61,6 +61,6 @@ def test_what_is_left_is_complete(folder):
     assert {"performance", "features", "held-out", "stability", "sequential"} <= set(shown)
     assert not {name for name in shown if "noise" in name or name in ("robust", "contrast")}
     assert {row["low"] for row in shown["held-out"].rows} == {None}  # one set has no interval
-    figures = study_figures(folder)
-    assert {"k-nn-confusion", "nb-algorithms-convergence", "k-nn-hyperparameters"} <= set(figures)
+    figures = {drawing.name for drawing in compose(study).drawings}  # the page has drawn them
+    assert {"k-nn-confusion", "nb-algorithms-convergence", "k-nn-hyperparameters"} <= figures
     assert not {name for name in figures if "noise" in name or "event" in name}

@@ -306,13 +306,15 @@ def test_what_cannot_be_drawn_is_named(call, message):
         call()
 
 
-def test_figures_of_a_study_can_be_had_alone(smoke_study, tmp_path):
+def test_figures_of_a_study_can_be_had_alone(smoke_study, tmp_path, monkeypatch):
     drawn = study_figures(smoke_study)
     names = {"algorithms-convergence", "algorithms-size", "algorithms-boxes", "chance-ranks-error", "chance-ranks-size"}
     names |= {"chance-superiority", "fronts", "features", "features-others", "noise", "confusion"}
     assert set(drawn) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | {"events", "overview"}
     bold = [text.get_text() for text in drawn["k-nn-noise"].axes[0].texts if text.get_fontweight() == "bold"]
     assert bold == ["2D-UPSO"]
+    # They need not be drawn again: as PDF the command writes them from the study.
+    monkeypatch.setattr("pqswarm.report.study_report.study_figures", lambda folder, second: drawn)
     written = write_figures(smoke_study, tmp_path / "new", "png")
     assert {path.name for path in written} == {f"{name}.png" for name in drawn}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)

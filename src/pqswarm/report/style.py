@@ -70,6 +70,7 @@ STYLE: Any = {
 }
 _MARKERS = "osD^vPX<>ph"  # one less than colours: where those repeat, the markers are others
 _DASHES = ("-", "--", "-.")
+_NO_LAYOUT: Any = {"figure.autolayout": False, "figure.constrained_layout.use": False}
 _MIDDLE = 0.2  # luminance on which white and ink show equally well
 
 
@@ -173,12 +174,12 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
 
 
 def settle(figure: Figure) -> Figure:
-    """Lay the figure out once and round the places: the solver's last bits differ from run to run."""
+    """Lay the figure out, once, and round the places: the solver's last bits differ from run to run."""
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
-        engine.execute(figure)  # labels of axes are placed by the first pass, and given room by the second
-    figure.set_layout_engine("none")
+    with mpl.rc_context(_NO_LAYOUT):
+        figure.set_layout_engine(None)  # "none" would leave a placeholder, for which figures are drawn twice when saved
     for axis in figure.axes:
         left, bottom, width, height = (round(value, 4) for value in axis.get_position().bounds)
         axis.set_position((left, bottom, width, height))
@@ -244,8 +245,8 @@ def draw_cell(
     """A cell over the page, whatever its colour; only on a nearly full one the text cannot be ink."""
     i, j = place
     look: dict[str, Any] = {"fc": colour, "ec": "none", "alpha": round(opacity, 3)}
-    cell = axis.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, **look))
-    mark(cell, tips=[tip] if tip else [])
+    cell = Rectangle((j - 0.5, i - 0.5), 1, 1, **look)
+    axis.add_artist(mark(cell, tips=[tip] if tip else []))  # the limits of the axes are set: it need not widen them
     cell.set_in_layout(False)  # it lies inside of the axes: laying out need not look at it
     if text:
         ink = "#ffffff" if _luminance(colour, opacity) < _MIDDLE else INK
