@@ -19,15 +19,11 @@ import random
 import time
 from pathlib import Path
 
-from race import process
-
-process.one_thread()
-
-import numpy as np  # noqa: E402
-from race import table  # noqa: E402
-from race.data import DATA, ESTIMATORS, RACED, Counted, estimator  # noqa: E402
-from race.methods import METHODS, Task  # noqa: E402
-from sklearn.model_selection import StratifiedKFold  # noqa: E402
+import numpy as np
+from race import process, table
+from race.data import DATA, ESTIMATORS, RACED, Counted, estimator
+from race.methods import METHODS, Task
+from sklearn.model_selection import StratifiedKFold
 
 N_FOLDS = 5
 NOT_BY_DEFAULT = ("swarm-2d-upso",)
@@ -126,8 +122,10 @@ def expected_minutes(tasks, records, limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", choices=DATA, default=RACED)
-    parser.add_argument("--estimators", nargs="+", choices=ESTIMATORS, default=list(ESTIMATORS))
+    parser.add_argument("--data", nargs="+", choices=DATA, default=list(RACED))
+    parser.add_argument(
+        "--estimators", nargs="+", choices=ESTIMATORS, help="both on small data, one on wide, unless named"
+    )
     parser.add_argument(
         "--methods", nargs="+", choices=METHODS, default=[m for m in METHODS if m not in NOT_BY_DEFAULT]
     )
@@ -138,12 +136,13 @@ def main():
     parser.add_argument("--page", type=Path, help="write the tables between the marks of this page")
     parser.add_argument("--estimate", action="store_true", help="say how long it takes, and stop")
     given = parser.parse_args()
+    process.one_thread()
     records = read(given.out)
     tasks = [
         (data, name, method, seed)
         for seed in range(given.seeds)
         for data in given.data
-        for name in given.estimators
+        for name in given.estimators or RACED.get(data, ESTIMATORS)
         for method in given.methods
     ]
     tasks = left_to_do(tasks, records, given.limit, given.again)

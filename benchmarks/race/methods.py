@@ -94,7 +94,7 @@ def sequential(task):
 def floating(task):
     from mlxtend.feature_selection import SequentialFeatureSelector as Floating
 
-    most = min(20, task.X.shape[1])
+    most = min(15, task.X.shape[1])
     selector = Floating(task.counted, (1, most), floating=True, scoring="accuracy", cv=task.cv, n_jobs=1)
     return mask_of(task, selector.fit(task.X, task.y).k_feature_idx_)
 

@@ -10,13 +10,15 @@ import sys
 import time
 import warnings
 
+import psutil
+
 # Imported once by the server that all processes are forked from; what is missing is said by the method's record.
 PRELOADED = ["race.preload"]
-WAITING = 5  # wall time that a fit may take, in limits of processor time: other work may be going on
+IDLE = 60  # seconds without any use of the processor after which a process hangs; a busy machine only makes it slow
 
 
 def one_thread():
-    """Let every library that is loaded from now on, here and in processes started from here, use one thread."""
+    """Let the libraries of processes that are started from now on use one thread."""
     for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
         os.environ[f"{name}_NUM_THREADS"] = "1"
     os.environ |= {"POLARS_MAX_THREADS": "1", "LOKY_MAX_CPU_COUNT": "1"}
@@ -33,16 +35,31 @@ def attempt(work, limit, *args):
     told = None
     try:
         with contextlib.suppress(EOFError):  # it died
-            if waited := receiver.poll(WAITING * limit + 60):
+            if ended := not _hangs(process.pid, receiver):
                 told = receiver.recv()
+                process.join(IDLE)
     finally:
         process.kill()
         process.join()
     if told is not None:
         return told
-    if not waited or process.exitcode == -signal.SIGXCPU:
+    if ended and process.exitcode == -signal.SIGXCPU:
         return {"status": "over", "limit": limit}
-    return {"status": "failed", "reason": f"the process ended with {process.exitcode}"}
+    why = f"the process ended with {process.exitcode}" if ended else f"it did nothing for {IDLE} s"
+    return {"status": "failed", "reason": why}
+
+
+def _hangs(pid, receiver):
+    """Wait until the process answers or ends, or has not used the processor for long."""
+    used, since = -1.0, time.monotonic()
+    while not receiver.poll(1):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended: the next look at the pipe says so
+            times = psutil.Process(pid).cpu_times()
+            if times.user + times.system > used:
+                used, since = times.user + times.system, time.monotonic()
+        if time.monotonic() - since > IDLE:
+            return True
+    return False
 
 
 def start_clock(limit):
