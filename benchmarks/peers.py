@@ -26,6 +26,7 @@ from race.methods import METHODS, Task
 from sklearn.model_selection import StratifiedKFold
 
 N_FOLDS = 5
+MOST_NAMED = 100  # selected features that a record names
 NOT_BY_DEFAULT = ("swarm-2d-upso",)
 
 
@@ -91,8 +92,11 @@ def race(tasks, records, limit, out, work=fit):
         )
         record = dict(zip(("data", "estimator", "method", "seed"), task, strict=True))
         record |= {"version": METHODS[method].version} | told
-        if DATA[data].informative and "selected" in record:
-            record["found"] = sum(f < DATA[data].informative for f in record["selected"])
+        selected = record.get("selected", [])
+        if DATA[data].informative and selected:
+            record["found"] = sum(feature < DATA[data].informative for feature in selected)
+        if len(selected) > MOST_NAMED:
+            del record["selected"]
         records[task] = record
         with out.open("a") as file:
             file.write(json.dumps(record) + "\n")
