@@ -14,7 +14,7 @@ import psutil
 
 # Imported once by the server that all processes are forked from; what is missing is said by the method's record.
 PRELOADED = ["race.preload"]
-IDLE = 60  # seconds without any use of the processor after which a process hangs; a busy machine only makes it slow
+IDLE = 300  # seconds without any use of the processor after which a process hangs; a busy machine only makes it slow
 
 
 def one_thread():

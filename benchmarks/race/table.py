@@ -34,11 +34,12 @@ def insert(page, text):
 
 
 def overview(races, methods, cells):
-    """Mean outer accuracy by method and race, the best of each race bold, and the mean rank."""
+    """Mean outer accuracy by method and race, the best of each race bold, and the mean rank of what is installed."""
     accuracy = {key: mean_of(records, "accuracy") for key, records in cells.items()}
     ranks = {m: [] for m in methods}
     for race in races:
-        there = {m: -1.0 if accuracy[race, m] is None else accuracy[race, m] for m in methods if cells[race, m]}
+        raced = [m for m in methods if any(r["status"] != "missing" for r in cells[race, m])]
+        there = {m: -1.0 if accuracy[race, m] is None else accuracy[race, m] for m in raced}
         for m, value in there.items():
             better, same = (sum(f(other) for other in there.values()) for f in (value.__lt__, value.__eq__))
             ranks[m].append(better + (same + 1) / 2)
