@@ -34,7 +34,7 @@ def insert(page, text):
 
 
 def overview(races, methods, cells):
-    """Mean outer accuracy by method and race, the best of each race bold, and the mean rank of what is installed."""
+    """Mean outer accuracy by method and race, the best of each race bold, and the mean rank of what ran in all."""
     accuracy = {key: mean_of(records, "accuracy") for key, records in cells.items()}
     ranks = {m: [] for m in methods}
     for race in races:
@@ -49,7 +49,9 @@ def overview(races, methods, cells):
         shown = [number(accuracy[race, m], 3) or why_not(cells[race, m], short=True) for race in races]
         tops = [number(max((accuracy[race, n] or 0.0) for n in methods), 3) for race in races]
         shown = [f"**{cell}**" if cell == top else cell for cell, top in zip(shown, tops, strict=True)]
-        rows.append([METHODS[m].title, *shown, number(statistics.fmean(ranks[m]), 1) if ranks[m] else ""])
+        rows.append(
+            [METHODS[m].title, *shown, number(statistics.fmean(ranks[m]), 1) if len(ranks[m]) == len(races) else ""]
+        )
     return table(["outer accuracy", *heads, "mean rank"], rows)
 
 
@@ -64,7 +66,6 @@ def versions(methods, records):
 def details(here, informative):
     """Accuracy and size with their spread, time and evaluations of each method in one race."""
     best = max((mean_of(records, "accuracy") or 0.0) for records in here.values())
-    most = max((mean_of(records, "found") or 0.0) for records in here.values())
     heads = ["method", "outer accuracy", "features", "CPU s", "evaluations", "splits"]
     rows = []
     for m, records in here.items():
@@ -82,7 +83,7 @@ def details(here, informative):
             str(len(done)) if len(done) == len(records) else f"{len(done)}; {why_not(records)}",
         ]
         if informative:
-            row.insert(3, marked(spread(done, "found", 1), mean_of(done, "found") == most))
+            row.insert(3, spread(done, "found", 1))
         rows.append(row)
     if informative:
         heads.insert(3, f"of the {informative}")
