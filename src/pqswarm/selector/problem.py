@@ -1,0 +1,137 @@
+"""What is searched: the evaluator, the algorithm with its parameters, and the features that are left to it."""
+
+import dataclasses
+import json
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+
+from pqswarm._random import derived_seed
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm.evaluation.classifiers.sklearn import seed_estimator
+from pqswarm.search import Run, Search, SearchResult, filter_of
+from pqswarm.search.registry import search_class
+from pqswarm.selector._shim import Splits, choose_evaluator
+from pqswarm.selector.checks import is_whole, sized_parameters, threads_of
+from pqswarm.selector.storage import describe, digest
+
+if TYPE_CHECKING:
+    from pqswarm.selector.swarm_selector import SwarmSelector
+
+__all__ = ["Problem", "default_estimator", "make_problem", "takes_nan"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A search to be done.
+
+    `estimator` is seeded; `reason` says which evaluator was taken and why; `kept` are the features that the
+    prefilter leaves, in a `prefilter` sentence, None if all are.
+    """
+
+    seed: int
+    estimator: Any
+    evaluator: Any
+    reason: str
+    search: type[Search]
+    parameters: dict[str, Any]
+    kept: BoolArray
+    prefilter: str | None
+    identity: dict[str, str]
+
+    def make_runs(self, count: int, max_evaluations: int) -> list[Run]:
+        """Return runs that have not begun, each with a seed of its own."""
+        seeds = [derived_seed(self.seed, (run,)) for run in range(count)]
+        return [Run(self.search(int(self.kept.sum()), seed, self.parameters), max_evaluations) for seed in seeds]
+
+    def widen(self, masks: BoolArray) -> BoolArray:
+        """Return masks of the kept features as masks of all features."""
+        whole = np.zeros((*masks.shape[:-1], self.kept.size), dtype=np.bool_)
+        whole[..., self.kept] = masks
+        return whole
+
+    def widen_result(self, result: SearchResult) -> SearchResult:
+        """Return the result of a run with masks of all features."""
+        front = None if result.front_masks is None else self.widen(result.front_masks)
+        return dataclasses.replace(result, mask=self.widen(result.mask), front_masks=front)
+
+    def score(self, error: float) -> float:
+        """Return the score whose error is given."""
+        return -error if self.evaluator.is_loss else 1.0 - error
+
+
+def default_estimator() -> Any:
+    """Return the classifier of the paper: three nearest neighbours by Manhattan distance, after scaling."""
+    return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
+
+
+def takes_nan(estimator: Any) -> bool:
+    """Whether an estimator says that it can be given NaN; of a pipeline the first step decides."""
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
+        return bool(steps) and takes_nan(steps[0])
+    return hasattr(estimator, "get_params") and bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def make_problem(
+    selector: "SwarmSelector", X: FloatArray, y: AnyArray, groups: Any, sample_weight: Any, seed: int
+) -> Problem:
+    """Return what a selector searches in some data."""
+    given = default_estimator() if selector.estimator is None else selector.estimator
+    estimator = seed_estimator(given, seed)
+    classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
+    if classifies:
+        check_classification_targets(y)
+    search = search_class(selector.algorithm)
+    parameters = sized_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
+    if (ranking := filter_of(search, parameters)) is not None:
+        parameters["order"] = ranking.rank(X, y)
+    kept, sentence = np.ones(X.shape[1], dtype=np.bool_), None
+    splits = Splits.from_cv(_fewer_folds(selector.cv, y, classifies), X, y, groups, classifier=classifies)
+    choice = choose_evaluator(
+        *(estimator, X[:, kept], y, splits),
+        **{"scoring": selector.scoring, "sample_weight": sample_weight, "n_jobs": threads_of(selector.n_jobs)},
+    )
+    return Problem(
+        seed=seed,
+        estimator=estimator,
+        evaluator=choice.evaluator,
+        reason=choice.reason,
+        search=search,
+        parameters=parameters,
+        kept=kept,
+        prefilter=sentence,
+        identity={
+            "data": digest(X, y, sample_weight),
+            "splits": digest(*(part for split in splits.split() for part in split)),
+            "estimator": describe(estimator),
+            "scoring": describe(selector.scoring),
+            "algorithm": search.name,
+            "algorithm_params": json.dumps(dataclasses.asdict(search.Parameters.of(parameters)), sort_keys=True),
+            "n_runs": str(selector.n_runs),
+            "random_state": str(seed),
+        },
+    )
+
+
+def _fewer_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
+    """A number of folds, no more of them than the events allow; any other cross-validation as it is."""
+    if not is_whole(cv):
+        return cv
+    most = int(np.unique(y, return_counts=True)[1].max()) if classifies else len(y)
+    if not 2 <= most < cv:
+        return cv
+    warnings.warn(
+        f"cv={cv} folds are too many for {'classes of at most ' if classifies else ''}{most} events: "
+        f"{most} folds are used.",
+        stacklevel=5,
+    )
+    return most
