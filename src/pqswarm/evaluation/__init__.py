@@ -5,7 +5,7 @@ from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.filters import FILTERS, Filter
+from pqswarm.evaluation.filters import FILTERS, Filter, Prefiltered, prefilter
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator
 from pqswarm.evaluation.generic import GenericEvaluator
@@ -32,8 +32,10 @@ __all__ = [
     "KernelNBEvaluator",
     "Memo",
     "Parameters",
+    "Prefiltered",
     "find_classifier",
     "option",
     "parameters",
+    "prefilter",
     "scaled",
 ]

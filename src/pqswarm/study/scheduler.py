@@ -119,7 +119,7 @@ class Scheduler:
         if algorithm.needs_size:
             parameters["size"] = best_of(self.runs(keys[0].classifier, self._plan.reference)).size
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
-            parameters["order"] = ranking.rank(problem.X, problem.y)
+            parameters["order"] = ranking.rank(problem.X, problem.y, continuous=False)
         ends = algorithm.sequential and not algorithm.all_sizes
         return Group(
             problem=problem,
