@@ -91,6 +91,8 @@ class Search(ABC):
     keeps_front: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
+    growing_fields: ClassVar[tuple[str, ...]] = ()
+    """Those of the state fields whose first axis may have any length."""
 
     parameters: Any  # of the class `Parameters`, which each algorithm narrows
 
@@ -171,7 +173,8 @@ class Search(ABC):
             given = np.asarray(state[field])
             if field == "identity":
                 continue
-            same = given.shape[1:] == present.shape[1:] if field == "pending" else given.shape == present.shape
+            fixed = 1 if field in ("pending", *self.growing_fields) else 0
+            same = given.ndim == present.ndim and given.shape[fixed:] == present.shape[fixed:]
             if given.dtype != present.dtype or not same:
                 raise PqswarmError(
                     f"{field} of the state has shape {given.shape} and type {given.dtype}, but {present.shape} and "
