@@ -30,7 +30,12 @@ def _fold_errors(self, masks):
 def choose_evaluator(estimator, X, y, splits, *, scoring=None, sample_weight=None, n_jobs=None):
     if is_classifier(estimator) and scoring in (None, "accuracy"):
         scaling, inner = "none", estimator
-        if type(estimator) is Pipeline and len(estimator.steps) == 2 and type(estimator.steps[0][1]) is MinMaxScaler and not estimator.steps[0][1].clip:
+        if (
+            type(estimator) is Pipeline
+            and len(estimator.steps) == 2
+            and type(estimator.steps[0][1]) is MinMaxScaler
+            and not estimator.steps[0][1].clip
+        ):
             scaling, inner = "fold", estimator.steps[1][1]
         found = find_classifier(inner)
         if found is not None:

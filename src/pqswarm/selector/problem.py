@@ -16,6 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from pqswarm._random import derived_seed
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation import FILTERS, prefilter
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
 from pqswarm.search import Run, Search, SearchResult, filter_of
 from pqswarm.search.registry import search_class
@@ -26,7 +28,10 @@ from pqswarm.selector.storage import describe, digest
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["Problem", "default_estimator", "make_problem", "takes_nan"]
+__all__ = ["WIDE", "Problem", "default_estimator", "make_problem", "takes_nan"]
+
+WIDE = 300
+"""Of more features the search is left so many, those that rank first by a filter."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +97,11 @@ def make_problem(
         check_classification_targets(y)
     search = search_class(selector.algorithm)
     parameters = sized_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
+    kept, order, sentence = _prefilter(selector.prefilter, X, y, parameters.get("size"), classifies)
+    if order and "order" not in parameters and hasattr(search.Parameters, "order"):
+        parameters["order"] = order
     if (ranking := filter_of(search, parameters)) is not None:
-        parameters["order"] = ranking.rank(X, y)
-    kept, sentence = np.ones(X.shape[1], dtype=np.bool_), None
+        parameters["order"] = ranking.rank(X[:, kept], y)
     splits = Splits.from_cv(_fewer_folds(selector.cv, y, classifies), X, y, groups, classifier=classifies)
     choice = choose_evaluator(
         *(estimator, X[:, kept], y, splits),
@@ -116,10 +123,33 @@ def make_problem(
             "scoring": describe(selector.scoring),
             "algorithm": search.name,
             "algorithm_params": json.dumps(dataclasses.asdict(search.Parameters.of(parameters)), sort_keys=True),
+            "prefilter": str(selector.prefilter),
             "n_runs": str(selector.n_runs),
             "random_state": str(seed),
         },
     )
+
+
+def _prefilter(
+    given: Any, X: FloatArray, y: AnyArray, size: int | None, classifies: bool
+) -> tuple[BoolArray, tuple[int, ...], str | None]:
+    """The features that the prefilter keeps, their order, and a sentence; no fewer than are to be selected."""
+    n_features, keep, name = X.shape[1], WIDE, "anova"
+    if is_whole(given) and given >= 1:
+        keep = int(given)
+    elif isinstance(given, str):
+        name = name if given == "auto" else given
+        if name not in FILTERS:
+            raise unknown_name("prefilter", given, ["auto", *FILTERS])
+    elif given is not None:
+        raise PqswarmError(f"prefilter must be 'auto', a filter, a number of features or None, not {given!r}.")
+    keep = max(keep, size or 1)
+    if given is None or n_features <= keep:
+        return np.ones(n_features, dtype=np.bool_), (), None
+    found = prefilter(X, y, keep, name, continuous=not classifies)
+    kept = np.zeros(n_features, dtype=np.bool_)
+    kept[found.columns] = True
+    return kept, found.order, found.sentence
 
 
 def _fewer_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:

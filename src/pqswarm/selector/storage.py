@@ -120,7 +120,9 @@ def lock_file(path: Path) -> Iterator[None]:
         lock = FileLock(guard, fallback_to_soft=False)
         lock.acquire(blocking=False)
     except Timeout:
-        raise PqswarmError(f"another process is using {path}: wait until it ends, or give storage another name.") from None
+        raise PqswarmError(
+            f"another process is using {path}: wait until it ends, or give storage another name."
+        ) from None
     except OSError as error:
         raise PqswarmError(f"cannot use {path} as storage: {error.strerror or error}.") from error
     try:
@@ -144,5 +146,9 @@ def digest(*arrays: Any) -> str:
 
 def describe(thing: Any) -> str:
     """Return what an estimator, or a scoring, says of itself, complete and without addresses in memory."""
-    text = thing.__repr__(N_CHAR_MAX=10**6) if hasattr(thing, "get_params") and not isinstance(thing, type) else repr(thing)
+    text = (
+        thing.__repr__(N_CHAR_MAX=10**6)
+        if hasattr(thing, "get_params") and not isinstance(thing, type)
+        else repr(thing)
+    )
     return _ADDRESS.sub("", text)

@@ -228,7 +228,9 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         sample_weight = fit_params.pop("sample_weight", None)
         if fit_params:
             raise PqswarmError(f"fit takes groups and sample_weight, not {', '.join(fit_params)}.")
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=not takes_nan(self.estimator) or "allow-nan")
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite=not takes_nan(self.estimator) or "allow-nan"
+        )
         check_at_least_one("n_runs", self.n_runs)
         check_at_least_one("patience", self.patience, optional=True)
         check_seconds("max_time", self.max_time)
