@@ -4,6 +4,7 @@ from pqswarm._options import Parameters, option, parameters
 from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
+from pqswarm.evaluation.choose import Choice, choose_evaluator
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.filters import FILTERS, Filter, Prefiltered, prefilter
 from pqswarm.evaluation.folds import Folds
@@ -14,11 +15,14 @@ from pqswarm.evaluation.knn import METRICS, KNNEvaluator
 from pqswarm.evaluation.memo import Memo
 from pqswarm.evaluation.naive_bayes import KernelNBEvaluator
 from pqswarm.evaluation.registry import CLASSIFIERS, find_classifier
+from pqswarm.evaluation.repeated import RepeatedEvaluator
+from pqswarm.evaluation.splits import Splits
 
 __all__ = [
     "CLASSIFIERS",
     "FILTERS",
     "METRICS",
+    "Choice",
     "ClassificationEvaluator",
     "Classifier",
     "Evaluator",
@@ -33,6 +37,9 @@ __all__ = [
     "Memo",
     "Parameters",
     "Prefiltered",
+    "RepeatedEvaluator",
+    "Splits",
+    "choose_evaluator",
     "find_classifier",
     "option",
     "parameters",

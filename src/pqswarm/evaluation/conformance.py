@@ -47,11 +47,14 @@ def _masks(n_features: int) -> BoolArray:
 
 def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, scaling: Scaling) -> AnyArray:
     """What the estimator predicts for each event when its fold is tested."""
+    from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
     X, y, folds = problem
     predicted = np.empty_like(y)
+    scalers = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
     for train, test in folds.split():
-        fitted = X if scaling == "once" else X[train]
-        data = (X if scaling == "none" else scaled(X, fitted))[:, mask]
+        data = scaled(X, X) if scaling == "once" else X
+        data = (scalers[scaling]().fit(X[train]).transform(X) if scaling in scalers else data)[:, mask]
         predicted[test] = classifier.estimator().fit(data[train], y[train]).predict(data[test])
     return predicted
 
@@ -148,6 +151,10 @@ def check_predictions(classifier: Classifier) -> None:
                 require(np.array_equal(count, wrong), f"the evaluator miscounts errors: {where}")
                 mean = (wrong / folds.sizes).mean()
                 require(abs(error - mean) < 1e-12, f"error is not the mean over folds: {where}")
+            rates = evaluator.fold_errors(masks)
+            require(
+                np.array_equal(rates, counts / folds.sizes), "errors of folds are not their counts over their sizes"
+            )
 
 
 def check_threads(classifier: Classifier) -> None:

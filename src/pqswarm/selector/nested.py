@@ -12,7 +12,8 @@ from sklearn.metrics import check_scoring
 from pqswarm._random import derived_seed
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.selector._shim import Splits
+from pqswarm.evaluation import Splits
+from pqswarm.evaluation.estimators import weights_key
 from pqswarm.selector.problem import Problem
 from pqswarm.selector.selection import search_and_choose
 
@@ -98,8 +99,12 @@ def estimate_outer(
         parts = [None if part is None else np.asarray(part)[train] for part in (groups, sample_weight)]
         seed = derived_seed(problem.seed, (2**31 + 1, number))
         support = search_and_choose(selector, X[train], y[train], *parts, seed).chosen.support
-        model = clone(estimator).fit(X[train][:, support], y[train])
-        scores.append(float(scorer(model, X[test][:, support], y[test])))
+        fitted, scored = {}, {}
+        if sample_weight is not None:
+            fitted = {weights_key(estimator): np.asarray(sample_weight)[train]}
+            scored = {"sample_weight": np.asarray(sample_weight)[test]}
+        model = clone(estimator).fit(X[train][:, support], y[train], **fitted)
+        scores.append(float(scorer(model, X[test][:, support], y[test], **scored)))
         supports.append(support)
     tests = np.concatenate([test for _, test in splits])
     counts = classifies and scoring in (None, "accuracy") and sample_weight is None

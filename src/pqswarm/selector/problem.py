@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
-from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
 
 from pqswarm._random import derived_seed
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import FILTERS, prefilter
+from pqswarm.evaluation import FILTERS, Choice, Splits, choose_evaluator, prefilter
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
+from pqswarm.evaluation.estimators import check_classes
 from pqswarm.search import Run, Search, SearchResult, filter_of
 from pqswarm.search.registry import search_class
-from pqswarm.selector._shim import Splits, choose_evaluator
 from pqswarm.selector.checks import is_whole, sized_parameters, threads_of
 from pqswarm.selector.storage import describe, digest
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["WIDE", "Problem", "default_estimator", "make_problem", "takes_nan"]
+__all__ = ["WIDE", "Problem", "default_estimator", "make_problem"]
 
 WIDE = 300
 """Of more features the search is left so many, those that rank first by a filter."""
@@ -38,14 +36,13 @@ WIDE = 300
 class Problem:
     """A search to be done.
 
-    `estimator` is seeded; `reason` says which evaluator was taken and why; `kept` are the features that the
-    prefilter leaves, in a `prefilter` sentence, None if all are.
+    `estimator` is seeded; `kept` are the features that the prefilter leaves, as the sentence `prefilter` says, which
+    is None if all are left.
     """
 
     seed: int
     estimator: Any
-    evaluator: Any
-    reason: str
+    choice: Choice
     search: type[Search]
     parameters: dict[str, Any]
     kept: BoolArray
@@ -70,20 +67,12 @@ class Problem:
 
     def score(self, error: float) -> float:
         """Return the score whose error is given."""
-        return -error if self.evaluator.is_loss else 1.0 - error
+        return -error if self.choice.evaluator.is_loss else 1.0 - error
 
 
 def default_estimator() -> Any:
     """Return the classifier of the paper: three nearest neighbours by Manhattan distance, after scaling."""
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
-
-
-def takes_nan(estimator: Any) -> bool:
-    """Whether an estimator says that it can be given NaN; of a pipeline the first step decides."""
-    if isinstance(estimator, Pipeline):
-        steps = [step for _, step in estimator.steps if step not in (None, "passthrough")]
-        return bool(steps) and takes_nan(steps[0])
-    return hasattr(estimator, "get_params") and bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def make_problem(
@@ -94,7 +83,7 @@ def make_problem(
     estimator = seed_estimator(given, seed)
     classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
     if classifies:
-        check_classification_targets(y)
+        check_classes(y)
     search = search_class(selector.algorithm)
     parameters = sized_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
     kept, order, sentence = _prefilter(selector.prefilter, X, y, parameters.get("size"), classifies)
@@ -110,8 +99,7 @@ def make_problem(
     return Problem(
         seed=seed,
         estimator=estimator,
-        evaluator=choice.evaluator,
-        reason=choice.reason,
+        choice=choice,
         search=search,
         parameters=parameters,
         kept=kept,

@@ -54,8 +54,9 @@ def select(selector: "SwarmSelector", X: FloatArray, y: AnyArray, groups: Any, s
         if saved is not None:
             saved.restore(runs, problem.identity, where, remedy)
         if selector.max_time is None and not selector.verbose:
+            times = 1 
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
-            warn_if_slow(problem.evaluator, left, threads_of(selector.n_jobs))
+            warn_if_slow(problem.choice, left * times, threads_of(selector.n_jobs))
         saver = None if path is None else Saver(path, problem.identity, runs)
         try:
             reason = _search(selector, problem, runs, saver)
@@ -96,7 +97,7 @@ def _search(selector: "SwarmSelector", problem: Problem, runs: Sequence[Run], sa
     limits = Limits(selector.max_time, selector.patience)
     save = None if saver is None else saver.save_if_due
     try:
-        return drive(runs, Memo(problem.evaluator), limits, problem.kept, callback, save)
+        return drive(runs, Memo(problem.choice.evaluator), limits, problem.kept, callback, save)
     finally:
         if bar is not None:
             bar.close()
@@ -110,7 +111,7 @@ def _choose(selector: "SwarmSelector", problem: Problem, runs: Sequence[Run], re
     # Who stops a search does not want to wait for figures that can be missed.
     in_haste = reason in ("interrupted", "max_time")
     measured = slice(len(masks) - (selector.rule == "1se"), None) if in_haste else slice(None)
-    folds = problem.evaluator.fold_errors(masks[measured]) if len(masks[measured]) else np.empty((0, 1))
+    folds = problem.choice.evaluator.fold_errors(masks[measured]) if len(masks[measured]) else np.empty((0, 1))
     stds = np.full(len(masks), np.nan)
     if folds.shape[1] > 1:
         stds[measured] = folds.std(axis=1, ddof=1)

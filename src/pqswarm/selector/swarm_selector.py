@@ -12,12 +12,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.estimators import takes_missing
 from pqswarm.search import SearchResult
 from pqswarm.selector.checks import check_at_least_one, check_rule, check_seconds, is_whole
 from pqswarm.selector.frame import make_frame
 from pqswarm.selector.front import FrontPoint
 from pqswarm.selector.nested import estimate_outer
-from pqswarm.selector.problem import takes_nan
 from pqswarm.selector.selection import Selection, rank_features, select
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = takes_nan(self.estimator)
+        tags.input_tags.allow_nan = self.estimator is not None and takes_missing(self.estimator)
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -228,9 +228,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         sample_weight = fit_params.pop("sample_weight", None)
         if fit_params:
             raise PqswarmError(f"fit takes groups and sample_weight, not {', '.join(fit_params)}.")
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite=not takes_nan(self.estimator) or "allow-nan"
-        )
+        # Who does not take NaN says so with the place where it stands.
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
         check_at_least_one("n_runs", self.n_runs)
         check_at_least_one("patience", self.patience, optional=True)
         check_seconds("max_time", self.max_time)
@@ -265,9 +264,9 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.history_: list[SearchResult] = selection.results
         self.stop_reason_ = selection.stop_reason
         self.interrupted_ = selection.stop_reason == "interrupted"
-        self.evaluator_name_ = problem.reason
+        self.evaluator_name_ = problem.choice.reason
         self.prefilter_ = problem.prefilter
-        self._is_loss = bool(problem.evaluator.is_loss)
+        self._is_loss = bool(problem.choice.evaluator.is_loss)
         self._saved = selection.saved if self.warm_start else None
 
     @property

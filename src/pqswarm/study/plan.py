@@ -78,7 +78,7 @@ class ClassifierPlan(_Plan):
     name: Name
     kind: str
     parameters: dict[str, Any] = {}
-    scaling: Literal["once", "fold"] = "once"
+    scaling: Literal["once", "minmax", "standard", "robust", "fold"] = "once"
     grid_search: Annotated[bool, Field(strict=True)] = True
 
     @model_validator(mode="before")
