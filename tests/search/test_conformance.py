@@ -9,10 +9,12 @@ from pqswarm.search.conformance import (
     check_best,
     check_copies,
     check_deterministic,
+    check_front,
     check_masks,
     check_resume,
     check_same_seed,
 )
+from pqswarm.search.run import Run
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -70,8 +72,6 @@ def test_the_checks_can_fail(search, check):
 
 
 def test_a_run_that_returns_another_subset_is_noticed(monkeypatch):
-    from pqswarm.search.run import Run
-
     monkeypatch.setattr(Run, "_remember", lambda self, masks, errors: _remember_last(self, masks, errors))
     with pytest.raises(AssertionError):
         check_best(BPSO)
@@ -80,3 +80,12 @@ def test_a_run_that_returns_another_subset_is_noticed(monkeypatch):
 def _remember_last(run, masks, errors):
     run.best, run.best_error = masks[-1].copy(), float(errors[-1])
     run._improvements.append((run.n_evaluations, run.best_error, int(masks[-1].sum())))
+
+
+def test_a_run_that_drops_nothing_from_its_front_is_noticed(monkeypatch):
+    def extend(run, mask, error):
+        run._front[int(mask.sum())] = mask, error
+
+    monkeypatch.setattr(Run, "_extend_front", extend)
+    with pytest.raises(AssertionError, match="front"):
+        check_front(BPSO)

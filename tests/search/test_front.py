@@ -1,4 +1,4 @@
-"""The front of error and size that searches through sizes keep."""
+"""The front of error and size that every search keeps."""
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ def slow_front(masks, errors):
     return front
 
 
-@pytest.mark.parametrize("name", ["sffs", "ranking"])
-@pytest.mark.parametrize("budget", [1, 12, 50, 10**4])
+@pytest.mark.parametrize("name", ["sffs", "ranking", "bpso"])
+@pytest.mark.parametrize("budget", [1, 12, 50, 1000])
 def test_the_front_is_that_of_all_that_was_evaluated(name, budget):
     table = problem(TABLE)
     run, asked = Run(ALGORITHMS[name](12), budget), []
@@ -38,8 +38,21 @@ def test_the_front_is_that_of_all_that_was_evaluated(name, budget):
     assert result.front_errors[-1] == result.error
 
 
-def test_a_search_that_is_told_a_size_has_no_front():
-    assert minimize("sffs", problem(TABLE), 10**4, parameters={"size": 3}).front_masks is None
+@pytest.mark.parametrize("name", ["sffs", "2d-upso"])
+def test_the_front_of_a_search_that_is_told_a_size_is_its_best(name):
+    result = minimize(name, problem(TABLE), 500, parameters={"size": 3})
+    assert result.front_masks.tolist() == [result.mask.tolist()]
+    assert result.front_errors.tolist() == [result.error]
+
+
+def test_a_state_that_was_saved_without_front_goes_on_with_the_best():
+    table, run = problem(TABLE), Run(ALGORITHMS["bpso"](12), 90)
+    run.tell(table.errors(run.ask()))
+    before = run.result()
+    run.restore(run.state() | {"front_masks": np.zeros((0, 12), dtype=bool), "front_errors": np.empty(0)})
+    assert run.result().front_masks.tolist() == [before.mask.tolist()]
+    run.tell(table.errors(run.ask()))
+    assert run.result().front_errors[-1] == run.result().error
 
 
 def test_a_front_without_any_finite_error_is_one_subset():

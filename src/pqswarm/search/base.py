@@ -64,8 +64,6 @@ class Search(ABC):
         Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
     needs_order : bool
         Whether a study, or SwarmSelector, tells it the `order` of the features by its parameter `filter`.
-    keeps_front : bool
-        Whether its result holds the front of error and size, unless it is told a size.
 
     Examples
     --------
@@ -88,7 +86,6 @@ class Search(ABC):
     runs_once: ClassVar[bool] = False
     needs_size: ClassVar[bool] = False
     needs_order: ClassVar[bool] = False
-    keeps_front: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()
     """Attributes, all arrays of fixed type and shape, that together with the generator are the state."""
     growing_fields: ClassVar[tuple[str, ...]] = ()

@@ -187,6 +187,26 @@ def check_best(search: _Class) -> None:
         require(np.array_equal(result.improvements[-1, 1:], [result.error, result.size]), "the last is not the best")
 
 
+def check_front(search: _Class) -> None:
+    """The front is that of all that was asked for: of each size the first best, if all smaller ones are worse."""
+    for size in (None, 4):
+        problem = _Scenery()
+        run = Run(search(problem.n_features, 8, {"size": size}), 600)
+        while not run.done:
+            run.tell(np.round(problem.errors(run.ask()), 1))  # rounded, so that there are equals
+        asked = np.concatenate(problem.asked)
+        errors = np.round(_Scenery().errors(asked), 1)
+        front: list[int] = []
+        for wanted in range(1, problem.n_features + 1) if size is None else (size,):
+            rows = np.flatnonzero(asked.sum(axis=1) == wanted).tolist()
+            best = min(rows, key=errors.__getitem__, default=None)
+            if best is not None and (not front or errors[best] < errors[front[-1]]):
+                front.append(best)
+        found = run.result()
+        require(np.array_equal(found.front_masks, asked[front]), "the front is not that of the subsets asked for")  # type: ignore[arg-type]
+        require(np.array_equal(found.front_errors, errors[front]), "the errors of the front are wrong")  # type: ignore[arg-type]
+
+
 def check_resume(search: _Class) -> None:
     """A run restored from files at any moment goes on as if nothing had happened."""
     problem = _Scenery()
@@ -309,8 +329,8 @@ def _renamed_twin(search: _Class, n: int, order: IntArray) -> Search:
 
 CHECKS: tuple[Callable[[_Class], None], ...] = (
     *(check_parameters, check_masks, check_wrong_answers, check_flat_landscapes, check_few_features, check_budget),
-    *(check_same_seed, check_deterministic, check_best, check_resume, check_extension, check_identity),
-    *(check_copies, check_lockstep, check_size, check_renaming),
+    *(check_same_seed, check_deterministic, check_best, check_front, check_resume, check_extension),
+    *(check_identity, check_copies, check_lockstep, check_size, check_renaming),
 )
 """All checks."""
 

@@ -34,7 +34,7 @@ class Ranking(Search):
     Parameters: ClassVar[type[SearchParameters]] = RankingParameters
     parameters: RankingParameters
     may_ask_empty = False
-    deterministic = runs_once = needs_order = keeps_front = True
+    deterministic = runs_once = needs_order = True
     state_fields: ClassVar[tuple[str, ...]] = ("asked",)
 
     def _start(self) -> None:

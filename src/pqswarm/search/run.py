@@ -32,7 +32,8 @@ class SearchResult:
         Each better subset: evaluations before it, its error, its size. The last is `mask`.
     front_masks, front_errors : ndarray of shape (m, n_features) and (m,), or None
         The front, by size: the best subset of each size that is better than all smaller ones, of equals the first,
-        and their errors. Of an algorithm that goes through sizes (``keeps_front``); None of others.
+        and their errors, which fall. Of a search that was told a size, the best alone. None of a run that was kept by a
+        version that had no fronts.
     """
 
     algorithm: str
@@ -116,8 +117,8 @@ class Run:
         self._told: FloatArray = np.empty(0)  # errors of the first subsets of a batch that the budget cut short
         # Each better subset: after which evaluation, its error, its size.
         self._improvements: list[tuple[int, float, int]] = []
-        self._front_masks: BoolArray = np.zeros((0, search.n_features), dtype=np.bool_)
-        self._front_errors: FloatArray = np.empty(0)
+        self._front: dict[int, tuple[BoolArray, float]] = {}  # by size: a subset, better than all smaller ones
+        self._least: FloatArray = np.full(search.n_features + 1, np.nan)  # least error up to each size; NaN: none yet
 
     @property
     def done(self) -> bool:
@@ -163,13 +164,23 @@ class Run:
             if errors[row] < self.best_error or not self._improvements:
                 self.best, self.best_error = masks[row].copy(), float(errors[row])
                 self._improvements.append((self.n_evaluations + int(row), self.best_error, int(sizes[row])))
-        if self._has_front and wanted.any():
-            known = np.vstack([self._front_masks, masks[wanted]]), np.append(self._front_errors, errors[wanted])
-            self._front_masks, self._front_errors = _front(*known)
+        for row in np.flatnonzero(wanted & ~(errors >= self._least[sizes])):
+            self._extend_front(masks[row], float(errors[row]))
 
-    @property
-    def _has_front(self) -> bool:
-        return self.search.keeps_front and self.search.size is None
+    def _extend_front(self, mask: BoolArray, error: float) -> None:
+        """Take a subset into the front, if it beats all that are not larger, and drop the larger ones that it beats."""
+        size = int(mask.sum())
+        if not error >= self._least[size]:
+            self._front = {key: kept for key, kept in self._front.items() if key < size or kept[1] < error}
+            self._front[size] = mask.copy(), error
+            self._least[size:] = np.fmin(self._least[size:], error)
+
+    def _front_arrays(self) -> dict[str, AnyArray]:
+        """The front by ascending size, as arrays."""
+        masks, errors = np.zeros((len(self._front), self.best.size), dtype=np.bool_), np.empty(len(self._front))
+        for row, size in enumerate(sorted(self._front)):
+            masks[row], errors[row] = self._front[size]
+        return {"front_masks": masks, "front_errors": errors}
 
     def result(self) -> SearchResult:
         """Return the best subset so far, and the way to it."""
@@ -184,15 +195,14 @@ class Run:
             error=self.best_error,
             n_evaluations=self.n_evaluations,
             improvements=np.array(self._improvements, dtype=np.float64),
-            front_masks=self._front_masks.copy() if self._has_front else None,
-            front_errors=self._front_errors.copy() if self._has_front else None,
+            **self._front_arrays(),
         )
 
     def state(self) -> dict[str, AnyArray]:
         """Return copies of all that the run and its search know, as plain arrays; its search's are ``search.NAME``."""
         improvements = np.array(self._improvements, dtype=np.float64).reshape(-1, 3)
         own = {"n_evaluations": np.array(self.n_evaluations), "best": self.best.copy(), "told": self._told.copy()}
-        own |= {"front_masks": self._front_masks.copy(), "front_errors": self._front_errors.copy()}
+        own |= self._front_arrays()
         inner = {f"search.{name}": array for name, array in self.search.state().items()}
         return own | {"improvements": improvements} | inner
 
@@ -215,14 +225,10 @@ class Run:
         self.n_evaluations = int(own["n_evaluations"])
         self._told = own["told"].astype(np.float64)
         self.best = own["best"].astype(np.bool_)
-        self._front_masks, self._front_errors = own["front_masks"].astype(np.bool_), own["front_errors"].copy()
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf
-
-
-def _front(masks: BoolArray, errors: FloatArray) -> tuple[BoolArray, FloatArray]:
-    """Those of some subsets, by size, that are better than all smaller ones and the first best of their own size."""
-    order = np.lexsort((errors, masks.sum(axis=1)))  # stable: of equals the first
-    least = np.minimum.accumulate(errors[order])
-    kept = order[np.append(True, least[1:] < least[:-1])]
-    return masks[kept], errors[kept]
+        self._front, self._least = {}, np.full_like(self._least, np.nan)
+        for mask, error in zip(own["front_masks"].astype(np.bool_), own["front_errors"].tolist(), strict=True):
+            self._extend_front(mask, error)
+        if self._improvements:  # earlier versions kept the front of few searches: of others the best is known
+            self._extend_front(self.best, self.best_error)

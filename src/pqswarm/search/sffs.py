@@ -23,7 +23,7 @@ class SFFS(Search):
 
     Add the best feature; then, as long as that beats the best subset of its size, remove the one least missed. Of
     equals the feature with the lowest index is taken. It draws nothing, and ends by itself at `size` (plus
-    `overshoot`), or when all features are in. Without a size its result holds the front: the best subsets by size.
+    `overshoot`), or when all features are in. Without a size its front is what it is run for: the best subsets by size.
 
     References
     ----------
@@ -36,7 +36,7 @@ class SFFS(Search):
     Parameters: ClassVar[type[SearchParameters]] = SFFSParameters
     parameters: SFFSParameters
     may_ask_empty = False
-    equivariant = deterministic = runs_once = needs_size = keeps_front = True
+    equivariant = deterministic = runs_once = needs_size = True
     state_fields: ClassVar[tuple[str, ...]] = ("current", "records", "removing")
 
     def _start(self) -> None:

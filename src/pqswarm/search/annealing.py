@@ -1,0 +1,104 @@
+"""SA: simulated annealing of several chains."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._options import option, parameters
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.search.base import SearchParameters
+from pqswarm.search.fresh import FreshSearch, move
+
+__all__ = ["SimulatedAnnealing", "SimulatedAnnealingParameters", "accepted"]
+
+
+def accepted(changes: FloatArray, temperature: float, u: FloatArray) -> BoolArray:
+    """Return which changes of the error are accepted: none above zero at temperature 0, else by Metropolis' rule.
+
+    A change is accepted if its number of `u`, uniform in [0, 1), is below exp(-change / temperature).
+    """
+    return np.asarray(changes <= -temperature * np.log1p(-u)) if temperature > 0 else np.asarray(changes <= 0)
+
+
+@parameters
+class SimulatedAnnealingParameters(SearchParameters):
+    """Parameters of simulated annealing."""
+
+    chains: int = option(default=3, meaning="subsets that are followed at the same time", low=1, high=10_000)
+    tries: int = option(
+        default=10, meaning="moves tried from each at once; the first that is accepted is made", low=1, high=10_000
+    )
+    start_size: int = option(default=30, meaning="most features of a subset at the start", low=1)
+    hot: float = option(
+        default=0.05, meaning="first temperature, in standard deviations of the errors at the start", low=0, high=1e6
+    )
+    cold: float = option(default=0.001, meaning="last temperature, in the same unit", low=1e-12, high=1e6)
+    evaluations: int = option(
+        default=6000, meaning="evaluations from the first temperature to the last; then it is heated again", low=1
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.cold > self.hot:
+            raise PqswarmError(f"cold of {self._name()} is {self.cold}, above hot, {self.hot}.")
+
+
+class SimulatedAnnealing(FreshSearch):
+    """Simulated annealing: chains of single changes, of which worse ones are accepted ever more rarely.
+
+    A change adds a feature, removes one, or exchanges two. Each chain tries several at once, as if one after the other:
+    what comes after the first accepted one is not used. The temperature falls by the same factor with each evaluation.
+    The unit of temperature, and that chains start from the best of their first tries, is our choice.
+
+    References
+    ----------
+    S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, "Optimization by simulated annealing", Science 220 (1983).
+    """
+
+    name = "sa"
+    title = "SA"
+    Parameters: ClassVar[type[SearchParameters]] = SimulatedAnnealingParameters
+    parameters: SimulatedAnnealingParameters
+    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "current", "errors", "unit")
+
+    def _start(self) -> None:
+        super()._start()
+        self.current: BoolArray = np.zeros((self.parameters.chains, self.n_features), dtype=np.bool_)
+        self.errors: FloatArray = np.full(self.parameters.chains, np.inf)
+        self.unit = np.array(np.nan)  # of temperature, until the first errors are known
+
+    def _next(self) -> BoolArray:
+        p = self.parameters
+        count = p.chains * p.tries
+        if np.isnan(self.unit):
+            return self._fresh(self._sparse_subsets(count, p.start_size))
+        here, draws = np.repeat(self.current, p.tries, axis=0), self.rng.random((count, self.n_features))
+        return self._fresh(move(here, self.rng.random((count, 1))[:, 0], draws, keep_size=self.size is not None))
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        p, first = self.parameters, bool(np.isnan(self.unit))
+        tried = np.full((p.chains, p.tries), np.inf)  # fewer may have been asked for, when few are left
+        tried.flat[: len(errors)] = errors
+        chains = np.arange(p.chains)
+        if first:
+            finite = errors[np.isfinite(errors)]
+            self.unit = np.array(finite.std() if finite.size else 0.0)
+            chosen = tried.argmin(axis=1)
+            taken = chains * p.tries + chosen < len(errors)
+        else:
+            u = self.rng.random((p.chains, p.tries, 1))[..., 0]
+            worse = np.subtract(
+                tried, self.errors[:, np.newaxis], where=np.isfinite(tried), out=np.full(tried.shape, np.inf)
+            )
+            good = accepted(worse, self._temperature(), u)
+            chosen, taken = good.argmax(axis=1), good.any(axis=1)
+        super()._learn(masks, errors)
+        rows = (chains * p.tries + chosen)[taken]
+        self.current[taken], self.errors[taken] = masks[rows], errors[rows]
+
+    def _temperature(self) -> float:
+        """The temperature now, in units of the error."""
+        p = self.parameters
+        share = len(self.seen) % p.evaluations / p.evaluations
+        return float(self.unit) * p.hot * (p.cold / p.hot) ** share if p.hot else 0.0

@@ -1,0 +1,132 @@
+"""What searches share that never ask for a subset twice."""
+
+from itertools import combinations
+from math import comb
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm.search.base import Search
+from pqswarm.search.seen import Seen
+
+__all__ = ["FreshSearch", "flip_balanced", "move"]
+
+_STEPS = 30  # random moves from a subset that is known, after which any new one will do
+_FEW = 2**14  # so many subsets are looked through one by one
+
+
+def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: bool = False) -> BoolArray:
+    """Return the subsets after one move each: a feature more, one less, or one for another.
+
+    `kinds`, (m,), says which: one more below 0.3, one less below 0.6, where that can be. `draws`, (m, n), says which
+    features: those with the largest numbers. None becomes empty; with `keep_size` features are only exchanged.
+    """
+    rows, sizes = np.arange(len(masks)), masks.sum(axis=1)
+    room, spare = sizes < masks.shape[1], sizes > 1
+    added = room & ((kinds < 0.3) | (kinds >= 0.6) | ~spare)
+    dropped = (sizes > 0) & (kinds >= 0.3) & (added | spare) | (~room & spare)
+    if keep_size:
+        dropped = added = room
+    moved = masks.copy()
+    gone, come = np.where(masks, draws, -1.0).argmax(axis=1), np.where(masks, -1.0, draws).argmax(axis=1)
+    moved[rows[dropped], gone[dropped]] = False
+    moved[rows[added], come[added]] = True
+    return moved
+
+
+def flip_balanced(masks: BoolArray, flips: float, draws: FloatArray) -> BoolArray:
+    """Return the subsets after flips, on average as many features more as less: `flips` together.
+
+    A feature is flipped where its number of `draws`, uniform and of the shape of `masks`, is below its probability.
+    """
+    sizes = masks.sum(axis=1, keepdims=True)
+    less, more = flips / 2 / np.maximum(sizes, 1), flips / 2 / np.maximum(masks.shape[1] - sizes, 1)
+    return np.asarray(masks ^ (draws < np.where(masks, less, more)))
+
+
+class FreshSearch(Search):
+    """A search that keeps what it has asked for, and asks only for what it does not know.
+
+    It ends when it knows every subset. Derived classes call `_start` and `_learn`, and ask for what `_fresh` returns.
+    """
+
+    may_ask_empty = False
+    equivariant = True
+    state_fields: ClassVar[tuple[str, ...]] = ("seen_masks", "seen_errors")
+    growing_fields: ClassVar[tuple[str, ...]] = ("seen_masks", "seen_errors")
+
+    def _start(self) -> None:
+        self.seen = Seen(self.n_features)
+        self._n_subsets = 2**self.n_features - 1 if self.size is None else comb(self.n_features, self.size)
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        self.seen.add(masks, errors)
+
+    @property
+    def done(self) -> bool:
+        """Whether every subset, or every one of the wanted size, is known."""
+        return len(self.seen) >= self._n_subsets
+
+    @property
+    def seen_masks(self) -> AnyArray:
+        """The subsets asked for, eight features to a byte."""
+        return self.seen.packed
+
+    @seen_masks.setter
+    def seen_masks(self, packed: AnyArray) -> None:
+        self.seen.packed = packed
+
+    @property
+    def seen_errors(self) -> FloatArray:
+        """Their errors."""
+        return self.seen.errors
+
+    @seen_errors.setter
+    def seen_errors(self, errors: FloatArray) -> None:
+        self.seen.errors = errors
+
+    def _sparse_subsets(self, count: int, most: int) -> BoolArray:
+        """Draw subsets of 1 to `most` features, each size as likely as another, or of the wanted size."""
+        most = min(most, self.n_features)
+        sizes = 1 + (self.rng.random(count) * most).astype(np.int64) if self.size is None else np.full(count, self.size)
+        places = np.argsort(np.argsort(self.rng.random((count, self.n_features)), axis=1), axis=1)
+        return np.asarray(places < sizes[:, np.newaxis])
+
+    def _fresh(self, masks: BoolArray) -> BoolArray:
+        """Return the subsets, those that are empty, known or repeated moved at random until they are new.
+
+        Where few are left in all, these; there may be fewer than asked for.
+        """
+        masks = self._resize(masks).copy()
+        new = self.seen.is_new(masks) & masks.any(axis=1)
+        for _ in range(_STEPS):
+            if new.all():
+                return masks
+            old = np.flatnonzero(~new)
+            kinds, draws = self.rng.random((old.size, 1))[:, 0], self.rng.random((old.size, self.n_features))
+            masks[old] = move(masks[old], kinds, draws, keep_size=self.size is not None)
+            new = self.seen.is_new(masks)
+        return self._filled(masks[new], len(masks))
+
+    def _filled(self, masks: BoolArray, count: int) -> BoolArray:
+        """New subsets, and others that are new as well, until there are `count`, or no more."""
+        few = min(self._n_subsets, 2**62) * self.n_features <= _FEW * 14
+        while len(masks) < count:
+            others = self._all_subsets() if few else self._random_subsets(max(30, count))
+            known = np.concatenate([masks, others])
+            masks = known[self.seen.is_new(known)][:count]
+            if few:
+                break
+        return masks
+
+    def _all_subsets(self) -> BoolArray:
+        """Every subset that could be wanted, in random order."""
+        n = self.n_features
+        if self.size is None:
+            every = (np.arange(1, 2**n)[:, np.newaxis] >> np.arange(n) & 1).astype(np.bool_)
+        else:
+            chosen = np.array(list(combinations(range(n), self.size)))
+            every = np.zeros((len(chosen), n), dtype=np.bool_)
+            np.put_along_axis(every, chosen, True, axis=1)
+        return every[np.argsort(every @ self.rng.random(n), kind="stable")]

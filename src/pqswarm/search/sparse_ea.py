@@ -1,0 +1,102 @@
+"""SparseEA: a search for a front that knows what each feature is worth alone."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._options import option, parameters
+from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.search.base import SearchParameters
+from pqswarm.search.nsga2 import FrontParameters, FrontSearch
+
+__all__ = ["SparseEA", "SparseEAParameters", "contest"]
+
+_BATCH = 256  # features that are asked for alone, at once
+
+
+def contest(candidates: BoolArray, scores: FloatArray, draws: FloatArray) -> IntArray:
+    """Return of each row that of two candidates drawn whose score, (m, n), is the lower.
+
+    Drawn are those with the largest numbers of `draws`; a row with no candidate gives -1, one with a single one that.
+    """
+    rows, keys = np.arange(len(candidates)), np.where(candidates, draws, -1.0)
+    first = keys.argmax(axis=1)
+    none = keys[rows, first] < 0
+    keys[rows, first] = -1.0
+    second = keys.argmax(axis=1)
+    second = np.where(keys[rows, second] < 0, first, second)
+    wins = scores[rows, second] < scores[rows, first]
+    return np.asarray(np.where(none, -1, np.where(wins, second, first)))
+
+
+@parameters
+class SparseEAParameters(FrontParameters):
+    """Parameters of SparseEA."""
+
+    start_size: int = option(default=50, meaning="most features of a subset at the start", low=1)
+
+
+class SparseEA(FrontSearch):
+    """SparseEA: features alone first, then a front whose features come and go in contests of two by that score.
+
+    It selects as NSGA-II does. It begins with as many evaluations as there are features. How many features the start
+    may have, that scores are ranks, and that no subset comes twice, is our choice.
+
+    References
+    ----------
+    Y. Tian, X. Zhang, C. Wang, Y. Jin, "An evolutionary algorithm for large-scale sparse multiobjective optimization
+    problems", IEEE Transactions on Evolutionary Computation 24 (2020).
+    """
+
+    name = "sparse-ea"
+    title = "SparseEA"
+    Parameters: ClassVar[type[SearchParameters]] = SparseEAParameters
+    parameters: SparseEAParameters
+    state_fields: ClassVar[tuple[str, ...]] = (*FrontSearch.state_fields, "alone", "n_alone")
+
+    def _start(self) -> None:
+        super()._start()
+        self.alone: FloatArray = np.full(self.n_features, np.inf)  # the error of each feature alone
+        self.n_alone = np.array(0)  # of these, how many are known
+
+    @property
+    def least_evaluations(self) -> int:
+        """Evaluations before the first subset of the wanted size."""
+        return 1 if self.size in (None, 1) else self.n_features + 1
+
+    def _next(self) -> BoolArray:
+        if self.n_alone < self.n_features:
+            features = np.arange(self.n_features)
+            return np.asarray(features[int(self.n_alone) :][:_BATCH, np.newaxis] == features)
+        scores = np.searchsorted(np.sort(self.alone), self.alone).astype(np.float64)  # how many are better
+        return self._fresh(self._children(scores) if len(self.population) else self._first(scores))
+
+    def _first(self, scores: FloatArray) -> BoolArray:
+        """Draw subsets, features as likely as they win a contest of two."""
+        p, n = self.parameters, self.n_features
+        sizes = 1 + (self.rng.random((p.population_size, 1)) * min(p.start_size, n)).astype(np.int64)
+        keys = np.log1p(-self.rng.random((p.population_size, n))) / (2.0 * (n - scores) - 1.0)
+        return np.asarray(np.argsort(np.argsort(-keys, axis=1), axis=1) < (sizes if self.size is None else self.size))
+
+    def _children(self, scores: FloatArray) -> BoolArray:
+        """Of one parent, with a feature of the other more, or one that the other lacks less; then one of any."""
+        children, other = self._parents()
+        for mate in (other, None):
+            less = self.rng.random((len(children), 1)) < 0.5
+            draws = self.rng.random(children.shape)
+            candidates = children == less
+            if mate is not None:
+                candidates &= mate != less
+            chosen = contest(candidates, np.where(less, -scores, scores), draws)
+            rows = np.flatnonzero(chosen >= 0)
+            children[rows, chosen[rows]] ^= True
+        return children
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        if self.n_alone == self.n_features:
+            super()._learn(masks, errors)
+            return
+        self.alone[masks.argmax(axis=1)] = errors
+        self.n_alone = self.n_alone + len(masks)
+        if self.size in (None, 1):
+            self.seen.add(masks, errors)

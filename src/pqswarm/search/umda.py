@@ -1,0 +1,77 @@
+"""UMDA: how often each feature is chosen by the best, and subsets drawn from that."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._options import option, parameters
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.search.base import SearchParameters
+from pqswarm.search.fresh import FreshSearch
+
+__all__ = ["UMDA", "UMDAParameters", "frequencies"]
+
+
+def frequencies(masks: BoolArray) -> FloatArray:
+    """Return how often each feature is in the subsets, (n,), but never less than 1 / n nor more than 1 - 1 / n."""
+    least = min(1.0 / masks.shape[1], 0.5)
+    return np.asarray(np.clip(masks.mean(axis=0), least, 1.0 - least))
+
+
+@parameters
+class UMDAParameters(SearchParameters):
+    """Parameters of the univariate marginal distribution algorithm."""
+
+    population_size: int = option(default=60, meaning="subsets drawn at once", low=2, high=100_000)
+    elites: int = option(default=10, meaning="best subsets that stay beside those drawn next", low=0)
+    best_share: float = option(
+        default=0.3,
+        meaning="how many of the best are learned from, as a share of those drawn, at least two",
+        low=0,
+        high=1,
+    )
+    start_size: int = option(
+        default=20, meaning="features of a subset at the start on average, at most a fifth of all", low=1
+    )
+
+
+class UMDA(FreshSearch):
+    """The univariate marginal distribution algorithm: features are drawn as often as the best subsets hold them.
+
+    It starts with few features, and draws no subset twice, which is our choice.
+
+    References
+    ----------
+    H. Muehlenbein, G. Paass, "From recombination of genes to the estimation of distributions I. Binary parameters",
+    Parallel Problem Solving from Nature (1996).
+    """
+
+    name = "umda"
+    title = "UMDA"
+    Parameters: ClassVar[type[SearchParameters]] = UMDAParameters
+    parameters: UMDAParameters
+    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "population", "errors")
+    growing_fields: ClassVar[tuple[str, ...]] = state_fields
+
+    def _start(self) -> None:
+        super()._start()
+        self.population: BoolArray = np.zeros((0, self.n_features), dtype=np.bool_)  # the best first
+        self.errors: FloatArray = np.empty(0)
+
+    def _next(self) -> BoolArray:
+        p, n = self.parameters, self.n_features
+        if len(self.population):
+            probability = frequencies(self.population[: max(2, round(p.best_share * p.population_size))])
+        else:
+            probability = np.full(n, min(0.2, p.start_size / n))
+        return self._fresh(self.rng.random((p.population_size, n)) < probability)
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        super()._learn(masks, errors)
+        elites = self.parameters.elites
+        masks, errors = (
+            np.concatenate([self.population[:elites], masks]),
+            np.concatenate([self.errors[:elites], errors]),
+        )
+        order = np.argsort(errors, kind="stable")
+        self.population, self.errors = masks[order], errors[order]
