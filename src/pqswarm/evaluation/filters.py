@@ -83,9 +83,9 @@ class Filter:
             if self.needs_classes:
                 able = ", ".join(name for name in FILTERS if not FILTERS[name].needs_classes)
                 raise PqswarmError(f"filter {self.name!r} needs classes, and y is continuous: take one of {able}.")
-            made = self._for_continuous(_filled(data), target.astype(np.float64))
+            made = self._for_continuous(_finite(data), target.astype(np.float64))
         else:
-            made = self._scores(_filled(data), target)
+            made = self._scores(_finite(data), target)
         scores = np.asarray(made, dtype=np.float64)
         if scores.shape != data.shape[1:]:
             raise PqswarmError(f"filter {self.name!r} must give one score per feature, not an array of {scores.shape}.")
@@ -107,13 +107,15 @@ def _is_continuous(y: AnyArray) -> bool:
         return bool(type_of_target(y) == "continuous")
 
 
-def _filled(X: FloatArray) -> FloatArray:
+def _finite(X: FloatArray) -> FloatArray:
+    """The data with medians in place of missing values."""
     missing = np.isnan(X)
-    if not missing.any():
-        return X
-    with warnings.catch_warnings(action="ignore"):  # that features have no value at all
-        medians = np.nan_to_num(np.nanmedian(X, axis=0))
-    return np.where(missing, medians, X)
+    if missing.any():
+        with warnings.catch_warnings(action="ignore"):  # that features have no value at all
+            X = np.where(missing, np.nan_to_num(np.nanmedian(X, axis=0)), X)
+    if not np.isfinite(X).all():
+        raise PqswarmError("X holds infinite values, which no filter can rank: replace them.")
+    return X
 
 
 FILTERS: Registry[Filter] = Registry(
@@ -128,6 +130,15 @@ FILTERS: Registry[Filter] = Registry(
             title="mutual information",
             for_continuous=ours.mutual_information_continuous,
         ),
+        Filter(
+            "mutual-information-binned",
+            ours.binned_information,
+            title="mutual information in bins",
+            for_continuous=ours.with_bins(ours.binned_information),
+        ),
+        Filter("mrmr", ours.mrmr, title="mRMR", for_continuous=ours.with_bins(ours.mrmr)),
+        Filter("cfs", ours.cfs, title="CFS", for_continuous=ours.with_bins(ours.cfs)),
+        Filter("relieff", ours.relieff, title="ReliefF", needs_classes=True),
     ),
 )
 """The filters by name."""
