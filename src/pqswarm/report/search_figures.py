@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pqswarm.report.style import BAND, STYLE, WAVE, settle
 from pqswarm.search import SearchResult
@@ -89,5 +90,5 @@ def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike,
             axes.set_title(f"selected: {chosen} features", fontsize=10)
         axes.set_xlabel("features")
         axes.set_ylabel("score, mean and standard deviation over the splits")
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return settle(figure)

@@ -17,9 +17,9 @@ def warn_if_slow(choice: Choice, evaluations: int, n_jobs: int) -> None:
     seconds = each * evaluations
     if seconds > _SLOW:
         warnings.warn(
-            f"the search will take about {seconds:.0f} s{_in_words(seconds)}: {evaluations} evaluations at {each:.2g} s "
-            f"each. Limit it by max_time or patience, lower max_evaluations, use more n_jobs, or take a faster "
-            f"estimator; Ctrl-C keeps the best subset found. With max_time or verbose this warning is not given.",
+            f"the search will take about {seconds:.0f} s{_in_words(seconds)}: {evaluations} evaluations at "
+            f"{each:.2g} s each. Limit it by max_time or patience, lower max_evaluations, use more n_jobs, or take a "
+            f"faster estimator; Ctrl-C keeps the best subset found. No warning with max_time or verbose.",
             stacklevel=4,
         )
 

@@ -12,6 +12,8 @@ from pqswarm.selector.front import FrontPoint
 
 __all__ = ["make_frame"]
 
+_COLUMNS = ["kind", "run", "evaluations", "score", "std", "size", "selected", "features"]
+
 
 def make_frame(
     results: Sequence[SearchResult],
@@ -22,32 +24,22 @@ def make_frame(
 ) -> Any:
     """Return a pandas frame of the front, and of the improvements of each run."""
     try:
-        import pandas as pd
+        import pandas as pd  # type: ignore[import-untyped]
     except ImportError as error:
         raise PqswarmError(
             "results_ is a pandas frame: install pandas (pip install pandas), or look at front_ and history_."
         ) from error
-    features = {point.support.tobytes(): _named(point.support, names) for point in front}
-    rows: list[dict[str, Any]] = [
-        {
-            **{"kind": "front", "run": pd.NA, "evaluations": pd.NA, "score": point.score, "std": point.std},
-            **{"size": point.size, "selected": bool(np.array_equal(point.support, chosen))},
-            "features": features[point.support.tobytes()],
-        }
-        for point in front
-    ]
-    for number, result in enumerate(results):
-        for before, error, size in result.improvements:
-            last = before == result.improvements[-1, 0]
-            rows.append(
-                {
-                    **{"kind": "improvement", "run": number, "evaluations": int(before) + 1, "score": score(error)},
-                    **{"std": np.nan, "size": int(size), "selected": False},
-                    "features": features[result.mask.tobytes()] if last else None,
-                }
-            )
-    return pd.DataFrame(rows).astype({"run": "Int64", "evaluations": "Int64"})
+    rows: list[tuple[Any, ...]] = []
+    for point in front:
+        selected = bool(np.array_equal(point.support, chosen))
+        rows.append(("front", None, None, point.score, point.std, point.size, selected, _named(point.support, names)))
+    for run, result in enumerate(results):
+        last = len(result.improvements) - 1
+        for number, (before, loss, size) in enumerate(result.improvements.tolist()):
+            features = _named(result.mask, names) if number == last else None
+            rows.append(("improvement", run, int(before) + 1, score(loss), np.nan, int(size), False, features))
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"run": "Int64", "evaluations": "Int64"})
 
 
 def _named(mask: BoolArray, names: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(names[place] for place in np.flatnonzero(mask))
+    return tuple(names[place] for place in np.flatnonzero(mask).tolist())

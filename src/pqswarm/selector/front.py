@@ -10,7 +10,7 @@ from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 
-__all__ = ["FrontPoint", "choose_point", "is_size", "merge_fronts"]
+__all__ = ["FrontPoint", "choose_point", "merge_fronts"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +37,8 @@ class FrontPoint:
 
 def merge_fronts(results: Sequence[SearchResult]) -> tuple[BoolArray, FloatArray]:
     """Return masks and errors of the front over all runs, by size, the error falling; of equals the first run's."""
-    masks, errors = [], []
-    for result in results:
-        known = result.front_masks is not None and result.front_errors is not None
-        masks.append(result.front_masks if known else result.mask[np.newaxis])
-        errors.append(result.front_errors if known else np.array([result.error]))
-    subsets, values = np.vstack(masks), np.concatenate(errors)  # type: ignore[arg-type]
+    subsets = np.vstack([result.mask if result.front_masks is None else result.front_masks for result in results])
+    values = np.hstack([result.error if result.front_errors is None else result.front_errors for result in results])
     order = np.lexsort((values, subsets.sum(axis=1)))
     least = np.minimum.accumulate(values[order])
     kept = order[np.append(True, least[1:] < least[:-1])]
@@ -64,8 +60,3 @@ def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_
         allowed = errors[-1] + best_fold_errors.std(ddof=1) / np.sqrt(best_fold_errors.size)
         return int(np.argmax(errors <= allowed))
     return max(0, int(np.searchsorted(sizes, rule, side="right")) - 1)
-
-
-def is_size(value: Any) -> bool:
-    """Whether a value is an integer of at least 1."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1

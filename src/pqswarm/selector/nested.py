@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 
 from pqswarm._random import derived_seed
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 from pqswarm.evaluation.estimators import weights_key
-from pqswarm.selector.problem import Problem
+from pqswarm.selector.problem import Data, Problem
 from pqswarm.selector.selection import search_and_choose
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["OuterEstimate", "estimate_outer", "mean_interval", "wilson_interval"]
+__all__ = ["OuterEstimate", "estimate_outer", "mean_interval", "outer_splits", "wilson_interval"]
 
 _Z = 1.959963984540054  # of a normal distribution 95 % lie within
 
@@ -84,36 +84,38 @@ def mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: 
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def estimate_outer(
-    selector: "SwarmSelector", problem: Problem, X: FloatArray, y: AnyArray, groups: Any, sample_weight: Any
-) -> OuterEstimate:
-    """Repeat a selection, prefilter and all, in each outer training set, and score it on the outer test set."""
+def outer_splits(selector: "SwarmSelector", data: Data) -> list[tuple[IntArray, IntArray]]:
+    """Return the outer training and test sets that a selector is told, none if it is told nothing."""
+    if selector.outer_cv is None:
+        return []
     if not (isinstance(selector.cv, int | np.integer) or hasattr(selector.cv, "split")):
         raise PqswarmError("outer_cv needs a cv that can split each outer training set: an integer or a splitter.")
-    estimator, scoring = problem.estimator, selector.scoring
-    classifies = is_classifier(estimator)
-    splits = list(Splits.from_cv(selector.outer_cv, X, y, groups, classifier=classifies).split())
-    scorer = check_scoring(estimator, scoring)
+    classifies = selector.estimator is None or is_classifier(selector.estimator)
+    return list(Splits.from_cv(selector.outer_cv, data.X, data.y, data.groups, classifier=classifies).split())
+
+
+def estimate_outer(
+    selector: "SwarmSelector", problem: Problem, splits: Sequence[tuple[IntArray, IntArray]], data: Data
+) -> OuterEstimate:
+    """Repeat a selection, prefilter and all, in each outer training set, and score it on the outer test set."""
+    estimator, scorer = problem.estimator, check_scoring(problem.estimator, selector.scoring)
     scores, supports = [], []
     for number, (train, test) in enumerate(splits):
-        parts = [None if part is None else np.asarray(part)[train] for part in (groups, sample_weight)]
-        seed = derived_seed(problem.seed, (2**31 + 1, number))
-        support = search_and_choose(selector, X[train], y[train], *parts, seed).chosen.support
-        fitted, scored = {}, {}
-        if sample_weight is not None:
-            fitted = {weights_key(estimator): np.asarray(sample_weight)[train]}
-            scored = {"sample_weight": np.asarray(sample_weight)[test]}
-        model = clone(estimator).fit(X[train][:, support], y[train], **fitted)
-        scores.append(float(scorer(model, X[test][:, support], y[test], **scored)))
+        seen, new = data.take(train), data.take(test)
+        support = search_and_choose(selector, seen, derived_seed(problem.seed, (2**31 + 1, number))).chosen.support
+        fitted = {} if seen.sample_weight is None else {weights_key(estimator): seen.sample_weight}
+        scored = {} if new.sample_weight is None else {"sample_weight": new.sample_weight}
+        model = clone(estimator).fit(seen.X[:, support], seen.y, **fitted)
+        scores.append(float(scorer(model, new.X[:, support], new.y, **scored)))
         supports.append(support)
+    n_train, n_test = (np.array([len(split[part]) for split in splits]) for part in (0, 1))
     tests = np.concatenate([test for _, test in splits])
-    counts = classifies and scoring in (None, "accuracy") and sample_weight is None
-    n_test = [len(test) for _, test in splits]
-    if counts and tests.size == len(y) == np.unique(tests).size:
-        right = round(sum(score * n for score, n in zip(scores, n_test, strict=True)))
+    counts = is_classifier(estimator) and selector.scoring in (None, "accuracy") and data.sample_weight is None
+    if counts and tests.size == len(data.y) == np.unique(tests).size:
+        right = round(float(n_test @ scores))
         interval = wilson_interval(right, tests.size)
-        method = f"Wilson's interval of {right} right predictions among {tests.size}, each event predicted once."
+        method = f"Wilson's interval of {right} right predictions among {tests.size} events, each predicted once."
     else:
-        interval = mean_interval(scores, float(np.mean([len(train) for train, _ in splits])), float(np.mean(n_test)))
-        method = f"t interval of the mean of {len(splits)} test sets, with the variance of Nadeau and Bengio."
+        interval = mean_interval(scores, n_train.mean(), n_test.mean())
+        method = f"t interval of the mean over {len(splits)} test sets, with the variance of Nadeau and Bengio."
     return OuterEstimate(np.array(scores), float(np.mean(scores)), interval, method, np.array(supports))

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from pqswarm._random import derived_seed
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import FILTERS, Choice, Splits, choose_evaluator, prefilter
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
@@ -26,10 +26,26 @@ from pqswarm.selector.storage import describe, digest
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["WIDE", "Problem", "default_estimator", "make_problem"]
+__all__ = ["WIDE", "Data", "Problem", "default_estimator", "make_problem"]
 
 WIDE = 300
 """Of more features the search is left so many, those that rank first by a filter."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a selector is fitted to."""
+
+    X: FloatArray
+    y: AnyArray
+    groups: AnyArray | None = None
+    sample_weight: AnyArray | None = None
+
+    def take(self, rows: IntArray) -> "Data":
+        """Return some of the events."""
+        groups = None if self.groups is None else self.groups[rows]
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return Data(self.X[rows], self.y[rows], groups, weights)
 
 
 @dataclass(frozen=True)
@@ -75,10 +91,9 @@ def default_estimator() -> Any:
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
 
 
-def make_problem(
-    selector: "SwarmSelector", X: FloatArray, y: AnyArray, groups: Any, sample_weight: Any, seed: int
-) -> Problem:
+def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
     """Return what a selector searches in some data."""
+    X, y = data.X, data.y
     given = default_estimator() if selector.estimator is None else selector.estimator
     estimator = seed_estimator(given, seed)
     classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
@@ -91,10 +106,15 @@ def make_problem(
         parameters["order"] = order
     if (ranking := filter_of(search, parameters)) is not None:
         parameters["order"] = ranking.rank(X[:, kept], y)
-    splits = Splits.from_cv(_fewer_folds(selector.cv, y, classifies), X, y, groups, classifier=classifies)
+    splits = Splits.from_cv(_fewer_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
     choice = choose_evaluator(
-        *(estimator, X[:, kept], y, splits),
-        **{"scoring": selector.scoring, "sample_weight": sample_weight, "n_jobs": threads_of(selector.n_jobs)},
+        estimator,
+        X[:, kept],
+        y,
+        splits,
+        scoring=selector.scoring,
+        sample_weight=data.sample_weight,
+        n_jobs=threads_of(selector.n_jobs),
     )
     return Problem(
         seed=seed,
@@ -105,7 +125,7 @@ def make_problem(
         kept=kept,
         prefilter=sentence,
         identity={
-            "data": digest(X, y, sample_weight),
+            "data": digest(X, y, data.sample_weight),
             "splits": digest(*(part for split in splits.split() for part in split)),
             "estimator": describe(estimator),
             "scoring": describe(selector.scoring),

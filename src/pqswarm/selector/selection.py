@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Memo
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult
 from pqswarm.selector.checks import seed_of, threads_of
 from pqswarm.selector.cost import warn_if_slow
 from pqswarm.selector.front import FrontPoint, choose_point, merge_fronts
-from pqswarm.selector.problem import Problem, make_problem
+from pqswarm.selector.problem import Data, Problem, make_problem
 from pqswarm.selector.searching import Limits, StopReason, drive, has_found
 from pqswarm.selector.storage import Saved, Saver, lock_file, read_saved
 
@@ -38,8 +38,11 @@ class Selection:
     saved: Saved
 
 
-def select(selector: "SwarmSelector", X: FloatArray, y: AnyArray, groups: Any, sample_weight: Any) -> Selection:
-    """Do what `fit` of a selector is asked for, going on from its file or its last fit if that is wanted."""
+def select(selector: "SwarmSelector", data: Data, repetitions: int) -> Selection:
+    """Do what `fit` of a selector is asked for, going on from its file or its last fit if that is wanted.
+
+    So many `repetitions` will follow, to which a warning of the time that it takes belongs.
+    """
     path = None if selector.storage is None else _checked_path(selector.storage)
     with nullcontext() if path is None else lock_file(path):
         saved = None if path is None else read_saved(path)
@@ -49,14 +52,14 @@ def select(selector: "SwarmSelector", X: FloatArray, y: AnyArray, groups: Any, s
             where, remedy = "the last fit", "set warm_start=False"
         again = saved is not None and selector.random_state is None
         seed = int(saved.identity["random_state"]) if again and saved else seed_of(selector.random_state)
-        problem = make_problem(selector, X, y, groups, sample_weight, seed)
+        problem = make_problem(selector, data, seed)
         runs = problem.make_runs(selector.n_runs, selector.max_evaluations)
         if saved is not None:
             saved.restore(runs, problem.identity, where, remedy)
         if selector.max_time is None and not selector.verbose:
-            times = 1 
             left = sum(run.max_evaluations - run.n_evaluations for run in runs if not run.done)
-            warn_if_slow(problem.choice, left * times, threads_of(selector.n_jobs))
+            whole = sum(run.max_evaluations for run in runs)
+            warn_if_slow(problem.choice, left + repetitions * whole, threads_of(selector.n_jobs))
         saver = None if path is None else Saver(path, problem.identity, runs)
         try:
             reason = _search(selector, problem, runs, saver)
@@ -70,11 +73,9 @@ def select(selector: "SwarmSelector", X: FloatArray, y: AnyArray, groups: Any, s
     return _choose(selector, problem, runs, reason)
 
 
-def search_and_choose(
-    selector: "SwarmSelector", X: FloatArray, y: AnyArray, groups: Any, sample_weight: Any, seed: int
-) -> Selection:
+def search_and_choose(selector: "SwarmSelector", data: Data, seed: int) -> Selection:
     """Do the same on other data, with another seed, from the beginning; Ctrl-C ends it."""
-    problem = make_problem(selector, X, y, groups, sample_weight, seed)
+    problem = make_problem(selector, data, seed)
     runs = problem.make_runs(selector.n_runs, selector.max_evaluations)
     return _choose(selector, problem, runs, _search(selector, problem, runs, None))
 

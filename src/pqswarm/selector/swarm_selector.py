@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pqswarm._typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import takes_missing
-from pqswarm.search import SearchResult
 from pqswarm.selector.checks import check_at_least_one, check_rule, check_seconds, is_whole
 from pqswarm.selector.frame import make_frame
-from pqswarm.selector.front import FrontPoint
-from pqswarm.selector.nested import estimate_outer
+from pqswarm.selector.nested import estimate_outer, outer_splits
+from pqswarm.selector.problem import Data
 from pqswarm.selector.selection import Selection, rank_features, select
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pqswarm.search import Progress
+    from pqswarm.search import Progress, SearchResult
+    from pqswarm.selector.front import FrontPoint
 
 __all__ = ["DEFAULT_ALGORITHM", "SwarmSelector"]
 
@@ -201,7 +201,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         state: dict[str, Any] = dict(super().__getstate__())
         try:
             pickle.dumps(state["callback"])
-        except Exception:  # whatever a callback holds
+        except Exception:  # noqa: BLE001 (a callback may hold anything)
             state["callback"] = None
         return state
 
@@ -234,19 +234,23 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         check_at_least_one("patience", self.patience, optional=True)
         check_seconds("max_time", self.max_time)
         check_rule(self.rule, self.n_features_to_select)
-        selection = select(self, X, y, groups, sample_weight)
+        data = Data(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
+        splits = outer_splits(self, data)
+        selection = select(self, data, repetitions=len(splits))
         self._remember(selection)
-        if self.outer_cv is not None and not self.interrupted_:
+        self.interrupted_ = selection.stop_reason == "interrupted"
+        if splits and not self.interrupted_:
             try:
-                outer = estimate_outer(self, selection.problem, X, y, groups, sample_weight)
+                outer = estimate_outer(self, selection.problem, splits, data)
+            except KeyboardInterrupt:
+                self.interrupted_ = True
+            else:
                 self.outer_scores_, self.outer_score_ = outer.scores, outer.score
                 self.outer_interval_, self.outer_interval_method_ = outer.interval, outer.method
                 self.outer_supports_ = outer.supports
-            except KeyboardInterrupt:
-                self.interrupted_ = True
         if self.interrupted_:
             done = sum(result.n_evaluations for result in self.history_)
-            without = "" if self.outer_cv is None else ", without the estimate by outer_cv"
+            without = ", without the estimate by outer_cv" if splits else ""
             warnings.warn(f"interrupted: the best of {done} evaluations is kept{without}.", stacklevel=2)
         return self
 
@@ -263,7 +267,6 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.front_: list[FrontPoint] = selection.front
         self.history_: list[SearchResult] = selection.results
         self.stop_reason_ = selection.stop_reason
-        self.interrupted_ = selection.stop_reason == "interrupted"
         self.evaluator_name_ = problem.choice.reason
         self.prefilter_ = problem.prefilter
         self._is_loss = bool(problem.choice.evaluator.is_loss)
@@ -291,7 +294,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     def selection_counts_(self) -> IntArray:
         """In how many runs each feature was selected, which `selection_frequency_` says as a share."""
         warnings.warn("selection_counts_ is selection_frequency_ now, a share.", DeprecationWarning, stacklevel=2)
-        return np.sum([result.mask for result in self.history_], axis=0)
+        return np.asarray(np.sum([result.mask for result in self.history_], axis=0))
 
     def select(self, size: int) -> BoolArray:
         """Return the best subset of at most `size` features that was found, as a mask.
@@ -337,5 +340,5 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         from pqswarm.report import plot_front
 
         check_is_fitted(self)
-        points = [(point.size, point.score, point.std) for point in self.front_]
-        return plot_front(*np.array(points).T, chosen=self.n_features_)
+        sizes, scores, stds = np.array([(point.size, point.score, point.std) for point in self.front_]).T
+        return plot_front(sizes, scores, stds, chosen=self.n_features_)
