@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import wraps
 
 import numpy as np
 
@@ -25,6 +26,23 @@ _NEIGHBOURS = 10
 _RELIEF_COST = 4e9  # differences of values; above it ReliefF looks at some events alone
 _FEWEST_EVENTS = 200
 _BLOCK = 1_000_000
+
+
+_Scores = Callable[[FloatArray, AnyArray], FloatArray]
+
+
+def _of_varying(scores: _Scores) -> _Scores:
+    """The same scores, of features that vary alone; a constant one has none."""
+
+    @wraps(scores)
+    def of_varying(X: FloatArray, y: AnyArray) -> FloatArray:
+        varies = np.ptp(X, axis=0) > 0
+        made = np.full(X.shape[1], -np.inf)
+        if varies.any():
+            made[varies] = scores(X[:, varies], y)
+        return made
+
+    return of_varying
 
 
 def anova(X: FloatArray, y: AnyArray) -> FloatArray:
@@ -57,21 +75,24 @@ def mutual_information_continuous(X: FloatArray, y: FloatArray) -> FloatArray:
     return np.asarray(mutual_info_regression(X, y, random_state=0))
 
 
+@_of_varying
 def binned_information(X: FloatArray, y: AnyArray) -> FloatArray:
     """Mutual information [nat] of each feature, in bins, and the classes."""
     return _Codes(X).information(_labels(y))
 
 
+@_of_varying
 def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
     """Minimum redundancy, maximum relevance, as a difference of mutual informations."""
     codes = _Codes(X)
 
-    def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], pairs: float) -> FloatArray:
+    def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], _: float) -> FloatArray:
         return relevance - redundancy / max(len(chosen), 1)  # the mean over those chosen
 
     return _chosen_in_turn(codes.information(_labels(y)), lambda f: codes.information(codes.values[f]), worth)
 
 
+@_of_varying
 def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
     """Correlation-based selection: in turn the feature with which the merit of those chosen is highest."""
     codes = _Codes(X)
@@ -83,6 +104,7 @@ def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
     return _chosen_in_turn(codes.uncertainty(_labels(y)), lambda f: codes.uncertainty(codes.values[f]), merit)
 
 
+@_of_varying
 def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
     """ReliefF with ten neighbours of each class: how much more a feature differs from them than among its own."""
     from pqswarm.evaluation._filter_kernels import add_relief
@@ -100,7 +122,7 @@ def relieff(X: FloatArray, y: AnyArray) -> FloatArray:
     return weights / looked_at.size
 
 
-def with_bins(scores: Callable[[FloatArray, AnyArray], FloatArray]) -> Callable[[FloatArray, FloatArray], FloatArray]:
+def with_bins(scores: _Scores) -> _Scores:
     """Return the same scores for a continuous y, whose bins take the place of classes."""
     return lambda X, y: scores(X, in_bins(y[:, np.newaxis], n_bins_of(len(y)))[0])
 

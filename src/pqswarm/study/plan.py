@@ -155,7 +155,10 @@ class AlgorithmPlan(_Plan):
 
     @property
     def title(self) -> str:
-        """Its name in tables and figures."""
+        """Its name in tables and figures; of a ranking that has no other name, with the filter that makes it."""
+        ranking = filter_of(self.search, self.settings)
+        if ranking is not None and self.name in (self.algorithm, f"{self.algorithm}-{ranking.name}"):
+            return f"{self.search.title} ({ranking.title})"
         return self.search.title if self.name == self.algorithm else self.name
 
     @property

@@ -11,14 +11,19 @@ from pqswarm.report.tables import SOURCE, STUDY, Table
 
 __all__ = ["content"]
 
+_OF_RANKINGS = (
+    " A ranking tries its first feature, its first two, and so on; the filter that made it looked at the data alone."
+)
+
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Lay each sequential search beside the best subset of the reference, and beside every run of every algorithm."""
     if not found.sequential:
         return Content()
     told = {title: _told(study, title) for title in found.sequential}
+    ranked = any(algorithm.search.needs_order for algorithm in study.plan.sequential)
     return Content(
-        tables=[_against_best(found, told), _against_runs(found)],
+        tables=[_against_best(found, told, ranked), _against_runs(found)],
         answer=[_sentence(found, title, told[title]) for title in found.sequential],
     )
 
@@ -40,7 +45,7 @@ def _evaluations(found: ClassifierSummary, title: str) -> list[int]:
     return [record.result.n_evaluations for record in found.runs[title]]
 
 
-def _against_best(found: ClassifierSummary, told: dict[str, str | None]) -> Table:
+def _against_best(found: ClassifierSummary, told: dict[str, str | None], ranked: bool) -> Table:
     best = found.best(found.reference)
     reference = {"reference": found.reference, "reference_size": best.size, "reference_J": best.error}
     reference["reference_evaluations"] = sum(_evaluations(found, found.reference))
@@ -64,7 +69,8 @@ def _against_best(found: ClassifierSummary, told: dict[str, str | None]) -> Tabl
             "reference_evaluations": ("evaluations of all its runs", ""),
         },
         note="A sequential search adds and removes one feature at a time, and runs once: nothing in it is left to "
-        "chance. Where it was told a size, the evaluations that found that size are not counted as its own.",
+        "chance. Where it was told a size, the evaluations that found that size are not counted as its own."
+        + (_OF_RANKINGS if ranked else ""),
     )
 
 

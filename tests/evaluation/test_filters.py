@@ -1,0 +1,173 @@
+"""The filters beside slow twins and scikit-learn, what they are meant to see, and data at the edge."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.feature_selection import f_regression, mutual_info_regression
+from sklearn.metrics import mutual_info_score
+
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import FILTERS, Filter, prefilter
+from pqswarm.evaluation import _filter_scores as scores
+from tests.reference import filters as reference
+
+FAST = [name for name in FILTERS if name != "mutual-information"]
+TWINS = {"mrmr": reference.mrmr, "cfs": reference.cfs}
+
+
+def events(seed, n=40, n_features=7, n_classes=3, levels=None):
+    """Random features of which the first few tell something; whole numbers, full of ties, if levels are given."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    X = rng.normal(size=(n, n_features)) + y[:, np.newaxis] * np.linspace(1.5, 0, n_features)
+    return (X if levels is None else np.round(X * levels / 4)), y
+
+
+@pytest.mark.parametrize("levels", [None, 2, 6])
+@pytest.mark.parametrize("seed", range(3))
+def test_slow_twins_agree(seed, levels):
+    X, y = events(seed, levels=levels)
+    X[:, 4] = X[:, 0]  # a copy
+    assert (scores.in_bins(X, scores.n_bins_of(len(X))) == reference.binned(X)).all()
+    for name, twin in TWINS.items():
+        assert FILTERS[name].rank(X, y) == twin(X, y)
+    np.testing.assert_allclose(FILTERS["relieff"].scores(X, y), reference.relieff(X, y), rtol=1e-12, atol=1e-14)
+
+
+def test_information_of_whole_numbers_is_that_of_scikit_learn():
+    X, y = events(0, n=500, levels=2)
+    expected = [mutual_info_score(column, y) for column in X.T]
+    np.testing.assert_allclose(FILTERS["mutual-information-binned"].scores(X, y), expected, rtol=0, atol=1e-8)
+
+
+def test_continuous_targets():
+    X, y = load_diabetes(return_X_y=True)
+    y = y + 0.5  # else scikit-learn takes whole numbers for labels
+    assert (FILTERS["anova"].scores(X, y) == f_regression(X, y)[0]).all()
+    assert (FILTERS["mutual-information"].scores(X, y) == mutual_info_regression(X, y, random_state=0)).all()
+    assert (FILTERS["anova"].scores(X, y) == FILTERS["anova"].scores(X, y - 0.5, continuous=True)).all()
+    labels = reference.bins(y.tolist(), 8)
+    for name in ("mutual-information-binned", "mrmr", "cfs"):
+        assert FILTERS[name].rank(X, y)[0] in (2, 8)  # body mass index, a serum value
+        assert FILTERS[name].rank(X, y) == FILTERS[name].rank(X, labels)
+    assert FILTERS["relieff"].needs_classes
+    with pytest.raises(PqswarmError, match="'relieff' needs classes, and y is continuous: take one of anova, mutual"):
+        FILTERS["relieff"].scores(X, y)
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_informative_features_come_first(name):
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = rng.normal(size=(120, 30))
+    X[:, [7, 11, 23]] += 4 * np.eye(3)[y]
+    assert set(FILTERS[name].rank(X, y)[:3]) == {7, 11, 23}
+
+
+def test_copies_are_pushed_back_by_those_that_look_at_redundancy():
+    rng = np.random.default_rng(1)
+    y = np.arange(200) % 4
+    X = rng.normal(size=(200, 6))
+    X[:, 0] += 3 * (y % 2)
+    X[:, 1] = X[:, 0] + 0.01 * rng.normal(size=200)
+    X[:, 2] += 2.5 * (y // 2)  # tells less than either, but what they do not
+    assert set(FILTERS["anova"].rank(X, y)[:2]) == {0, 1}
+    for name in ("mrmr", "cfs"):
+        assert 2 in FILTERS[name].rank(X, y)[:2]
+
+
+def test_relieff_sees_what_two_features_tell_together():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 8))
+    y = (X[:, 2] > 0.5) ^ (X[:, 5] > 0.5)
+    assert set(FILTERS["relieff"].rank(X, y)[:2]) == {2, 5}
+    assert set(FILTERS["anova"].rank(X, y)[:2]) != {2, 5}
+
+
+def test_relieff_looks_at_some_of_many_events(monkeypatch):
+    X, y = load_wine(return_X_y=True)
+    every = FILTERS["relieff"].scores(X, y)
+    monkeypatch.setattr(scores, "_RELIEF_COST", 0)
+    monkeypatch.setattr(scores, "_FEWEST_EVENTS", 60)
+    some = FILTERS["relieff"].scores(X, y)
+    assert (some == FILTERS["relieff"].scores(X, y)).all()
+    assert (some != every).all()
+    assert np.corrcoef(some, every)[0, 1] > 0.95
+
+
+def test_beyond_those_chosen_in_turn_relevance_decides(monkeypatch):
+    X, y = events(3, n_features=12)
+    monkeypatch.setattr(scores, "_MOST_RANKED", 4)
+    order, relevance = FILTERS["mrmr"].rank(X, y), FILTERS["mutual-information-binned"].scores(X, y)
+    assert order[:4] == reference.mrmr(X, y)[:4]
+    assert (np.diff(relevance[list(order[4:])]) <= 0).all()
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_data_at_the_edge(name):
+    rank = FILTERS[name].rank
+    X, y = events(0, n=4, n_features=5, n_classes=2)
+    assert sorted(rank(X, [0, 0, 1, 1])) == list(range(5))
+    assert sorted(rank(X, ["a", "b", "b", "b"])) == list(range(5))  # a class of one event
+    assert rank(X[:, :1], [0, 0, 1, 1]) == (0,)
+    assert rank(np.ones((4, 3)), [0, 0, 1, 1]) == (0, 1, 2)  # nothing to tell: by index
+    X, y = events(1)
+    X[:, 3] = -2.5
+    assert rank(X, y)[-1] == 3
+    assert rank(np.delete(X, 3, axis=1), y) == tuple(f - (f > 3) for f in rank(X, y)[:-1])
+    assert rank(np.repeat(X[:, :2], 2, axis=1), y)[0] in (0, 2)  # of equals the lower index
+    assert not np.isnan(FILTERS[name].scores(X, y)).any()
+    assert rank(X * 1e6 + 3, y) == rank(X, y)
+
+
+def test_missing_values_count_as_the_median_and_infinite_ones_are_refused():
+    X, y = events(2)
+    holes, filled = X.copy(), X.copy()
+    holes[::5, 1] = np.nan
+    holes[:, 6] = np.nan
+    filled[::5, 1] = np.nanmedian(holes[:, 1])
+    filled[:, 6] = 0
+    for name in FAST:
+        assert FILTERS[name].rank(holes, y) == FILTERS[name].rank(filled, y)
+    X[0, 0] = np.inf
+    with pytest.raises(PqswarmError, match="X holds infinite values"):
+        FILTERS["mrmr"].rank(X, y)
+
+
+@pytest.mark.parametrize(
+    ("X", "y"), [(np.ones(5), np.ones(5)), (np.ones((5, 2)), np.ones(4)), (np.ones((5, 2)), np.ones((5, 1)))]
+)
+def test_shapes_are_checked(X, y):
+    with pytest.raises(PqswarmError, match=r"filter 'cfs' needs X of shape \(n, n_features\)"):
+        FILTERS["cfs"].scores(X, y)
+
+
+def test_prefilter_keeps_the_best_and_hands_on_their_order():
+    X, y = load_wine(return_X_y=True)
+    for name in FAST:
+        kept, order = prefilter(X, y, 5, name), FILTERS[name].rank(X, y)
+        assert kept.columns.tolist() == sorted(order[:5])
+        assert tuple(kept.columns[list(kept.order)].tolist()) == order[:5]
+        assert kept.sentence == f"Of 13 features the 5 that rank first by {FILTERS[name].title} were kept."
+    whole = prefilter(X, y)
+    assert (whole.columns == np.arange(13)).all()
+    assert whole.order == FILTERS["anova"].rank(X, y)
+    assert whole.sentence.startswith("All 13 features")
+
+
+@pytest.mark.parametrize("keep", [0, -1, 2.5, True, None])
+def test_prefilter_must_keep_some(keep):
+    with pytest.raises(PqswarmError, match="keep must be an integer of at least 1"):
+        prefilter(*load_wine(return_X_y=True), keep=keep)
+
+
+def test_prefilter_of_an_unknown_filter():
+    with pytest.raises(PqswarmError, match="unknown filter 'relief': did you mean 'relieff'"):
+        prefilter(*load_wine(return_X_y=True), filter="relief")
+
+
+def test_a_filter_of_ones_own_may_need_classes():
+    mine = Filter("mine", lambda X, y: X.var(axis=0), needs_classes=True)
+    assert mine.title == "mine"
+    with pytest.raises(PqswarmError, match="filter 'mine' needs classes"):
+        mine.rank(np.ones((4, 2)), [0.1, 0.2, 0.3, 0.4])
