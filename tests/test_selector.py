@@ -286,7 +286,7 @@ def test_plot_history(tmp_path):
         ({"n_features_to_select": 1.0}, "n_features_to_select must be"),
         ({"n_features_to_select": 3, "algorithm_params": {"size": 3}}, "not both"),
         ({"algorithm_params": [1]}, "algorithm_params must be a mapping"),
-        ({"algorithm_params": {"swarm": 3}}, "unknown parameter of UPSO2DParameters 'swarm'"),
+        ({"algorithm": "2d-upso", "algorithm_params": {"swarm": 3}}, "unknown parameter of UPSO2DParameters 'swarm'"),
         ({"random_state": -1}, "random_state must be a non-negative integer"),
         ({"random_state": "x"}, "random_state must be a non-negative integer"),
         ({"estimator": "knn"}, "estimator must be a scikit-learn classifier or regressor"),

@@ -102,10 +102,10 @@ def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
     search = search_class(selector.algorithm)
     parameters = sized_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
     kept, order, sentence = _prefilter(selector.prefilter, X, y, parameters.get("size"), classifies)
-    if order and "order" not in parameters and hasattr(search.Parameters, "order"):
-        parameters["order"] = order
     if (ranking := filter_of(search, parameters)) is not None:
         parameters["order"] = ranking.rank(X[:, kept], y)
+    elif order and "order" not in parameters and hasattr(search.Parameters, "order"):
+        parameters["order"] = order
     splits = Splits.from_cv(_fewer_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
     choice = choose_evaluator(
         estimator,

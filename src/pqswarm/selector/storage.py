@@ -24,7 +24,8 @@ from pqswarm.search import Run
 __all__ = ["Saved", "Saver", "describe", "digest", "lock_file", "read_saved"]
 
 _FORMAT, _VERSION = "pqswarm-selector", 1
-_PAUSE = 5.0  # seconds between two saves, or twenty times what a save takes
+_PAUSE = 5.0  # seconds between two saves, at least
+_PAUSES = 20.0  # times as long as a save takes
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -80,7 +81,7 @@ class Saver:
         manifest = {"manifest.json": json.dumps(texts, indent=1)}
         write_atomically(self._path, lambda file: write_arrays(file, arrays, manifest, zipfile.ZIP_DEFLATED))
         ended = time.monotonic()
-        self._due = ended + max(_PAUSE, 20 * (ended - began))
+        self._due = ended + max(_PAUSE, _PAUSES * (ended - began))
 
 
 def read_saved(path: Path) -> Saved | None:
@@ -145,10 +146,16 @@ def digest(*arrays: Any) -> str:
 
 
 def describe(thing: Any) -> str:
-    """Return what an estimator, or a scoring, says of itself, complete and without addresses in memory."""
-    text = (
-        thing.__repr__(N_CHAR_MAX=10**6)
-        if hasattr(thing, "get_params") and not isinstance(thing, type)
-        else repr(thing)
-    )
-    return _ADDRESS.sub("", text)
+    """Return what an estimator, or a scoring, is, with all parameters and without addresses in memory.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> describe(GaussianNB())
+    'GaussianNB(priors=None, var_smoothing=1e-09)'
+    """
+    if not hasattr(thing, "get_params") or isinstance(thing, type):
+        return _ADDRESS.sub("", repr(thing))
+    given = thing.get_params().items()
+    values = {key: type(value).__name__ if hasattr(value, "get_params") else describe(value) for key, value in given}
+    return f"{type(thing).__name__}({', '.join(f'{key}={values[key]}' for key in sorted(values))})"

@@ -83,8 +83,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         Which subset of the front of size and score is selected: the best; the smallest whose score is within one
         standard error of the best's; or the best of at most so many features.
     outer_cv : int, splitter, iterable or None
-        Another cross-validation, for an honest estimate: the whole selection is repeated in each of its training
-        sets, and scored on its test set, which takes as many times longer. See `outer_score_`.
+        Another cross-validation, for an honest estimate: the whole selection, with its limits and its callback, is
+        repeated in each of its training sets, and scored on its test set. See `outer_score_`.
     prefilter : "auto", int, str or None
         Search among some features only, those that rank first by a filter. ``"auto"`` keeps 300 by ANOVA's F if there
         are more, an int as many, a name in :data:`pqswarm.evaluation.FILTERS` 300 by that filter. An algorithm with a
