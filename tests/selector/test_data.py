@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.datasets import make_classification, make_regression
 from sklearn.feature_selection import f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import (
+    GroupKFold,
     PredefinedSplit,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -159,6 +161,17 @@ def test_weights():
         quick().fit(X, y, sample_weight=weights[:5])
     with pytest.raises(PqswarmError, match="fit takes groups and sample_weight, not weight"):
         quick().fit(X, y, weight=weights)
+
+
+def test_weights_and_groups_are_routed():
+    X, y = WINE
+    weights, groups = np.linspace(1, 2, len(y)), np.arange(len(y)) % 6
+    options = {"cv": GroupKFold(3), "max_evaluations": 20}
+    with config_context(enable_metadata_routing=True):
+        selector = quick(**options).set_fit_request(sample_weight=True, groups=True)
+        model = make_pipeline(selector, GaussianNB().set_fit_request(sample_weight=True))
+        routed = model.fit(X, y, sample_weight=weights, groups=groups)[0]
+    assert_same(routed, quick(**options).fit(X, y, groups=groups, sample_weight=weights))
 
 
 HALVES = PredefinedSplit(np.where(np.arange(178) % 4 == 0, 0, -1))

@@ -3,7 +3,7 @@
 import pickle
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -148,6 +148,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     True
     """
 
+    __metadata_request__fit: ClassVar = {
+        "sample_weight": None
+    }  # so that it can be routed, though `fit` does not name it
+
     def __init__(
         self,
         estimator: Any = None,
@@ -251,7 +255,8 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.interrupted_:
             done = sum(result.n_evaluations for result in self.history_)
             without = ", without the estimate by outer_cv" if splits else ""
-            warnings.warn(f"interrupted: the best of {done} evaluations is kept{without}.", stacklevel=2)
+            later = " Fit again to go on." if self.storage is not None or self.warm_start else ""
+            warnings.warn(f"interrupted: the best of {done} evaluations is kept{without}.{later}", stacklevel=2)
         return self
 
     def _remember(self, selection: Selection) -> None:
