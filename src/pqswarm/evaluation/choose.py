@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, check_features
+from pqswarm.evaluation.base import Evaluator, check_features, check_labels
 from pqswarm.evaluation.estimators import check_classes, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
@@ -121,13 +121,14 @@ def choose_evaluator(
     if not isinstance(splits, CrossValidation):
         raise PqswarmError("splits must be Splits or Folds: make them with Splits.from_cv(cv, X, y).")
     classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
+    data = check_features(X, takes_nan=True)
     if classifies:
-        check_classes(np.asarray(y))
+        classes, labels = check_labels(y, len(data))
+        check_classes(classes[labels])
     road = _Road.of(estimator, classifies, scoring)
     against = [road.obstacle] if road.obstacle else []
     if sample_weight is not None:
         against.append("events have weights")
-    data = check_features(X, takes_nan=True)
     if np.isnan(data).any():
         against.append("X has NaN")
     partitions = splits.partitions()

@@ -39,7 +39,8 @@ def takes_missing(estimator: Any) -> bool:
 
     for _, step in pipeline_steps(estimator):
         try:
-            takes = bool(get_tags(step).input_tags.allow_nan)
+            tags = get_tags(step)
+            takes = bool(tags.input_tags.allow_nan or tags.no_validation)
         except Exception:  # noqa: BLE001 - an estimator of others without tags
             takes = False
         if not takes:
@@ -68,6 +69,8 @@ def check_classes(y: AnyArray) -> None:
     """Raise scikit-learn's own error if labels are numbers of a regression."""
     from sklearn.utils.multiclass import check_classification_targets
 
+    if y.dtype.kind != "f":
+        return
     try:
         check_classification_targets(y)
     except ValueError as error:
