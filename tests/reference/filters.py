@@ -45,15 +45,13 @@ def best_of(worth):
 
 
 def mrmr(X, y):
-    """Peng, Long and Ding (2005), eq. 6: relevance less the mean redundancy with those chosen before."""
+    """Ding and Peng (2005), MIQ: relevance by the mean redundancy with those chosen before, and 0.001."""
     features, order, y = binned(X), [], list(y)
     while len(order) < len(features):
-        worth = {
-            f: information(features[f], y)
-            - (np.mean([information(features[f], features[g]) for g in order]) if order else 0.0)
-            for f in range(len(features))
-            if f not in order
-        }
+        worth = {f: information(features[f], y) for f in range(len(features)) if f not in order}
+        if order:
+            for f in worth:
+                worth[f] /= np.mean([information(features[f], features[g]) for g in order]) + 0.001
         order.append(best_of(worth))
     return tuple(order)
 

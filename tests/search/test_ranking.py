@@ -1,5 +1,8 @@
 """Filters rank features from the data; the search along a ranking tries its beginnings."""
 
+from math import inf
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -9,9 +12,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from pqswarm import SwarmSelector
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import FILTERS, Filter, Folds, GaussianNBEvaluator
+from pqswarm.report import write_report
 from pqswarm.search import minimize
-from pqswarm.study import Store, read_plan, run_study
+from pqswarm.study import AlgorithmPlan, Store, read_plan, run_study
+from pqswarm.study.findings import StageTwo
 from tests.study.studies import plan_toml
+from tests.test_docs import blocks
 
 
 @pytest.fixture
@@ -55,6 +61,40 @@ def test_an_order_that_is_none(order):
     X, y = load_wine(return_X_y=True)
     with pytest.raises(PqswarmError, match="order of RankingParameters must"):
         minimize("ranking", GaussianNBEvaluator(X, y, Folds.stratified(y)), parameters={"order": order})
+
+
+def test_the_plan_of_the_page_on_filters_runs_to_its_report(tmp_path):
+    page = Path(__file__).parents[2] / "docs/how/filters.md"
+    text = next(code for code, _ in blocks(page, "toml") if "ranking-mrmr" in code)
+    plan = read_plan(text)
+    titles = ["Ranking (mRMR)", "Ranking (ReliefF)"]
+    assert [algorithm.title for algorithm in plan.sequential] == titles
+    run_study(plan, tmp_path, jobs=1, data=load_wine(as_frame=True).frame)
+    with Store(tmp_path) as store:
+        found = {record.key.algorithm: record for record in store.finished() if "ranking" in record.key.algorithm}
+        assert {name: record.result.n_evaluations for name, record in found.items()} == dict.fromkeys(
+            ("ranking-mrmr", "ranking-relieff"), 13
+        )
+        assert set(found) < set(store.find(StageTwo, "k-NN", inf).accuracy)
+    report = write_report(tmp_path, "md").read_text()
+    for title in titles:
+        assert f"One run of {title}, told no size, has an error rate of" in report
+    assert "A ranking tries its first feature, its first two, and so on" in report
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "title"),
+    [
+        ("ranking", {}, "Ranking (mutual information)"),
+        ("ranking", {"filter": "cfs"}, "Ranking (CFS)"),
+        ("ranking-cfs", {"filter": "cfs"}, "Ranking (CFS)"),
+        ("ranking-mrmr", {"filter": "cfs"}, "ranking-mrmr"),
+        ("as I like", {"filter": "cfs"}, "as I like"),
+        ("ranking", {"order": [1, 0]}, "Ranking"),
+    ],
+)
+def test_titles_of_rankings(name, parameters, title):
+    assert AlgorithmPlan(name=name, algorithm="ranking", parameters=parameters).title == title
 
 
 def test_a_filter_of_ones_own_in_the_selector_and_in_a_study(variance, tmp_path):

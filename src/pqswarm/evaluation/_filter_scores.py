@@ -22,6 +22,7 @@ __all__ = [
 
 _MOST_BINS = 10
 _MOST_RANKED = 300  # features that mRMR and CFS choose one after the other; the rest follow by relevance
+_LEAST_REDUNDANCY = 1e-3  # [nat], so that nothing is divided by zero
 _NEIGHBOURS = 10
 _RELIEF_COST = 4e9  # differences of values; above it ReliefF looks at some events alone
 _FEWEST_EVENTS = 200
@@ -83,11 +84,11 @@ def binned_information(X: FloatArray, y: AnyArray) -> FloatArray:
 
 @_of_varying
 def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
-    """Minimum redundancy, maximum relevance, as a difference of mutual informations."""
+    """Minimum redundancy, maximum relevance, as a quotient of mutual informations."""
     codes = _Codes(X)
 
     def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], _: float) -> FloatArray:
-        return relevance - redundancy / max(len(chosen), 1)  # the mean over those chosen
+        return relevance / (redundancy / len(chosen) + _LEAST_REDUNDANCY) if chosen else relevance
 
     return _chosen_in_turn(codes.information(_labels(y)), lambda f: codes.information(codes.values[f]), worth)
 
