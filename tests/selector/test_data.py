@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.datasets import make_classification, make_regression
-from sklearn.feature_selection import f_classif
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import (
@@ -31,7 +31,7 @@ WIDE = make_classification(60, 400, n_informative=5, n_redundant=0, random_state
 def test_wide_data_are_prefiltered_and_masks_are_of_all_features():
     X, y = WIDE
     masks = []
-    options = {"max_evaluations": 60, "n_runs": 2}
+    options = {"max_evaluations": 60, "n_runs": 2, "prefilter": 300}
     selector = quick(**options, callback=lambda progress: masks.append(progress.mask)).fit(X, y)
     assert selector.prefilter_ == "Of 400 features the 300 that rank first by ANOVA F were kept."
     kept = np.zeros(400, dtype=bool)
@@ -59,10 +59,45 @@ def test_prefilter_by_number_by_name_or_not_at_all():
     assert_same(small, quick(prefilter=None, max_evaluations=30).fit(*WINE))
 
 
+def test_few_events_leave_few_features_to_the_search():
+    """A filter that has seen the test events would lead a search to features that are good there alone."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2000)), np.arange(300) % 2
+    X[:, :4] += 0.7 * (2 * y - 1)[:, np.newaxis]
+    few, new = slice(0, 60), slice(60, 300)
+    selector = quick().fit(X[few], y[few])
+    sizes = (5, 10, 20, 50, 100, 200, 300)
+    models = [make_pipeline(SelectKBest(k=size), GaussianNB()) for size in sizes]
+    folds = np.array([1 - cross_val_score(model, X[few], y[few], cv=5) for model in models])
+    errors = folds.mean(axis=1)
+    allowed = errors.min() + folds[errors.argmin()].std(ddof=1) / np.sqrt(5)
+    kept = next(size for size, error in zip(sizes, errors, strict=True) if error <= allowed)
+    assert selector.prefilter_.startswith(
+        f"Of 2000 features the {kept} that rank first by ANOVA F were kept. With 300 "
+    )
+    assert selector.prefilter_.endswith(f"and {errors[-1]:.2g} if it has not.")
+    misled = quick(prefilter=300).fit(X[few], y[few])
+    assert misled.best_score_ > selector.best_score_
+    scores = [
+        GaussianNB().fit(X[few][:, one.support_], y[few]).score(X[new][:, one.support_], y[new])
+        for one in (misled, selector)
+    ]
+    assert scores[1] > scores[0] + 0.1
+
+
+def test_many_events_leave_many():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 310)), np.arange(400) % 2
+    X[:, :100] += 0.3 * (2 * y - 1)[:, np.newaxis]
+    selector = quick(max_evaluations=10).fit(X, y)
+    assert selector.prefilter_ == "Of 310 features the 300 that rank first by ANOVA F were kept."
+
+
 def test_prefilter_of_a_regression():
     X, y = make_regression(40, 310, n_informative=3, random_state=0)
     selector = quick(LinearRegression(), max_evaluations=10, cv=2).fit(X, np.round(y))
-    assert selector.prefilter_.startswith("Of 310 features the 300")
+    assert selector.prefilter_.startswith("Of 310 features the ")
+    assert "ANOVA F" in selector.prefilter_
 
 
 def test_the_prefilter_sees_only_what_is_trained_on(monkeypatch):
@@ -75,7 +110,8 @@ def test_the_prefilter_sees_only_what_is_trained_on(monkeypatch):
     monkeypatch.setitem(FILTERS._members, "variance", Filter("variance", variance))
     X, y = WIDE
     quick(prefilter="variance", outer_cv=3, max_evaluations=10, cv=2).fit(X, y)
-    assert seen == [60, 40, 40, 40]
+    # In each: all, those that train the two splits, and all that are kept in the end.
+    assert seen == [60, 60 // 2, 60 // 2, 60] + 3 * [40, 20, 20, 40]
 
 
 @parameters
@@ -110,7 +146,7 @@ def test_an_algorithm_that_takes_an_order_is_told_it():
 
 def test_ranking_ranks_what_is_kept():
     X, y = WIDE
-    selector = quick(algorithm="ranking", algorithm_params={"filter": "anova"}).fit(X, y)
+    selector = quick(algorithm="ranking", algorithm_params={"filter": "anova"}, prefilter=300).fit(X, y)
     best = np.argsort(-f_classif(X, y)[0])[: selector.n_features_]
     np.testing.assert_array_equal(np.sort(best), np.flatnonzero(selector.support_))
 

@@ -14,22 +14,19 @@ from sklearn.preprocessing import MinMaxScaler
 
 from pqswarm._random import derived_seed
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation import FILTERS, Choice, Splits, choose_evaluator, prefilter
+from pqswarm.evaluation import Choice, Splits, choose_evaluator
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
 from pqswarm.evaluation.estimators import check_classes
 from pqswarm.search import Run, Search, SearchResult, filter_of
 from pqswarm.search.registry import search_class
 from pqswarm.selector.checks import is_whole, sized_parameters, threads_of
 from pqswarm.selector.storage import describe, digest
+from pqswarm.selector.wide import keep_features
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["WIDE", "Data", "Problem", "default_estimator", "make_problem"]
-
-WIDE = 300
-"""Of more features the search is left so many, those that rank first by a filter."""
+__all__ = ["Data", "Problem", "default_estimator", "make_problem"]
 
 
 @dataclass(frozen=True)
@@ -101,29 +98,23 @@ def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
         check_classes(y)
     search = search_class(selector.algorithm)
     parameters = sized_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
-    kept, order, sentence = _prefilter(selector.prefilter, X, y, parameters.get("size"), classifies)
-    if (ranking := filter_of(search, parameters)) is not None:
-        parameters["order"] = ranking.rank(X[:, kept], y)
-    elif order and "order" not in parameters and hasattr(search.Parameters, "order"):
-        parameters["order"] = order
     splits = Splits.from_cv(_fewer_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
-    choice = choose_evaluator(
-        estimator,
-        X[:, kept],
-        y,
-        splits,
-        scoring=selector.scoring,
-        sample_weight=data.sample_weight,
-        n_jobs=threads_of(selector.n_jobs),
-    )
+    options: dict[str, Any] = {"scoring": selector.scoring, "sample_weight": data.sample_weight}
+    options["n_jobs"] = threads_of(selector.n_jobs)
+    least, continuous = parameters.get("size"), not classifies
+    kept = keep_features(selector.prefilter, estimator, X, y, splits, least=least, continuous=continuous, **options)
+    if (ranking := filter_of(search, parameters)) is not None:
+        parameters["order"] = ranking.rank(X[:, kept.mask], y)
+    elif kept.order and "order" not in parameters and hasattr(search.Parameters, "order"):
+        parameters["order"] = kept.order
     return Problem(
         seed=seed,
         estimator=estimator,
-        choice=choice,
+        choice=choose_evaluator(estimator, X[:, kept.mask], y, splits, **options),
         search=search,
         parameters=parameters,
-        kept=kept,
-        prefilter=sentence,
+        kept=kept.mask,
+        prefilter=kept.sentence,
         identity={
             "data": digest(X, y, data.sample_weight),
             "splits": digest(*(part for split in splits.split() for part in split)),
@@ -136,28 +127,6 @@ def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
             "random_state": str(seed),
         },
     )
-
-
-def _prefilter(
-    given: Any, X: FloatArray, y: AnyArray, size: int | None, classifies: bool
-) -> tuple[BoolArray, tuple[int, ...], str | None]:
-    """The features that the prefilter keeps, their order, and a sentence; no fewer than are to be selected."""
-    n_features, keep, name = X.shape[1], WIDE, "anova"
-    if is_whole(given) and given >= 1:
-        keep = int(given)
-    elif isinstance(given, str):
-        name = name if given == "auto" else given
-        if name not in FILTERS:
-            raise unknown_name("prefilter", given, ["auto", *FILTERS])
-    elif given is not None:
-        raise PqswarmError(f"prefilter must be 'auto', a filter, a number of features or None, not {given!r}.")
-    keep = max(keep, size or 1)
-    if given is None or n_features <= keep:
-        return np.ones(n_features, dtype=np.bool_), (), None
-    found = prefilter(X, y, keep, name, continuous=not classifies)
-    kept = np.zeros(n_features, dtype=np.bool_)
-    kept[found.columns] = True
-    return kept, found.order, found.sentence
 
 
 def _fewer_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:

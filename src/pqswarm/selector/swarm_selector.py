@@ -87,8 +87,10 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         repeated in each of its training sets, and scored on its test set. See `outer_score_`.
     prefilter : "auto", int, str or None
         Search among some features only, those that rank first by a filter. ``"auto"`` keeps 300 by ANOVA's F if there
-        are more, an int as many, a name in :data:`pqswarm.evaluation.FILTERS` 300 by that filter. An algorithm with a
-        parameter `order` is told how they rank. None searches among all.
+        are more, a name in :data:`pqswarm.evaluation.FILTERS` 300 by that filter; and fewer if the error of these 300
+        is more than a quarter, and two standard errors, below what it is with the filter inside the splits: then so
+        many as have the least error there, within one standard error. An int keeps exactly so many, None all. An
+        algorithm with a parameter `order` is told how they rank.
     storage : str, Path or None
         A file in which the state of the search is kept, every few seconds and at its end. A fit that finds it goes on
         from there, also with a larger `max_evaluations`, and ends as if it had never been interrupted. If the data or
