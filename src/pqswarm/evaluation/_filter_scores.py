@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import wraps
 
 import numpy as np
+import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, FloatArray, IntArray
 
@@ -90,7 +91,7 @@ def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
     def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], _: float) -> FloatArray:
         return relevance / (redundancy / len(chosen) + _LEAST_REDUNDANCY) if chosen else relevance
 
-    return _chosen_in_turn(codes.information(_labels(y)), lambda f: codes.information(codes.values[f]), worth)
+    return _chosen_in_turn(codes.information(_labels(y)), lambda f: codes.information(codes.of(f)), worth)
 
 
 @_of_varying
@@ -102,7 +103,7 @@ def cfs(X: FloatArray, y: AnyArray) -> FloatArray:
         gained = relevance[chosen].sum() + relevance
         return np.asarray(gained / np.sqrt(len(chosen) + 1 + 2 * (pairs + redundancy)))
 
-    return _chosen_in_turn(codes.uncertainty(_labels(y)), lambda f: codes.uncertainty(codes.values[f]), merit)
+    return _chosen_in_turn(codes.uncertainty(_labels(y)), lambda f: codes.uncertainty(codes.of(f)), merit)
 
 
 @_of_varying
@@ -133,13 +134,13 @@ def n_bins_of(n: int) -> int:
     return int(np.clip(round(float(np.cbrt(n))), 2, _MOST_BINS))
 
 
-def in_bins(X: FloatArray, n_bins: int) -> IntArray:
+def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
     """Return the bin of each value, features first: bins of equal counts, or each value its own if they are few.
 
     Equal values share a bin, that of the mean of their ranks.
     """
     n, width = X.shape
-    bins = np.empty((width, n), dtype=np.int64)
+    bins = np.empty((width, n), dtype=np.uint8)  # small, since it is read hundreds of times
     step = max(1, _BLOCK // n)
     for at in range(0, width, step):
         block = X[:, at : at + step].T
@@ -167,7 +168,11 @@ class _Codes:
         self._table = np.round(counts * np.log(np.maximum(counts, 1)) * 2.0**24) / 2.0**24
         self._entropy = np.array([self._entropy_of(row) for row in self.values])
 
-    def _entropy_of(self, values: IntArray) -> float:
+    def of(self, feature: int) -> IntArray:
+        """The bins of one feature."""
+        return np.asarray(self.values[feature], dtype=np.int64)
+
+    def _entropy_of(self, values: AnyArray) -> float:
         return float(self._table[-1] - self._table[np.bincount(values)].sum()) / values.size
 
     def information(self, other: IntArray) -> FloatArray:
