@@ -13,6 +13,7 @@ from pqswarm.report import (
     plot_convergence,
     plot_error_against_size,
     plot_feature_map,
+    plot_fronts,
     plot_ranks,
     plot_robustness,
     plot_superiority,
@@ -42,6 +43,14 @@ def points(titles=PAPER, n_runs=40):
     return {t: (random.integers(12, 50, n_runs), random.normal(0.08, 0.005, n_runs)) for t in titles}
 
 
+def fronts(titles=PAPER, n_runs=40):
+    random, sizes = np.random.default_rng(0), np.arange(1, 100)
+    errors = [
+        0.07 + 0.001 * i + 0.5 * np.exp(-sizes / 4) + random.normal(0, 0.002, (n_runs, 99)) for i in range(len(titles))
+    ]
+    return {title: np.minimum.accumulate(curve, axis=1) for title, curve in zip(titles, errors, strict=True)}
+
+
 def accuracy(titles=PAPER):
     random = np.random.default_rng(0)
     base = np.linspace(96, 85, len(LEVELS))
@@ -60,6 +69,7 @@ def all_figures():
     return {
         "convergence": plot_convergence(curves(), None, PALETTE),
         "size": plot_error_against_size(points(), (99, 0.104), PALETTE),
+        "fronts": plot_fronts(fronts(), (99, 0.104), PALETTE),
         "robustness": plot_robustness(LEVELS, rows, base, PALETTE),
         "boxes": plot_boxes(points(), (99, 0.104), PALETTE),
         "map": plot_feature_map(frequency, band_names(8), list(FUNCTIONS), band_edges(25_000, 8)),

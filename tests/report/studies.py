@@ -15,7 +15,7 @@ NO_SFFS = "DELETE FROM runs WHERE algorithm = 'sffs'"
 TITLE = '<script>alert(1)</script> & "quotes" | *stars* _lines_ \\x\nand 100 % {braces} $5 #1'
 TABLES = ("performance", "friedman", "posthoc-error", "posthoc-size", "sequential", "features", "stability", "robust")
 TABLES += ("unpaired-error", "unpaired-size", "sequential-runs", "confusions", "noise", "noise-paper")
-TABLES += ("noise-held-out", "contrast", "contrast-paper", "held-out")
+TABLES += ("noise-held-out", "contrast", "contrast-paper", "held-out", "fronts")
 TINY = """
 title = "Own names"
 runs = 1

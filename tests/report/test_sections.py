@@ -145,7 +145,7 @@ def test_any_classifiers_have_a_complete_report(tmp_path, no_pictures):
     run_study(read_plan(PLAN), tmp_path / "study", jobs=1)
     study = summary_of(tmp_path / "study")
     assert [found.name for found in study.classifiers] == ["Gauss", "Tree", "k-NN"]
-    expected = {"performance", "sequential", "features", "stability"}  # two runs are too few for a test
+    expected = {"performance", "fronts", "sequential", "features", "stability"}  # two runs are too few for a test
     expected |= {"sequential-runs", "robust", "noise", "noise-held-out", "contrast", "confusions", "held-out"}
     gauss, tree, knn = (tables(study, found) for found in study.classifiers)
     assert set(gauss) == set(tree) == expected

@@ -309,7 +309,7 @@ def test_what_cannot_be_drawn_is_named(call, message):
 def test_figures_of_a_study_can_be_had_alone(smoke_study, tmp_path):
     drawn = study_figures(smoke_study)
     names = {"algorithms-convergence", "algorithms-size", "algorithms-boxes", "chance-ranks-error", "chance-ranks-size"}
-    names |= {"chance-superiority", "features", "features-others", "noise", "confusion"}
+    names |= {"chance-superiority", "fronts", "features", "features-others", "noise", "confusion"}
     assert set(drawn) == {f"{slug}-{name}" for slug in ("k-nn", "nb") for name in names} | {"events", "overview"}
     bold = [text.get_text() for text in drawn["k-nn-noise"].axes[0].texts if text.get_fontweight() == "bold"]
     assert bold == ["2D-UPSO"]

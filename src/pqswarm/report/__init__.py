@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pqswarm.report.search_figures import plot_front, plot_searches
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
     from pqswarm.report.sections.confusion import plot_confusion
+    from pqswarm.report.sections.fronts import plot_fronts
     from pqswarm.report.sections.registry import SECTIONS
     from pqswarm.report.study_report import FORMATS, study_figures, write_comparison, write_figures, write_report
     from pqswarm.report.style import Palette, save_figure
@@ -43,6 +44,7 @@ __all__ = [
     "plot_feature_maps",
     "plot_features",
     "plot_front",
+    "plot_fronts",
     "plot_gallery",
     "plot_overview",
     "plot_ranks",
@@ -65,7 +67,7 @@ _FIGURES = (
     "noise_figures",
 )
 _MODULES = ("style", "tables", *_FIGURES, "section", "summary", "study_report")
-_SECTIONS = ("confusion", "registry")
+_SECTIONS = ("confusion", "fronts", "registry")
 
 
 def __getattr__(name: str) -> _Any:

@@ -121,16 +121,14 @@ def plot_overview(study: "StudySummary", *, narrow: bool = False) -> Figure:
 
 
 def run_points(found: "ClassifierSummary") -> tuple[Points, Points, list[int]]:
-    """Return sizes and errors of the runs of each algorithm, and of the fronts of those that have one, and numbers."""
+    """Return sizes and errors of the runs of each algorithm, and of the fronts of those that run once, and numbers."""
     points = {title: (found.sizes(title).astype(np.int64), found.errors(title)) for title in found.runs}
     points |= {title: (np.array([r.size]), np.array([r.error])) for title, r in found.sequential.items()}
     fronts = {}
     for title, record in found.sequential.items():
         masks, errors = record.result.front_masks, record.result.front_errors
-        if masks is not None and errors is not None:
-            sizes = masks.sum(axis=1)
-            order = np.argsort(sizes, kind="stable")
-            fronts[title] = sizes[order], errors[order]
+        if masks is not None and errors is not None and len(errors) > 1:  # one that was told a size has that alone
+            fronts[title] = masks.sum(axis=1), errors
     return points, fronts, [record.key.run for record in found.runs[found.reference]]
 
 

@@ -25,13 +25,16 @@ def accepted(changes: FloatArray, temperature: float, u: FloatArray) -> BoolArra
 class SimulatedAnnealingParameters(SearchParameters):
     """Parameters of simulated annealing."""
 
-    chains: int = option(default=3, meaning="subsets that are followed at the same time", low=1, high=10_000)
+    chains: int = option(default=6, meaning="subsets that are followed at the same time", low=1, high=10_000)
     tries: int = option(
-        default=10, meaning="moves tried from each at once; the first that is accepted is made", low=1, high=10_000
+        default=5, meaning="moves tried from each at once; the first that is accepted is made", low=1, high=10_000
     )
     start_size: int = option(default=30, meaning="most features of a subset at the start", low=1)
     hot: float = option(
-        default=0.05, meaning="first temperature, in standard deviations of the errors at the start", low=0, high=1e6
+        default=0.01,
+        meaning="first temperature, in standard deviations of the errors at the start",
+        low=1e-12,
+        high=1e6,
     )
     cold: float = option(default=0.001, meaning="last temperature, in the same unit", low=1e-12, high=1e6)
     evaluations: int = option(
@@ -101,4 +104,4 @@ class SimulatedAnnealing(FreshSearch):
         """The temperature now, in units of the error."""
         p = self.parameters
         share = len(self.seen) % p.evaluations / p.evaluations
-        return float(self.unit) * p.hot * (p.cold / p.hot) ** share if p.hot else 0.0
+        return float(self.unit) * p.hot * (p.cold / p.hot) ** share

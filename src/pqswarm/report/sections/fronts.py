@@ -1,0 +1,171 @@
+"""The question "How few features are enough?": the least error that was reached with at most so many features."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from pqswarm._typing import FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.report.interactive import mark
+from pqswarm.report.run_figures import ALL_FEATURES
+from pqswarm.report.section import Content, Drawing
+from pqswarm.report.sentences import features, percent, runs
+from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, EndLabel, Palette, label_ends
+from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.tables import Table
+from pqswarm.study import RunRecord
+
+__all__ = ["content", "plot_fronts"]
+
+_SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
+
+
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Show what each algorithm reached with few features; nothing of studies whose runs kept no fronts."""
+    groups = found.runs | {title: [record] for title, record in found.sequential.items()}
+    groups = {title: group for title, group in groups.items() if all(r.result.front_masks is not None for r in group)}
+    if not groups:
+        return Content()
+    attained = {title: np.array([_attained(record) for record in group]) for title, group in groups.items()}
+    whole = (found.n_features, found.all_features)
+
+    def draw(narrow: bool = False) -> Figure:
+        return plot_fronts(attained, whole, study.palette, narrow=narrow)
+
+    drawing = Drawing(
+        "",
+        "The least error rate with at most so many features",
+        "Every subset that a run evaluated counts, not only the one that it ended with. Lines are medians of the runs; "
+        "each ends where more features bring no more. Down and to the left is better.",
+        draw,
+        narrow=lambda: draw(narrow=True),
+    )
+    return Content(words=_words(groups, found), drawings=[drawing], tables=[_table(attained, found)])
+
+
+def _attained(record: RunRecord) -> FloatArray:
+    """The least error with at most 1, 2, 3, ... features that a run met; infinity where it met none."""
+    masks, errors = record.result.front_masks, record.result.front_errors
+    least = np.full(record.mask.size, np.inf)
+    if masks is not None and errors is not None:
+        least[masks.sum(axis=1) - 1] = errors
+    return np.asarray(np.minimum.accumulate(least))
+
+
+def _words(groups: Mapping[str, Sequence[RunRecord]], found: ClassifierSummary) -> list[str]:
+    """Say with how few features a run did no worse than all of them."""
+    met = [
+        (int(mask.sum()), float(error), title)
+        for title, group in groups.items()
+        for record in group
+        for mask, error in zip(record.result.front_masks, record.result.front_errors, strict=True)  # type: ignore[arg-type]
+        if error <= found.all_features
+    ]
+    if not met:
+        return [f"No run met a subset that does as well as all {found.n_features} features."]
+    size, error, title = min(met, key=lambda one: one[:2])
+    return [
+        f"The smallest subset that does as well as all {found.n_features} features ({percent(found.all_features)}) has "
+        f"{features(size)}: {title} met one with an error rate of {percent(error)}."
+    ]
+
+
+def _table(attained: Mapping[str, FloatArray], found: ClassifierSummary) -> Table:
+    medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
+    last = max(_end(median) for median in medians.values())
+    sizes = [size for size in _SIZES if size < last] + [last]
+    rows = [
+        {"algorithm": title} | {f"J_{k}": float(m[k - 1]) if np.isfinite(m[k - 1]) else None for k in sizes}
+        for title, m in medians.items()
+    ]
+    keys = {f"J_{size}": (f"ξ ≤ {size}", ".4f") for size in sizes}
+    return Table(
+        "fronts",
+        f"Error rates with at most so many features with {found.name}, {runs(found.n_runs)}",
+        rows,
+        keys,
+        lowest=tuple(key for key in keys if any(row[key] is not None for row in rows)),
+        note="Medians over the runs of the least error rate of all subsets evaluated that have at most ξ features; "
+        "empty where half of the runs evaluated none.",
+    )
+
+
+def _end(median: FloatArray) -> int:
+    """The number of features after which a curve falls no more."""
+    return int(median.argmin()) + 1
+
+
+def plot_fronts(
+    attained: Mapping[str, FloatArray],
+    all_features: tuple[int, float] | None = None,
+    palette: Palette | None = None,
+    *,
+    narrow: bool = False,
+) -> Figure:
+    """Draw the least error that each algorithm reached with at most so many features.
+
+    Parameters
+    ----------
+    attained : mapping of str to array of float, shape (n_runs, n_features)
+        For each algorithm, the least error of each run with at most 1, 2, 3, ... features; infinite where it has none.
+    all_features : (int, float), optional
+        The number of all features and the error with them, for a line.
+    palette : Palette, optional
+        Colours, and which algorithm is emphasised.
+    narrow : bool
+        Draw it for the screen of a phone.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure: medians of the runs, as steps. What is far above the ends of the curves lies outside.
+
+    Examples
+    --------
+    >>> figure = plot_fronts({"GA": np.array([[0.3, 0.1, 0.1], [0.4, 0.2, 0.05]])}, (3, 0.2))
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['GA', 'All 3 features']
+    """
+    if not attained:
+        raise PqswarmError("attained is empty: a figure needs at least one algorithm.")
+    palette = palette or Palette(attained)
+    medians = {title: np.median(attained[title], axis=0) for title in palette.drawn(attained)}
+    ends = {title: 100 * float(median.min()) for title, median in medians.items()}
+    edge = 1.04 * max(map(_end, medians.values()))
+    with mpl.rc_context(STYLE):
+        height = max(3.7 if narrow else 4.4, 1.2 + 0.24 * len(medians))
+        figure = Figure(figsize=(NARROW if narrow else WIDE, height), layout="constrained")
+        axis = figure.subplots()
+        axis.grid(color=FAINT, lw=0.5, alpha=0.35)
+        axis.set_axisbelow(True)
+        labels = []
+        for title, median in medians.items():
+            sizes = np.flatnonzero(median < np.append(np.inf, median[:-1])) + 1
+            steps = np.append(sizes, edge), 100 * np.append(median[sizes - 1], median.min())
+            tip = _tip(title, median, len(attained[title]))
+            mark(axis.plot(*steps, drawstyle="steps-post", **palette.line(title))[0], title, [tip])
+            dots: dict[str, Any] = {"ls": "", "marker": palette.marker(title), "ms": 4.0, "mew": 0.0, "zorder": 3.2}
+            tips = [f"{title} with at most {features(int(s))}: error {percent(median[s - 1])}" for s in sizes]
+            mark(axis.plot(sizes, steps[1][:-1], color=palette.colour(title), **dots)[0], title, tips)
+            labels.append(palette.label(axis, title, edge, ends[title], marked=True))
+        shown = list(ends.values())
+        if all_features is not None:
+            number, error = all_features
+            line = axis.axhline(100 * error, color=GREY, lw=1.3, ls=(0, (5, 2)))
+            mark(line, ALL_FEATURES, [f"All {number} features: error {percent(error)}"])
+            labels.append(EndLabel(axis, f"All {number} features", edge, 100 * error, GREY, series=ALL_FEATURES))
+            shown.append(100 * error)
+        low, high = min(shown), max(shown)
+        margin = max(high - low, 0.02 * high, 1e-6)
+        axis.set(xlim=(0, edge), ylim=(low - 0.07 * margin, high + 0.5 * margin))
+        axis.set_xlabel("features at most")
+        axis.set_ylabel("error rate [%]")
+        return label_ends(figure, labels)
+
+
+def _tip(title: str, median: FloatArray, n_runs: int) -> str:
+    what = "one run" if n_runs == 1 else f"median of {runs(n_runs)}"
+    return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end(median))}"
