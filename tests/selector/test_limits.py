@@ -44,7 +44,7 @@ def test_patience_is_of_each_run():
 def test_reasons_to_stop():
     assert quick().fit(*WINE).stop_reason_ == "max_evaluations"
     assert quick(callback=lambda progress: True).fit(*WINE).stop_reason_ == "callback"
-    assert quick(algorithm="sffs", max_evaluations=10_000).fit(*WINE).stop_reason_ == "finished"
+    assert quick(algorithm="sffs", max_evaluations=1000).fit(*WINE).stop_reason_ == "finished"
 
 
 def press(key=signal.SIGINT):
@@ -146,6 +146,13 @@ def test_a_slow_search_is_announced(monkeypatch):
         quick(max_evaluations=119).fit(*WINE)
         quick(max_time=100).fit(*WINE)
         quick(verbose=1).fit(*WINE)
+
+
+def test_subsets_that_are_quick_together_are_not_announced(monkeypatch):
+    monkeypatch.setattr(Choice, "measure", lambda self: 0.04)  # as if alone each took so long
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(max_evaluations=2000).fit(*WINE)
 
 
 def test_the_cost_is_measured_by_few_subsets(monkeypatch):
