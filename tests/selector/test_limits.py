@@ -94,6 +94,15 @@ def test_ctrl_c_before_anything_was_evaluated_goes_on():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_after_the_search_does_without_the_spread():
+    Pressing.left = 5 * 31  # thirty subsets were evaluated, now the front's are, fold by fold
+    with pytest.warns(UserWarning, match="the best of 30 evaluations is kept"):
+        selector = quick(Pressing(), max_evaluations=30, max_time=1000).fit(*WINE)
+    assert selector.interrupted_
+    assert np.isnan([point.std for point in selector.front_]).all()
+    assert_same(selector, quick(max_evaluations=30).fit(*WINE))
+
+
 class Halfway(BPSO):
     """Ctrl-C comes while it learns."""
 

@@ -70,7 +70,10 @@ def select(selector: "SwarmSelector", data: Data, repetitions: int) -> Selection
         finally:
             if saver is not None:
                 saver.save()
-    return _choose(selector, problem, runs, reason)
+    try:
+        return _choose(selector, problem, runs, reason)
+    except KeyboardInterrupt:
+        return _choose(selector, problem, runs, "interrupted")
 
 
 def search_and_choose(selector: "SwarmSelector", data: Data, seed: int) -> Selection:

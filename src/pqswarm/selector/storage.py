@@ -46,13 +46,13 @@ class Saved:
                 if key in _DIGESTS:
                     what = _DIGESTS[key]
                 raise PqswarmError(f"{where} is of another search, with other {what}: {remedy}.")
-        most = max(int(state["n_evaluations"]) for state in self.states)
+        for run, state in zip(runs, self.states, strict=True):
+            run.restore(state)
+        most = max(run.n_evaluations for run in runs)
         if any(most > run.max_evaluations for run in runs):
             raise PqswarmError(
                 f"{where} is of a search of {most} evaluations: max_evaluations must be at least as many, or {remedy}."
             )
-        for run, state in zip(runs, self.states, strict=True):
-            run.restore(state)
 
 
 _DIGESTS = {
