@@ -69,12 +69,12 @@ def test_the_figure_draws_medians_as_steps(narrow):
     assert dots.get_xydata() == pytest.approx(np.array([[2, 30], [3, 20]]))
     assert steps.get_drawstyle() == "steps-post"
     assert steps.get_xydata()[:2] == pytest.approx(dots.get_xydata())
-    assert mark_of(dots).tips == [
+    assert list(mark_of(dots).tips) == [
         "GA with at most 2 features: error 30.00 %",
         "GA with at most 3 features: error 20.00 %",
     ]
-    assert mark_of(steps).tips == ["GA, median of 3 runs: error 20.00 % with at most 3 features"]
-    assert mark_of(lines_of(axis, "B")[0]).tips == ["B, one run: error 15.00 % with at most 1 feature"]
+    assert list(mark_of(steps).tips) == ["GA, median of 3 runs: error 20.00 % with at most 3 features"]
+    assert list(mark_of(lines_of(axis, "B")[0]).tips) == ["B, one run: error 15.00 % with at most 1 feature"]
 
 
 def test_a_figure_of_nothing_is_refused():

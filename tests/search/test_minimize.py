@@ -205,7 +205,7 @@ def test_results_keep_improvements_and_derive_the_traces():
     assert result.size_after(0) == 0
     np.testing.assert_array_equal(result.size_after([1, 100, 500]), result.sizes[[0, 99, 499]])
     assert result.sizes.dtype == np.int64
-    assert result.front_masks is result.front_errors is None
+    assert result.front_errors[-1] == result.error
 
 
 def test_sffs_says_how_it_is_run():

@@ -104,4 +104,4 @@ class SimulatedAnnealing(FreshSearch):
         """The temperature now, in units of the error."""
         p = self.parameters
         share = len(self.seen) % p.evaluations / p.evaluations
-        return float(self.unit) * p.hot * (p.cold / p.hot) ** share
+        return float(self.unit * p.hot * (p.cold / p.hot) ** share)
