@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features
     from pqswarm.report.noise_figures import plot_robustness
     from pqswarm.report.run_figures import plot_boxes, plot_error_against_size, plot_overview
-    from pqswarm.report.search_figures import plot_searches
+    from pqswarm.report.search_figures import plot_front, plot_searches
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
     from pqswarm.report.sections.confusion import plot_confusion
     from pqswarm.report.sections.fronts import plot_fronts
@@ -43,6 +43,7 @@ __all__ = [
     "plot_feature_map",
     "plot_feature_maps",
     "plot_features",
+    "plot_front",
     "plot_fronts",
     "plot_gallery",
     "plot_overview",

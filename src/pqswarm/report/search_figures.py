@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pqswarm.report.style import BAND, STYLE, WAVE, settle
 from pqswarm.search import SearchResult
 
-__all__ = ["plot_searches"]
+__all__ = ["plot_front", "plot_searches"]
 
 
 def plot_searches(results: Sequence[SearchResult]) -> Figure:
@@ -53,4 +55,40 @@ def plot_searches(results: Sequence[SearchResult]) -> Figure:
         lower.set_ylabel("features in its subset")
         lower.set_xlabel("evaluations")
         lower.set_ylim(bottom=0)
+        return settle(figure)
+
+
+def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike, chosen: int | None = None) -> Figure:
+    """Draw the best score of each size, and its spread.
+
+    Parameters
+    ----------
+    sizes, scores, stds : array_like of shape (k,)
+        Number of features, mean score and its standard deviation over the splits, of each subset on the front; a
+        standard deviation may be NaN.
+    chosen : int, optional
+        The size of the subset that was selected.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> figure = plot_front([1, 2, 4], [0.8, 0.9, 0.93], [0.05, 0.04, 0.04], chosen=2)
+    >>> figure.axes[0].get_xlabel()
+    'features'
+    """
+    size, score, std = (np.asarray(values, dtype=np.float64) for values in (sizes, scores, stds))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6, 3.6), layout="constrained")
+        axes = figure.subplots()
+        axes.errorbar(size, score, np.nan_to_num(std), color=WAVE, marker="o", ms=4, lw=1.2, elinewidth=0.8, capsize=2)
+        if chosen is not None:
+            axes.plot(size[size == chosen], score[size == chosen], "o", ms=10, mfc="none", mec=BAND, mew=1.8)
+            axes.set_title(f"selected: {chosen} features", fontsize=10)
+        axes.set_xlabel("features")
+        axes.set_ylabel("score, mean and standard deviation over the splits")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         return settle(figure)

@@ -125,6 +125,11 @@ class Run:
         """Whether the budget is spent or the search has come to its own end."""
         return self.n_evaluations >= self.max_evaluations or self.search.done
 
+    @property
+    def stalled(self) -> int:
+        """Evaluations since the best subset was found; all of them as long as there is none."""
+        return self.n_evaluations - (self._improvements[-1][0] + 1 if self._improvements else 0)
+
     def ask(self) -> BoolArray:
         """Return the subsets to evaluate next, no more than the budget allows; see :meth:`Search.ask`."""
         if self.done:

@@ -1,0 +1,6 @@
+"""The searches as a scikit-learn feature selector."""
+
+from pqswarm.selector.front import FrontPoint
+from pqswarm.selector.swarm_selector import DEFAULT_ALGORITHM, SwarmSelector
+
+__all__ = ["DEFAULT_ALGORITHM", "FrontPoint", "SwarmSelector"]

@@ -1,0 +1,121 @@
+"""An honest estimate: the whole selection is repeated in each outer training set, and scored where it saw nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.metrics import check_scoring
+
+from pqswarm._random import derived_seed
+from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Splits
+from pqswarm.evaluation.estimators import weights_key
+from pqswarm.selector.problem import Data, Problem
+from pqswarm.selector.selection import search_and_choose
+
+if TYPE_CHECKING:
+    from pqswarm.selector.swarm_selector import SwarmSelector
+
+__all__ = ["OuterEstimate", "estimate_outer", "mean_interval", "outer_splits", "wilson_interval"]
+
+_Z = 1.959963984540054  # of a normal distribution 95 % lie within
+
+
+@dataclass(frozen=True, eq=False)
+class OuterEstimate:
+    """Scores of the outer test sets, their mean, a 95 % interval and how it was made, and the features selected.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_splits,)
+        Score of each outer test set, by the estimator fitted on the selected features of the outer training set.
+    score : float
+        Their mean.
+    interval : tuple of float
+        A 95 % interval; see `method`.
+    method : str
+        How the interval was made, in a sentence.
+    supports : ndarray of bool, shape (n_splits, n_features)
+        The features that were selected in each outer training set.
+    """
+
+    scores: FloatArray
+    score: float
+    interval: tuple[float, float]
+    method: str
+    supports: BoolArray = field(repr=False)
+
+
+def wilson_interval(right: int, n: int) -> tuple[float, float]:
+    """Return the 95 % interval of Wilson for a share of `right` among `n`.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in wilson_interval(95, 100)]
+    [0.888, 0.978]
+    """
+    share, z2 = right / n, _Z**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: float) -> tuple[float, float]:
+    """Return the 95 % t interval of a mean over test sets, its variance corrected for overlapping training sets.
+
+    The correction is that of Nadeau and Bengio: 1/J + n_test/n_train in place of 1/J.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in mean_interval([0.9, 0.95, 0.92, 0.97, 0.91], 80, 20)]
+    [0.876, 0.984]
+    """
+    from scipy.special import stdtrit
+
+    values = np.asarray(scores, dtype=np.float64)
+    if values.size < 2:
+        return float("nan"), float("nan")
+    spread = sqrt(values.var(ddof=1) * (1 / values.size + n_test / n_train))
+    half = float(stdtrit(values.size - 1, 0.975)) * spread
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def outer_splits(selector: "SwarmSelector", data: Data) -> list[tuple[IntArray, IntArray]]:
+    """Return the outer training and test sets that a selector is told, none if it is told nothing."""
+    if selector.outer_cv is None:
+        return []
+    if not (isinstance(selector.cv, int | np.integer) or hasattr(selector.cv, "split")):
+        raise PqswarmError("outer_cv needs a cv that can split each outer training set: an integer or a splitter.")
+    classifies = selector.estimator is None or is_classifier(selector.estimator)
+    return list(Splits.from_cv(selector.outer_cv, data.X, data.y, data.groups, classifier=classifies).split())
+
+
+def estimate_outer(
+    selector: "SwarmSelector", problem: Problem, splits: Sequence[tuple[IntArray, IntArray]], data: Data
+) -> OuterEstimate:
+    """Repeat a selection, prefilter and all, in each outer training set, and score it on the outer test set."""
+    estimator, scorer = problem.estimator, check_scoring(problem.estimator, selector.scoring)
+    scores, supports = [], []
+    for number, (train, test) in enumerate(splits):
+        seen, new = data.take(train), data.take(test)
+        support = search_and_choose(selector, seen, derived_seed(problem.seed, (2**31 + 1, number))).chosen.support
+        fitted = {} if seen.sample_weight is None else {weights_key(estimator): seen.sample_weight}
+        scored = {} if new.sample_weight is None else {"sample_weight": new.sample_weight}
+        model = clone(estimator).fit(seen.X[:, support], seen.y, **fitted)
+        scores.append(float(scorer(model, new.X[:, support], new.y, **scored)))
+        supports.append(support)
+    n_train, n_test = (np.array([len(split[part]) for split in splits]) for part in (0, 1))
+    tests = np.concatenate([test for _, test in splits])
+    counts = is_classifier(estimator) and selector.scoring in (None, "accuracy") and data.sample_weight is None
+    if counts and tests.size == len(data.y) == np.unique(tests).size:
+        right = round(float(n_test @ scores))
+        interval = wilson_interval(right, tests.size)
+        method = f"Wilson's interval of {right} right predictions among {tests.size} events, each predicted once."
+    else:
+        interval = mean_interval(scores, n_train.mean(), n_test.mean())
+        method = f"t interval of the mean over {len(splits)} test sets, with the variance of Nadeau and Bengio."
+    return OuterEstimate(np.array(scores), float(np.mean(scores)), interval, method, np.array(supports))

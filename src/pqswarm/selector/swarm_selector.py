@@ -1,0 +1,351 @@
+"""The searches as a scikit-learn feature selector."""
+
+import pickle
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pqswarm._typing import BoolArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.estimators import takes_missing
+from pqswarm.selector.checks import check_at_least_one, check_rule, check_seconds, is_whole
+from pqswarm.selector.frame import make_frame
+from pqswarm.selector.nested import estimate_outer, outer_splits
+from pqswarm.selector.problem import Data
+from pqswarm.selector.selection import Selection, rank_features, select
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from pqswarm.search import Progress, SearchResult
+    from pqswarm.selector.front import FrontPoint
+
+__all__ = ["DEFAULT_ALGORITHM", "SwarmSelector"]
+
+DEFAULT_ALGORITHM = "2d-upso"
+"""The algorithm of a selector that is told none."""
+
+
+class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select the features with which an estimator makes the fewest errors, by 2D particle swarms or other searches.
+
+    The error of a subset is the mean over the splits of a cross-validation. For k-nearest neighbours, Gaussian and
+    kernel naive Bayes it comes from an exact evaluator that is tens to hundreds of times faster than fitting and
+    predicting; any other estimator, also a regressor, is fitted as usual.
+
+    Ctrl-C stops the search and keeps the best subset found so far. Before a search that will take more than a minute, a
+    warning says about how long.
+
+    The k-nearest-neighbour evaluator takes the lower event index where distances are equal. scikit-learn takes any
+    of them, so on data with many equal distances (integers, say) its own score of the same subset can differ.
+
+    Parameters
+    ----------
+    estimator : object or None
+        A scikit-learn classifier or regressor; it is cloned, never fitted itself. None is the classifier of the
+        paper: three nearest neighbours by Manhattan distance, after scaling each feature to [0, 1].
+    algorithm : str or type
+        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"2d-upso"``, ``"bpso"`` or ``"sffs"``, or a class
+        derived from :class:`pqswarm.search.Search`.
+    cv : int, splitter or iterable
+        Cross-validation, as in scikit-learn.
+    scoring : str, callable or None
+        As in scikit-learn; None is the accuracy of a classifier, R2 of a regressor.
+    max_evaluations : int
+        Subsets that a run evaluates.
+    n_features_to_select : int, float or None
+        How many features, or which share of them, to select; None leaves it to the search.
+    n_runs : int
+        Independent runs; the best of their subsets is selected (of equals the smallest, then the first).
+    n_jobs : int or None
+        Threads, as in scikit-learn: None is 1, unless in a ``joblib.parallel_config`` context; -1 uses all cores.
+        Results do not depend on it.
+    random_state : int, RandomState or None
+        The same int gives the same selection; None gives another one each time. An estimator whose own
+        random_state is None is given one that follows from it.
+    algorithm_params : mapping or None
+        Parameters of the algorithm, such as ``{"swarm_size": 50}``.
+    callback : callable or None
+        Called with :class:`pqswarm.search.Progress` after each batch; when it returns True, the search stops. One
+        that cannot be pickled, such as a lambda, is left out of a pickled selector.
+    verbose : int
+        0 is silent, 1 shows a progress bar.
+    max_time : float or None
+        Seconds after which the search stops, at the end of the batch; at least one batch is evaluated.
+    patience : int or None
+        Evaluations without a better subset after which a run stops.
+    rule : {"best", "1se"} or int
+        Which subset of the front of size and score is selected: the best; the smallest whose score is within one
+        standard error of the best's; or the best of at most so many features.
+    outer_cv : int, splitter, iterable or None
+        Another cross-validation, for an honest estimate: the whole selection, with its limits and its callback, is
+        repeated in each of its training sets, and scored on its test set. See `outer_score_`.
+    prefilter : "auto", int, str or None
+        Search among some features only, those that rank first by a filter. ``"auto"`` keeps 300 by ANOVA's F if there
+        are more, a name in :data:`pqswarm.evaluation.FILTERS` 300 by that filter; and fewer if the error of these 300
+        is more than a quarter, and two standard errors, below what it is with the filter inside the splits: then so
+        many as have the least error there, within one standard error. An int keeps exactly so many, None all. An
+        algorithm with a parameter `order` is told how they rank.
+    storage : str, Path or None
+        A file in which the state of the search is kept, every few seconds and at its end. A fit that finds it goes on
+        from there, also with a larger `max_evaluations`, and ends as if it had never been interrupted. If the data or
+        other parameters are not the same, that is an error.
+    warm_start : bool
+        Whether to go on from the last fit, with a larger `max_evaluations`; that, too, must have been with
+        ``warm_start=True``.
+
+    Attributes
+    ----------
+    support_ : ndarray of bool, shape (n_features_in_,)
+        The selected features.
+    best_score_ : float
+        Their mean score over the splits. It was optimised: on new data expect less.
+    n_features_ : int
+        How many are selected.
+    ranking_ : ndarray of int, shape (n_features_in_,)
+        1 for the selected features; the others from 2 on, first those that most runs selected.
+    selection_frequency_ : ndarray of float, shape (n_features_in_,)
+        The share of runs whose best subset has the feature.
+    front_ : list of FrontPoint
+        The best subsets by size, over all runs, each with `size`, `score`, `std` over the splits, and `support`. The
+        `std` is NaN if the search was interrupted or ran out of time.
+    results_ : pandas.DataFrame
+        The front, and each better subset that a run has found.
+    history_ : list of SearchResult
+        What each run found, with the least error and its subset's size after each evaluation.
+    stop_reason_ : str
+        Why the search ended: ``"max_evaluations"``, ``"max_time"``, ``"patience"``, ``"callback"``,
+        ``"interrupted"``, or ``"finished"`` if the algorithm came to its own end.
+    interrupted_ : bool
+        Whether Ctrl-C ended the fit.
+    evaluator_name_ : str
+        Which evaluator was used, such as ``KNNEvaluator`` or ``GenericEvaluator``, and why, in a sentence.
+    prefilter_ : str or None
+        Which features were searched, in a sentence; None if all were.
+    outer_score_, outer_scores_ : float, ndarray of shape (n_splits,)
+        Mean and single scores of the test sets of `outer_cv`; they estimate the score of the whole procedure on new
+        data. Only if `outer_cv` is given.
+    outer_interval_, outer_interval_method_ : tuple of float, str
+        A 95 % interval of that score, and how it was made. Where each event is tested once and accuracy is scored, it
+        is Wilson's, of the share of right predictions; else a t interval with the variance of Nadeau and Bengio.
+    outer_supports_ : ndarray of bool, shape (n_splits, n_features_in_)
+        The features that were selected in each training set of `outer_cv`.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_wine(return_X_y=True, as_frame=False)
+    >>> selector = SwarmSelector(GaussianNB(), max_evaluations=300, random_state=0).fit(X, y)
+    >>> bool(selector.best_score_ > 0.97), bool(selector.n_features_ < 13), selector.stop_reason_
+    (True, True, 'max_evaluations')
+    >>> selector.transform(X).shape[1] == selector.n_features_
+    True
+    """
+
+    __metadata_request__fit: ClassVar = {
+        "sample_weight": None
+    }  # so that it can be routed, though `fit` does not name it
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        algorithm: Any = DEFAULT_ALGORITHM,
+        cv: Any = 10,
+        scoring: Any = None,
+        max_evaluations: int = 6000,
+        n_features_to_select: Any = None,
+        n_runs: Any = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        algorithm_params: Mapping[str, Any] | None = None,
+        callback: "Callable[[Progress], object] | None" = None,
+        verbose: int = 0,
+        *,
+        max_time: float | None = None,
+        patience: int | None = None,
+        rule: Any = "best",
+        outer_cv: Any = None,
+        prefilter: Any = "auto",
+        storage: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.algorithm = algorithm
+        self.cv = cv
+        self.scoring = scoring
+        self.max_evaluations = max_evaluations
+        self.n_features_to_select = n_features_to_select
+        self.n_runs = n_runs
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.algorithm_params = algorithm_params
+        self.callback = callback
+        self.verbose = verbose
+        self.max_time = max_time
+        self.patience = patience
+        self.rule = rule
+        self.outer_cv = outer_cv
+        self.prefilter = prefilter
+        self.storage = storage
+        self.warm_start = warm_start
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.estimator is not None and takes_missing(self.estimator)
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        try:
+            pickle.dumps(state["callback"])
+        except Exception:  # noqa: BLE001 (a callback may hold anything)
+            state["callback"] = None
+        return state
+
+    def fit(self, X: Any, y: Any, groups: Any = None, **fit_params: Any) -> "SwarmSelector":
+        """Search for the best features.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, n_features)
+            Events. NaN is left to an estimator that takes it.
+        y : array_like of shape (n,)
+            Labels, or targets of a regression.
+        groups : array_like of shape (n,), optional
+            Groups of events, for a `cv` that wants them.
+        **fit_params
+            ``sample_weight``, array_like of shape (n,), if the estimator takes it: the weight of each event when the
+            estimator is fitted and scored.
+
+        Returns
+        -------
+        SwarmSelector
+            Itself.
+        """
+        sample_weight = fit_params.pop("sample_weight", None)
+        if fit_params:
+            raise PqswarmError(f"fit takes groups and sample_weight, not {', '.join(fit_params)}.")
+        # Who does not take NaN says so with the place where it stands.
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
+        check_at_least_one("n_runs", self.n_runs)
+        check_at_least_one("patience", self.patience, optional=True)
+        check_seconds("max_time", self.max_time)
+        check_rule(self.rule, self.n_features_to_select)
+        data = Data(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
+        splits = outer_splits(self, data)
+        selection = select(self, data, repetitions=len(splits))
+        self._remember(selection)
+        self.interrupted_ = selection.stop_reason == "interrupted"
+        if splits and not self.interrupted_:
+            try:
+                outer = estimate_outer(self, selection.problem, splits, data)
+            except KeyboardInterrupt:
+                self.interrupted_ = True
+            else:
+                self.outer_scores_, self.outer_score_ = outer.scores, outer.score
+                self.outer_interval_, self.outer_interval_method_ = outer.interval, outer.method
+                self.outer_supports_ = outer.supports
+        if self.interrupted_:
+            done = sum(result.n_evaluations for result in self.history_)
+            without = ", without the estimate by outer_cv" if splits else ""
+            later = " Fit again to go on." if self.storage is not None or self.warm_start else ""
+            warnings.warn(f"interrupted: the best of {done} evaluations is kept{without}.{later}", stacklevel=2)
+        return self
+
+    def _remember(self, selection: Selection) -> None:
+        """Set all attributes of a selection, and forget those of an earlier one."""
+        for name in [name for name in vars(self) if name.startswith("outer_") and name.endswith("_")]:
+            delattr(self, name)
+        chosen, problem = selection.chosen, selection.problem
+        self.support_: BoolArray = chosen.support
+        self.best_score_ = chosen.score
+        self.n_features_ = chosen.size
+        self.selection_frequency_ = np.mean([result.mask for result in selection.results], axis=0)
+        self.ranking_: IntArray = rank_features(self.support_, self.selection_frequency_)
+        self.front_: list[FrontPoint] = selection.front
+        self.history_: list[SearchResult] = selection.results
+        self.stop_reason_ = selection.stop_reason
+        self.evaluator_name_ = problem.choice.reason
+        self.prefilter_ = problem.prefilter
+        self._is_loss = bool(problem.choice.evaluator.is_loss)
+        self._saved = selection.saved if self.warm_start else None
+
+    @property
+    def results_(self) -> Any:
+        """The front, and each better subset that a run has found, as a pandas frame.
+
+        Its columns: `kind` (front or improvement), `run` and `evaluations` until it was found (of an improvement),
+        `score`, `std` over the splits (of the front), `size`, `selected` (by the rule), and `features`, where known.
+        """
+        check_is_fitted(self)
+        names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
+        is_loss = self._is_loss
+        return make_frame(self.history_, self.front_, self.support_, names, lambda e: -e if is_loss else 1.0 - e)
+
+    @property
+    def evaluator_(self) -> str:
+        """The evaluator's name, as `evaluator_name_` was called in earlier versions."""
+        warnings.warn("evaluator_ is called evaluator_name_ now.", DeprecationWarning, stacklevel=2)
+        return self.evaluator_name_
+
+    @property
+    def selection_counts_(self) -> IntArray:
+        """In how many runs each feature was selected, which `selection_frequency_` says as a share."""
+        warnings.warn("selection_counts_ is selection_frequency_ now, a share.", DeprecationWarning, stacklevel=2)
+        return np.asarray(np.sum([result.mask for result in self.history_], axis=0))
+
+    def select(self, size: int) -> BoolArray:
+        """Return the best subset of at most `size` features that was found, as a mask.
+
+        Parameters
+        ----------
+        size : int
+            Number of features.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_features_in_,)
+            The features; those of ``front_`` with that size, or the largest below. `support_` stays as it is.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> selector = SwarmSelector(max_evaluations=200, random_state=0).fit(*load_wine(return_X_y=True))
+        >>> bool((selector.select(selector.n_features_) == selector.support_).all())
+        True
+        """
+        check_is_fitted(self)
+        if not is_whole(size) or size < self.front_[0].size:
+            raise PqswarmError(
+                f"size must be an integer of at least {self.front_[0].size}, the size of the smallest subset on the "
+                f"front, not {size!r}: n_features_to_select searches for subsets of a given size."
+            )
+        return next(point for point in reversed(self.front_) if point.size <= size).support.copy()
+
+    def _get_support_mask(self) -> BoolArray:
+        check_is_fitted(self)
+        return self.support_
+
+    def plot_history(self) -> "Figure":
+        """Draw the least error and the size of its subset against the evaluations, one line for each run."""
+        from pqswarm.report import plot_searches
+
+        check_is_fitted(self)
+        return plot_searches(self.history_)
+
+    def plot_front(self) -> "Figure":
+        """Draw the best score of each size, with its standard deviation over the splits, and the selected subset."""
+        from pqswarm.report import plot_front
+
+        check_is_fitted(self)
+        sizes, scores, stds = np.array([(point.size, point.score, point.std) for point in self.front_]).T
+        return plot_front(sizes, scores, stds, chosen=self.n_features_)

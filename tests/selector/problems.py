@@ -1,0 +1,28 @@
+"""Small problems for the selector."""
+
+import numpy as np
+from sklearn.datasets import load_wine
+from sklearn.naive_bayes import GaussianNB
+
+from pqswarm import SwarmSelector
+
+WINE = load_wine(return_X_y=True)
+DEFAULTS = {"algorithm": "2d-upso", "max_evaluations": 200, "random_state": 0, "cv": 5}
+
+
+def quick(estimator=None, **options):
+    """A selector that takes milliseconds."""
+    estimator = GaussianNB() if estimator is None else estimator
+    return SwarmSelector(estimator, **(DEFAULTS | options))
+
+
+def assert_same(one, other):
+    """Two fitted selectors have found the same, to the last bit, on the same way."""
+    np.testing.assert_array_equal(one.support_, other.support_)
+    assert one.best_score_ == other.best_score_
+    assert [point.score for point in one.front_] == [point.score for point in other.front_]
+    assert len(one.history_) == len(other.history_)
+    for a, b in zip(one.history_, other.history_, strict=True):
+        np.testing.assert_array_equal(a.mask, b.mask)
+        np.testing.assert_array_equal(a.improvements, b.improvements)
+        assert a.n_evaluations == b.n_evaluations

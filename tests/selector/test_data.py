@@ -1,0 +1,244 @@
+"""Data as they come: wide, with NaN, with weights, and cut in every way."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.datasets import make_classification, make_regression
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import (
+    GroupKFold,
+    PredefinedSplit,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+    cross_val_score,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from pqswarm import SwarmSelector
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import FILTERS, Filter
+from pqswarm.search import BPSO, SearchParameters, option, parameters
+from tests.selector.problems import WINE, assert_same, quick
+
+WIDE = make_classification(60, 400, n_informative=5, n_redundant=0, random_state=0)
+
+
+def test_wide_data_are_prefiltered_and_masks_are_of_all_features():
+    X, y = WIDE
+    masks = []
+    options = {"max_evaluations": 60, "n_runs": 2, "prefilter": 300}
+    selector = quick(**options, callback=lambda progress: masks.append(progress.mask)).fit(X, y)
+    assert selector.prefilter_ == "Of 400 features the 300 that rank first by ANOVA F were kept."
+    kept = np.zeros(400, dtype=bool)
+    kept[np.argsort(-f_classif(X, y)[0])[:300]] = True
+    narrow = quick(**options).fit(X[:, kept], y)
+    assert narrow.prefilter_ is None
+    np.testing.assert_array_equal(selector.support_, np.isin(np.arange(400), np.flatnonzero(kept)[narrow.support_]))
+    every = [selector.support_, selector.ranking_, selector.selection_frequency_, masks[-1]]
+    every += [point.support for point in selector.front_] + [result.mask for result in selector.history_]
+    assert {len(array) for array in every} == {400}
+    score = cross_val_score(GaussianNB(), X[:, selector.support_], y, cv=5).mean()
+    assert selector.best_score_ == pytest.approx(score)
+    assert all(name.startswith("x") for name in selector.get_feature_names_out())
+
+
+def test_prefilter_by_number_by_name_or_not_at_all():
+    X, y = WIDE
+    assert quick(prefilter=None, max_evaluations=30).fit(X, y).prefilter_ is None
+    ten = quick(prefilter=10, max_evaluations=30).fit(X, y)
+    assert ten.prefilter_.startswith("Of 400 features the 10 that rank first")
+    assert not ten.support_[np.argsort(-f_classif(X, y)[0])[10:]].any()
+    assert quick(prefilter=10, n_features_to_select=12, max_evaluations=30).fit(X, y).support_.sum() == 12
+    assert quick(prefilter=13).fit(*WINE).prefilter_ is None
+    small = quick(prefilter="auto", max_evaluations=30).fit(*WINE)
+    assert_same(small, quick(prefilter=None, max_evaluations=30).fit(*WINE))
+
+
+def test_few_events_leave_few_features_to_the_search():
+    """A filter that has seen the test events would lead a search to features that are good there alone."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2000)), np.arange(300) % 2
+    X[:, :4] += 0.7 * (2 * y - 1)[:, np.newaxis]
+    few, new = slice(0, 60), slice(60, 300)
+    selector = quick().fit(X[few], y[few])
+    sizes = (5, 10, 20, 50, 100, 200, 300)
+    models = [make_pipeline(SelectKBest(k=size), GaussianNB()) for size in sizes]
+    folds = np.array([1 - cross_val_score(model, X[few], y[few], cv=5) for model in models])
+    errors = folds.mean(axis=1)
+    allowed = errors.min() + folds[errors.argmin()].std(ddof=1) / np.sqrt(5)
+    kept = next(size for size, error in zip(sizes, errors, strict=True) if error <= allowed)
+    assert selector.prefilter_.startswith(
+        f"Of 2000 features the {kept} that rank first by ANOVA F were kept. With 300 "
+    )
+    assert selector.prefilter_.endswith(f"and {errors[-1]:.2g} if it has not.")
+    misled = quick(prefilter=300).fit(X[few], y[few])
+    assert misled.best_score_ > selector.best_score_
+    scores = [
+        GaussianNB().fit(X[few][:, one.support_], y[few]).score(X[new][:, one.support_], y[new])
+        for one in (misled, selector)
+    ]
+    assert scores[1] > scores[0] + 0.1
+
+
+def test_many_events_leave_many():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 310)), np.arange(400) % 2
+    X[:, :100] += 0.3 * (2 * y - 1)[:, np.newaxis]
+    selector = quick(max_evaluations=10).fit(X, y)
+    assert selector.prefilter_ == "Of 310 features the 300 that rank first by ANOVA F were kept."
+
+
+def test_prefilter_of_a_regression():
+    X, y = make_regression(40, 310, n_informative=3, random_state=0)
+    selector = quick(LinearRegression(), max_evaluations=10, cv=2).fit(X, np.round(y))
+    assert selector.prefilter_.startswith("Of 310 features the ")
+    assert "ANOVA F" in selector.prefilter_
+
+
+def test_the_prefilter_sees_only_what_is_trained_on(monkeypatch):
+    seen = []
+
+    def variance(X, y):
+        seen.append(len(X))
+        return np.var(X, axis=0)
+
+    monkeypatch.setitem(FILTERS._members, "variance", Filter("variance", variance))
+    X, y = WIDE
+    quick(prefilter="variance", outer_cv=3, max_evaluations=10, cv=2).fit(X, y)
+    # In each: all, those that train the two splits, and all that are kept in the end.
+    assert seen == [60, 60 // 2, 60 // 2, 60] + 3 * [40, 20, 20, 40]
+
+
+@parameters
+class TellingParameters(SearchParameters):
+    """With an order."""
+
+    order: tuple[int, ...] = option(default=(), low=0, meaning="features, best first")
+
+
+class Telling(BPSO):
+    name = "telling"
+    Parameters = TellingParameters
+    told = ()
+
+    def _start(self):
+        Telling.told = self.parameters.order
+        self.parameters = BPSO.Parameters()
+        super()._start()
+
+
+def test_an_algorithm_that_takes_an_order_is_told_it():
+    X, y = WIDE
+    quick(algorithm=Telling, prefilter=20, max_evaluations=30).fit(X, y)
+    best = np.argsort(-f_classif(X, y)[0])[:20]
+    assert np.sort(best)[list(Telling.told)].tolist() == best.tolist()
+    quick(algorithm=Telling, max_evaluations=30).fit(*WINE)
+    assert Telling.told == ()
+    given = (2, 1, 0)
+    quick(algorithm=Telling, prefilter=3, max_evaluations=30, algorithm_params={"order": given}).fit(X, y)
+    assert Telling.told == given
+
+
+def test_ranking_ranks_what_is_kept():
+    X, y = WIDE
+    selector = quick(algorithm="ranking", algorithm_params={"filter": "anova"}, prefilter=300).fit(X, y)
+    best = np.argsort(-f_classif(X, y)[0])[: selector.n_features_]
+    np.testing.assert_array_equal(np.sort(best), np.flatnonzero(selector.support_))
+
+
+def with_holes():
+    X, y = WINE
+    holes = np.random.default_rng(0).random(X.shape) < 0.05
+    return np.where(holes, np.nan, X), y
+
+
+def test_nan_is_left_to_those_who_take_it():
+    X, y = with_holes()
+    for estimator in (DecisionTreeClassifier(random_state=0), make_pipeline(SimpleImputer(), GaussianNB())):
+        selector = quick(estimator, max_evaluations=20, cv=3).fit(X, y)
+        score = cross_val_score(estimator, X[:, selector.support_], y, cv=3).mean()
+        assert selector.best_score_ == pytest.approx(score)
+        assert "X has NaN" in selector.evaluator_name_
+        assert np.isnan(selector.transform(X)).any()
+
+
+def test_nan_is_refused_by_those_who_do_not():
+    X, y = with_holes()
+    row, column = np.argwhere(np.isnan(X))[0]
+    for estimator in (GaussianNB(), None):
+        with pytest.raises(PqswarmError, match=f"feature {column} of event {row} is NaN.*SimpleImputer"):
+            SwarmSelector(estimator, max_evaluations=20).fit(X, y)
+    with pytest.raises(ValueError, match="infinity"):
+        quick(DecisionTreeClassifier()).fit(np.where(np.isnan(X), np.inf, X), y)
+    with pytest.raises(ValueError, match="NaN"):
+        quick().fit(*WINE).transform(X)
+
+
+def test_weights():
+    X, y = WINE
+    weights = np.where(y == 0, 0.1, np.linspace(1, 2, len(y)))
+    selector = quick(max_evaluations=20, cv=3).fit(X, y, sample_weight=weights)
+    assert "weights" in selector.evaluator_name_
+    found = []
+    from sklearn.model_selection import StratifiedKFold
+
+    for train, test in StratifiedKFold(3).split(X, y):
+        model = GaussianNB().fit(X[train][:, selector.support_], y[train], sample_weight=weights[train])
+        found.append(model.score(X[test][:, selector.support_], y[test], sample_weight=weights[test]))
+    assert selector.best_score_ == pytest.approx(np.mean(found))
+    with pytest.raises(PqswarmError, match="does not take sample_weight"):
+        SwarmSelector(max_evaluations=20).fit(X, y, sample_weight=weights)
+    with pytest.raises(PqswarmError, match="sample_weight must hold"):
+        quick().fit(X, y, sample_weight=weights[:5])
+    with pytest.raises(PqswarmError, match="fit takes groups and sample_weight, not weight"):
+        quick().fit(X, y, weight=weights)
+
+
+def test_weights_and_groups_are_routed():
+    X, y = WINE
+    weights, groups = np.linspace(1, 2, len(y)), np.arange(len(y)) % 6
+    options = {"cv": GroupKFold(3), "max_evaluations": 20}
+    with config_context(enable_metadata_routing=True):
+        selector = quick(**options).set_fit_request(sample_weight=True, groups=True)
+        model = make_pipeline(selector, GaussianNB().set_fit_request(sample_weight=True))
+        routed = model.fit(X, y, sample_weight=weights, groups=groups)[0]
+    assert_same(routed, quick(**options).fit(X, y, groups=groups, sample_weight=weights))
+
+
+HALVES = PredefinedSplit(np.where(np.arange(178) % 4 == 0, 0, -1))
+
+
+@pytest.mark.parametrize(
+    ("cv", "evaluator"),
+    [
+        (RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), "GaussianNBEvaluator"),
+        (ShuffleSplit(3, random_state=0), "GenericEvaluator"),
+        (HALVES, "GenericEvaluator"),
+    ],
+)
+def test_any_cross_validation(cv, evaluator):
+    X, y = WINE
+    selector = quick(cv=cv, max_evaluations=40).fit(X, y)
+    assert selector.evaluator_name_.startswith(evaluator)
+    assert selector.best_score_ == pytest.approx(
+        cross_val_score(GaussianNB(), X[:, selector.support_], y, cv=cv).mean()
+    )
+    assert np.isnan(selector.front_[0].std) == (cv is HALVES)
+
+
+def test_time_series():
+    X, y = make_regression(60, 8, n_informative=3, random_state=0)
+    selector = quick(LinearRegression(), cv=TimeSeriesSplit(3), max_evaluations=20).fit(X, y)
+    score = cross_val_score(LinearRegression(), X[:, selector.support_], y, cv=TimeSeriesSplit(3)).mean()
+    assert selector.best_score_ == pytest.approx(score)
+
+
+def test_numbers_are_no_classes():
+    X, y = WINE
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        SwarmSelector(max_evaluations=20).fit(X, y + 0.5 * X[:, 0])

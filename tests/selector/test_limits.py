@@ -1,0 +1,192 @@
+"""When a search ends: by a limit, by Ctrl-C, by itself; and what it says before it begins."""
+
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.naive_bayes import GaussianNB
+
+from pqswarm import SwarmSelector
+from pqswarm.evaluation import Choice
+from pqswarm.search import BPSO, UPSO2D
+from pqswarm.selector.checks import threads_of
+from tests.selector.problems import WINE, assert_same, quick
+
+
+def test_time_stops_after_the_batch_and_not_before_one():
+    selector = quick(max_time=1e-9, n_runs=2, algorithm_params={"swarm_size": 25}).fit(*WINE)
+    assert selector.stop_reason_ == "max_time"
+    assert [result.n_evaluations for result in selector.history_] == [25, 25]
+    assert not selector.interrupted_
+    assert quick(max_time=1e6).fit(*WINE).stop_reason_ == "max_evaluations"
+
+
+def test_time_lets_a_search_reach_the_wanted_size():
+    selector = quick(algorithm="sffs", max_time=1e-9, n_features_to_select=4).fit(*WINE)
+    assert selector.n_features_ == 4
+    assert selector.stop_reason_ in ("max_time", "finished")
+
+
+def test_patience_is_of_each_run():
+    together = quick(patience=60, n_runs=3, max_evaluations=2000, algorithm_params={"swarm_size": 20}).fit(*WINE)
+    assert together.stop_reason_ == "patience"
+    for result in together.history_:
+        idle = result.n_evaluations - result.improvements[-1, 0] - 1
+        assert 60 <= idle < 80
+    alone = quick(patience=60, max_evaluations=2000, algorithm_params={"swarm_size": 20}).fit(*WINE)
+    np.testing.assert_array_equal(alone.history_[0].improvements, together.history_[0].improvements)
+    assert len({result.n_evaluations for result in together.history_}) > 1
+
+
+def test_reasons_to_stop():
+    assert quick().fit(*WINE).stop_reason_ == "max_evaluations"
+    assert quick(callback=lambda progress: True).fit(*WINE).stop_reason_ == "callback"
+    assert quick(algorithm="sffs", max_evaluations=1000).fit(*WINE).stop_reason_ == "finished"
+
+
+def press(key=signal.SIGINT):
+    signal.raise_signal(key)
+
+
+def test_ctrl_c_between_batches_keeps_the_best():
+    def callback(progress):
+        if progress.n_evaluations >= 90:
+            press()
+
+    with pytest.warns(UserWarning, match="interrupted: the best of 90 evaluations is kept"):
+        selector = quick(callback=callback).fit(*WINE)
+    assert selector.interrupted_
+    assert selector.stop_reason_ == "interrupted"
+    assert_same(selector, quick(max_evaluations=90).fit(*WINE))
+    assert np.isnan([point.std for point in selector.front_]).all()
+    assert selector.transform(WINE[0]).shape[1] == selector.n_features_
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class Pressing(GaussianNB):
+    """Ctrl-C comes while it is fitted for the n-th time."""
+
+    left = 0
+
+    def fit(self, X, y):
+        type(self).left -= 1
+        if type(self).left == 0:
+            press()
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_inside_an_evaluation_forgets_the_batch(jobs):
+    Pressing.left = 5 * 40
+    with pytest.warns(UserWarning, match="interrupted"):
+        selector = quick(Pressing(), n_jobs=jobs, max_time=1000).fit(*WINE)
+    assert [result.n_evaluations for result in selector.history_] == [30]
+    assert_same(selector, quick(max_evaluations=30).fit(*WINE))
+
+
+def test_ctrl_c_before_anything_was_evaluated_goes_on():
+    Pressing.left = 3
+    with pytest.raises(KeyboardInterrupt):
+        quick(Pressing(), max_time=1000).fit(*WINE)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_after_the_search_does_without_the_spread():
+    Pressing.left = 5 * 31  # thirty subsets were evaluated, now the front's are, fold by fold
+    with pytest.warns(UserWarning, match="the best of 30 evaluations is kept"):
+        selector = quick(Pressing(), max_evaluations=30, max_time=1000).fit(*WINE)
+    assert selector.interrupted_
+    assert np.isnan([point.std for point in selector.front_]).all()
+    assert_same(selector, quick(max_evaluations=30).fit(*WINE))
+
+
+class Halfway(BPSO):
+    """Ctrl-C comes while it learns."""
+
+    name = "halfway"
+    learnt = 0
+
+    def _learn(self, masks, errors):
+        type(self).learnt += 1
+        if self.learnt == 3:
+            press()
+        super()._learn(masks, errors)
+
+
+def test_ctrl_c_while_a_search_learns_waits_until_it_has_learnt():
+    with pytest.warns(UserWarning, match="interrupted"):
+        selector = quick(algorithm=Halfway, warm_start=True).fit(*WINE)
+    assert selector.history_[0].n_evaluations == 90
+    assert_same(selector.fit(*WINE), quick(algorithm="bpso").fit(*WINE))
+
+
+def test_a_thread_of_its_own_has_no_signals():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(quick().fit(*WINE)))
+    thread.start()
+    thread.join()
+    assert_same(found[0], quick().fit(*WINE))
+
+
+def test_ctrl_c_in_the_outer_estimate_keeps_the_selection():
+    def callback(progress):
+        seen.append(progress.n_evaluations)
+        if len(seen) == 5:  # the second batch of the first outer training set
+            press()
+
+    seen = []
+    with pytest.warns(UserWarning, match="of 90 evaluations is kept, without the estimate by outer_cv"):
+        selector = quick(callback=callback, outer_cv=3, max_evaluations=90).fit(*WINE)
+    assert selector.interrupted_
+    assert selector.stop_reason_ == "max_evaluations"
+    assert not hasattr(selector, "outer_score_")
+
+
+def test_a_slow_search_is_announced(monkeypatch):
+    monkeypatch.setattr(Choice, "measure", lambda self: 0.5)
+    words = r"about 450 s \(8 minutes\): 900 evaluations at 0.5 s each.*max_time.*max_evaluations.*faster estimator"
+    with pytest.warns(UserWarning, match=words):
+        quick(n_runs=3, max_evaluations=100, outer_cv=2).fit(*WINE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(max_evaluations=119).fit(*WINE)
+        quick(max_time=100).fit(*WINE)
+        quick(verbose=1).fit(*WINE)
+
+
+def test_subsets_that_are_quick_together_are_not_announced(monkeypatch):
+    monkeypatch.setattr(Choice, "measure", lambda self: 0.04)  # as if alone each took so long
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(max_evaluations=2000).fit(*WINE)
+
+
+def test_the_cost_is_measured_by_few_subsets(monkeypatch):
+    calls = []
+    plain = GaussianNB.fit
+    monkeypatch.setattr(GaussianNB, "fit", lambda self, X, y: calls.append(1) or plain(self, X, y))
+    quick(GaussianNB(priors=[0.3, 0.3, 0.4]), max_evaluations=1).fit(*WINE)
+    assert len(calls) <= 5 * (3 + 1 + 1)  # three measured, one evaluated, and once more by fold
+
+
+def test_jobs_are_those_of_scikit_learn():
+    assert threads_of(None) == 1
+    assert threads_of(3) == 3
+    with parallel_config(backend="threading", n_jobs=2):
+        assert threads_of(None) == 2
+    from joblib import cpu_count
+
+    assert threads_of(-1) == cpu_count()
+
+
+def test_progress_of_callbacks():
+    seen = []
+    SwarmSelector(GaussianNB(), algorithm=UPSO2D, cv=5, max_evaluations=60, random_state=0, callback=seen.append).fit(
+        *WINE
+    )
+    assert [progress.n_evaluations for progress in seen] == [30, 60]
+    assert seen[-1].max_evaluations == 60
+    assert seen[-1].mask.shape == (13,)

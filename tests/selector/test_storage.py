@@ -1,0 +1,191 @@
+"""A search that goes on where it was interrupted: from its file, or from the last fit."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.selector.storage import lock_file
+from tests.selector.problems import WINE, assert_same, quick
+
+
+class Stop(Exception):
+    pass
+
+
+def stopping_after(batches):
+    def callback(progress):
+        calls.append(1)
+        if len(calls) == batches:
+            raise Stop
+
+    calls = []
+    return callback
+
+
+@pytest.mark.parametrize("algorithm", ["2d-upso", "ga", "sffs"])
+def test_goes_on_as_if_nothing_had_happened(tmp_path, algorithm):
+    options = {"algorithm": algorithm, "n_runs": 2, "storage": tmp_path / "new" / "wine.npz"}
+    whole = quick(**(options | {"storage": None})).fit(*WINE)
+    for _ in range(20):
+        try:
+            selector = quick(**options, callback=stopping_after(2)).fit(*WINE)
+            break
+        except Stop:
+            pass
+    assert_same(selector, whole)
+    assert_same(quick(**options).fit(*WINE), whole)
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["wine.npz"]
+
+
+def test_a_larger_budget_goes_on_and_a_smaller_one_is_refused(tmp_path):
+    file = str(tmp_path / "wine.npz")
+    quick(storage=file, max_evaluations=71).fit(*WINE)
+    calls = []
+    more = quick(storage=file, callback=lambda progress: calls.append(progress.n_evaluations)).fit(*WINE)
+    assert_same(more, quick().fit(*WINE))
+    assert calls[0] > 71
+    with pytest.raises(PqswarmError, match="of a search of 200 evaluations: max_evaluations must be at least as many"):
+        quick(storage=file, max_evaluations=100).fit(*WINE)
+
+
+def test_patience_counts_on(tmp_path):
+    options = {"patience": 70, "max_evaluations": 2000}
+    with pytest.raises(Stop):
+        quick(storage=tmp_path / "wine.npz", callback=stopping_after(2), **options).fit(*WINE)
+    assert_same(quick(storage=tmp_path / "wine.npz", **options).fit(*WINE), quick(**options).fit(*WINE))
+
+
+def test_other_searches_are_refused(tmp_path):
+    X, y = WINE
+    file = tmp_path / "wine.npz"
+    quick(storage=file, max_evaluations=30).fit(X, y)
+    content = file.read_bytes()
+    for options, message in (
+        (
+            {"estimator": KNeighborsClassifier(3)},
+            r"other estimator: it was GaussianNB\(.*\), and is now KNeighborsClassifier\(.*",
+        ),
+        ({"algorithm": "ga"}, "other algorithm: it was 2d-upso, and is now ga"),
+        ({"algorithm_params": {"swarm_size": 20}}, "other algorithm_params"),
+        ({"n_features_to_select": 4}, "other algorithm_params"),
+        ({"cv": 4}, "other cross-validation"),
+        ({"cv": StratifiedKFold(5, shuffle=True)}, "other cross-validation"),
+        ({"scoring": "f1_macro"}, "other scoring"),
+        ({"n_runs": 2}, "other n_runs: it was 1, and is now 2"),
+        ({"random_state": 1}, "other random_state"),
+        ({"prefilter": None}, "other prefilter"),
+    ):
+        with pytest.raises(PqswarmError, match=rf"wine\.npz is of another search, with {message}.*: delete that file"):
+            quick(**({"storage": file, "max_evaluations": 30} | options)).fit(X, y)
+    for A, b in ((X + 1, y), (X, y[::-1])):
+        with pytest.raises(PqswarmError, match="other data"):
+            quick(storage=file, max_evaluations=30).fit(A, b)
+    assert file.read_bytes() == content
+
+
+def test_without_a_random_state_that_of_the_file_is_taken(tmp_path):
+    file = tmp_path / "wine.npz"
+    one = quick(storage=file, random_state=None).fit(*WINE)
+    assert_same(quick(storage=file, random_state=None).fit(*WINE), one)
+
+
+def test_strange_files_are_refused_and_left_alone(tmp_path):
+    file = tmp_path / "wine.npz"
+    quick(storage=file, max_evaluations=30).fit(*WINE)
+    good = file.read_bytes()
+    for bad in (b"", b"no archive", good[: len(good) // 2], good.replace(b"pqswarm-selector", b"pqswarm-selektor")):
+        if bad == good:
+            continue
+        file.write_bytes(bad)
+        with pytest.raises(FileFormatError, match=r"wine\.npz"):
+            quick(storage=file).fit(*WINE)
+        assert file.read_bytes() == bad
+    np.savez(file, X=np.arange(3))
+    with pytest.raises(FileFormatError, match="not a file of SwarmSelector"):
+        quick(storage=file).fit(*WINE)
+
+
+def test_nothing_in_the_file_is_pickled(tmp_path):
+    file = tmp_path / "wine.npz"
+    quick(storage=file, max_evaluations=30).fit(*WINE)
+    with np.load(file, allow_pickle=False) as arrays:
+        assert not any(isinstance(arrays[name], np.ndarray) and arrays[name].dtype.hasobject for name in arrays.files)
+
+
+def test_one_process_at_a_time(tmp_path):
+    file = tmp_path / "wine.npz"
+    with lock_file(file), pytest.raises(PqswarmError, match=r"another process is using .*wine\.npz"):
+        quick(storage=file).fit(*WINE)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(PqswarmError, match="cannot"):
+        quick(storage=tmp_path / "folder").fit(*WINE)
+
+
+def test_warm_start_goes_on():
+    selector = quick(max_evaluations=50, warm_start=True, n_runs=2).fit(*WINE)
+    assert_same(selector.set_params(max_evaluations=200).fit(*WINE), quick(n_runs=2).fit(*WINE))
+    with pytest.raises(
+        PqswarmError, match=r"the last fit is of another search, with other data .*: set warm_start=False"
+    ):
+        selector.fit(WINE[0] * 2, WINE[1])
+    with pytest.raises(PqswarmError, match="max_evaluations must be at least as many"):
+        selector.set_params(max_evaluations=60).fit(*WINE)
+    assert_same(selector.set_params(warm_start=False).fit(*WINE), quick(n_runs=2, max_evaluations=60).fit(*WINE))
+
+
+def test_warm_start_without_a_random_state():
+    selector = quick(max_evaluations=50, warm_start=True, random_state=None).fit(*WINE)
+    first = selector.history_[0].improvements
+    second = selector.set_params(max_evaluations=150).fit(*WINE).history_[0].improvements
+    np.testing.assert_array_equal(second[: len(first)], first)
+
+
+@pytest.mark.slow
+def test_a_killed_process_is_resumed(tmp_path):
+    file = tmp_path / "wine.npz"
+    program = """
+        import sys, time
+        from pqswarm.selector import storage
+        from tests.selector.problems import WINE, quick
+        storage._PAUSE = storage._PAUSES = 0.0
+        def wait(progress):
+            if progress.n_evaluations >= 60:
+                print("now", flush=True)
+                time.sleep(60)
+        quick(storage=sys.argv[1], callback=wait).fit(*WINE)
+    """
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program), str(file)], stdout=subprocess.PIPE, env=os.environ
+    )
+    try:
+        assert child.stdout.readline().strip() == b"now"
+    finally:
+        child.send_signal(signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
+        child.wait()
+        child.stdout.close()
+    began = []
+    resumed = quick(storage=file, callback=lambda progress: began.append(progress.n_evaluations)).fit(*WINE)
+    assert began[0] >= 60
+    assert_same(resumed, quick().fit(*WINE))
+
+
+def test_saves_now_and_then(tmp_path, monkeypatch):
+    from pqswarm.selector import storage
+
+    file, seen = tmp_path / "wine.npz", []
+    quick(storage=file, callback=lambda progress: seen.append(file.exists())).fit(*WINE)
+    assert not any(seen)  # five seconds are not over
+    file.unlink()
+    seen.clear()
+    monkeypatch.setattr(storage, "_PAUSE", 0.0)
+    monkeypatch.setattr(storage, "_PAUSES", 0.0)
+    quick(storage=file, callback=lambda progress: seen.append(file.read_bytes())).fit(*WINE)
+    assert len(set(seen)) == len(seen) > 1
