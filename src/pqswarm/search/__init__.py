@@ -41,6 +41,8 @@ __all__ = [
     "LPSO2DParameters",
     "Learning2D",
     "Learning2DParameters",
+    "Mosaic",
+    "MosaicParameters",
     "Progress",
     "ProgressBar",
     "Ranking",
