@@ -16,6 +16,7 @@ from pqswarm.search.ga_sparse import SparseGA, SparseGAParameters
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.learning2d import Learning2D, Learning2DParameters, SocialLearning2D, SocialParameters
 from pqswarm.search.lpso2d import LPSO2D, LPSO2DParameters
+from pqswarm.search.mosaic import Mosaic, MosaicParameters
 from pqswarm.search.nsga2 import NSGA2, NSGA2Parameters
 from pqswarm.search.progress import ProgressBar
 from pqswarm.search.ranking import Ranking, RankingParameters, filter_of
@@ -54,6 +55,8 @@ __all__ = [
     "LPSO2DParameters",
     "Learning2D",
     "Learning2DParameters",
+    "Mosaic",
+    "MosaicParameters",
     "NSGA2Parameters",
     "Progress",
     "ProgressBar",

@@ -13,6 +13,7 @@ from pqswarm.search.ga import GA
 from pqswarm.search.ga_sparse import SparseGA
 from pqswarm.search.gpso2d import GPSO2D
 from pqswarm.search.lpso2d import LPSO2D
+from pqswarm.search.mosaic import Mosaic
 from pqswarm.search.nsga2 import NSGA2
 from pqswarm.search.ranking import Ranking
 from pqswarm.search.sffs import SFFS
@@ -23,6 +24,7 @@ from pqswarm.search.upso2d import UPSO2D
 __all__ = ["ALGORITHMS", "search_class"]
 
 _OURS: tuple[type[Search], ...] = (
+    Mosaic,
     UPSO2D,
     GPSO2D,
     LPSO2D,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_ALGORITHM", "SwarmSelector"]
 
-DEFAULT_ALGORITHM = "2d-upso"
+DEFAULT_ALGORITHM = "mosaic"
 """The algorithm of a selector that is told none."""
 
 
@@ -50,7 +50,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         A scikit-learn classifier or regressor; it is cloned, never fitted itself. None is the classifier of the
         paper: three nearest neighbours by Manhattan distance, after scaling each feature to [0, 1].
     algorithm : str or type
-        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"2d-upso"``, ``"bpso"`` or ``"sffs"``, or a class
+        A name in :data:`pqswarm.search.ALGORITHMS`, such as ``"mosaic"``, ``"2d-upso"`` or ``"sffs"``, or a class
         derived from :class:`pqswarm.search.Search`.
     cv : int, splitter or iterable
         Cross-validation, as in scikit-learn.

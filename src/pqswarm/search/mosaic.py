@@ -1,0 +1,302 @@
+"""MOSAIC: our own search, which learns what features are worth and puts subsets together from the best."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from pqswarm._options import option, parameters
+from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.search.base import SearchParameters
+from pqswarm.search.fresh import FreshSearch, move
+from pqswarm.search.umda import frequencies
+
+__all__ = ["Mosaic", "MosaicParameters"]
+
+_POPULATION, _BEST, _KEPT = 60, 18, 10  # of the subsets drawn by frequencies: at once, learned from, kept
+_WIDE, _NEAR, _LOW = 40, 12, 8  # additions looked at; of these, and of the removals, those that are exchanged
+_RATE, _MEMORY = 0.4, 0.02  # how fast gains follow what is measured, and their scale
+_UNKNOWN = -np.inf  # the error of a subset that was not asked for yet
+_NOISE = 0.5  # of the gains when moves are ordered, as a multiple of how wrong they are on average
+
+
+@parameters
+class MosaicParameters(SearchParameters):
+    """Parameters of MOSAIC."""
+
+    start_size: int = option(
+        default=12, meaning="features of a subset at the start on average, at most an eighth of all", low=1
+    )
+    learning: int = option(
+        default=600, meaning="subsets drawn by frequencies before lines begin; at most six per feature", low=1
+    )
+    lines: int = option(default=6, meaning="subsets that are improved at the same time", low=1, high=10_000)
+    moves: int = option(default=4, meaning="neighbours of each line that are asked for at once", low=1, high=10_000)
+    patience: int = option(default=50, meaning="neighbours in a row that are no better, after which a line ends", low=1)
+    elites: int = option(default=12, meaning="best ends of lines, from which new lines are made", low=2, high=10_000)
+    parsimony: float = option(
+        default=0.15,
+        meaning="what small subsets are worth: lines minimise the error times the size to this power",
+        low=0,
+        high=10,
+    )
+    order: tuple[int, ...] = option(
+        default=(), low=0, meaning="indices of the features, best first, for a warm start; empty: none is known"
+    )
+
+
+class Mosaic(FreshSearch):
+    """Learn how often the best subsets hold each feature, then improve several subsets and merge what they share.
+
+    First, subsets of few features are drawn, each feature as often as the best of them hold it (as :class:`UMDA`
+    does). Then several lines start from the best: a line asks for neighbours of its subset, with one feature more, one
+    less, or one for another, in order of what features were found to be worth near there, with some noise; it moves
+    when one is better, and ends when many in a row are not. The best ends are kept, and a new line starts from one of
+    them without some of its features, or from two: with what they share, and the best of the rest. No subset is
+    asked for twice. The combination is ours; its parts have been known for long.
+
+    References
+    ----------
+    P. Moscato, "On evolution, search, optimization, genetic algorithms and martial arts: towards memetic algorithms",
+    Caltech Concurrent Computation Program report 826 (1989).
+    """
+
+    name = "mosaic"
+    title = "MOSAIC"
+    Parameters: ClassVar[type[SearchParameters]] = MosaicParameters
+    parameters: MosaicParameters
+    growing_fields: ClassVar[tuple[str, ...]] = (
+        *FreshSearch.state_fields,
+        *("population", "population_errors", "owners"),
+        *("waiting", "waiting_errors", "elites", "elite_errors"),
+    )
+    state_fields: ClassVar[tuple[str, ...]] = (
+        *growing_fields,
+        *("gains", "tries", "scale", "line_masks", "line_errors", "line_failures", "hints"),
+    )
+
+    def _start(self) -> None:
+        super()._start()
+        p, n = self.parameters, self.n_features
+        if p.order and sorted(p.order) != list(range(n)):
+            raise PqswarmError(f"order of MosaicParameters must hold each of the {n} features once, or none.")
+        nothing = np.zeros((0, n), dtype=np.bool_)
+        self.population, self.population_errors = nothing, np.empty(0)  # drawn by frequencies, the best first
+        self.gains, self.tries, self.scale = np.zeros(n), np.zeros(n), np.array(0.0)  # the latter: how wrong gains are
+        self.waiting, self.waiting_errors = nothing.copy(), np.empty(0)  # from which lines will start
+        self.elites, self.elite_errors = nothing.copy(), np.empty(0)  # the best first
+        self.line_masks: BoolArray = np.zeros((p.lines, n), dtype=np.bool_)
+        self.line_errors: FloatArray = np.full(p.lines, _UNKNOWN)
+        self.line_failures: IntArray = np.full(p.lines, -1)  # -1: no line has begun
+        self.hints: BoolArray = np.zeros((p.lines, n), dtype=np.bool_)  # two good moves at once; empty: none
+        self.owners: IntArray = np.empty(0, dtype=np.int64)  # the line of each subset asked for; empty: while learning
+
+    def _next(self) -> BoolArray:
+        p, n = self.parameters, self.n_features
+        if len(self.seen) < min(p.learning, 6 * n):
+            self.owners = self.owners[:0].copy()
+            likely = frequencies(self.population[:_BEST]) if len(self.population) else self._first_frequencies()
+            return self._fresh(self.rng.random((_POPULATION, n)) < likely)
+        if not self.owners.size:
+            self._learn_first_gains()
+        return self._ask_neighbours()
+
+    def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
+        super()._learn(masks, errors)
+        if self.owners.size:
+            self._advance_lines(masks, errors)
+            return
+        known = np.concatenate([self.population[:_KEPT], masks])
+        values = np.concatenate([self.population_errors[:_KEPT], errors])
+        order = self._ranked(known, values)
+        self.population, self.population_errors = known[order], values[order]
+
+    def _cost(self, masks: BoolArray, errors: FloatArray) -> FloatArray:
+        """What is minimised: the error, more for more features."""
+        return np.asarray(errors * masks.sum(axis=-1) ** (self.parameters.parsimony * np.sign(errors)))
+
+    def _ranked(self, masks: BoolArray, errors: FloatArray) -> IntArray:
+        """Indices of the subsets, the best first, of equals the smaller."""
+        return np.lexsort((masks.sum(axis=1), self._cost(masks, errors)))
+
+    # While frequencies are learned
+
+    def _first_frequencies(self) -> FloatArray:
+        """How often features are drawn at first: all alike, or by their order."""
+        p, n = self.parameters, self.n_features
+        size = max(1.0, min(p.start_size, n / 8))
+        if not p.order:
+            return np.full(n, size / n)
+        weights = 1.0 / (np.argsort(p.order) + size)
+        return np.minimum(weights * size / weights.sum(), 0.5)
+
+    def _learn_first_gains(self) -> None:
+        """Begin with the mean difference of subsets without and with a feature, and let the best wait for lines."""
+        masks, errors = self.population, self.population_errors
+        count, total = masks.sum(axis=0), len(masks)
+        fewer = np.minimum(count, total - count)
+        if np.isfinite(errors).all():
+            held = errors @ masks
+            difference = (errors.sum() - held) / np.maximum(total - count, 1) - held / np.maximum(count, 1)
+            self.gains = np.where(fewer > 0, difference * 0.5 * fewer / (fewer + 5.0), 0.0)
+        self.waiting = masks[: self.parameters.elites].copy()
+        self.waiting_errors = self.population_errors[: self.parameters.elites].copy()
+
+    # While lines are improved
+
+    def _ask_neighbours(self) -> BoolArray:
+        """The next neighbours of all lines, and the first subsets of new ones."""
+        p = self.parameters
+        for line in range(p.lines):
+            if self._has_ended(line):
+                self._renew(line)
+        begun = self.line_errors != _UNKNOWN
+        fresh = np.flatnonzero(~begun)
+        if fresh.size:
+            found = self._fresh(self.line_masks[fresh])
+            fresh = fresh[: len(found)]
+            self.line_masks[fresh] = found
+        noise = _NOISE * self.scale * _noise(self.rng.random((2, p.lines, self.n_features)))
+        beliefs = self.gains + noise / np.sqrt(1.0 + 0.2 * self.tries)
+        asked, owners = [self.line_masks[fresh]], [fresh]
+        for line in np.flatnonzero(begun):
+            neighbours = self._neighbours(line, beliefs[line])
+            asked.append(neighbours)
+            owners.append(np.full(len(neighbours), line))
+        masks, lines = np.concatenate(asked), np.concatenate(owners)
+        new = self.seen.is_new(masks)
+        self.line_failures[np.setdiff1d(np.flatnonzero(begun), lines[new])] = p.patience  # nothing new is near
+        if not new.any():
+            masks = self._fresh(self.line_masks)
+            self.owners = np.full(len(masks), -1)
+            return masks
+        self.owners = lines[new]
+        return masks[new]
+
+    def _neighbours(self, line: int, beliefs: FloatArray) -> BoolArray:
+        """The most promising neighbours of a line that are new, at most `moves`."""
+        moves, n, mask = self.parameters.moves, self.n_features, self.line_masks[line]
+        inside, outside = np.flatnonzero(mask), np.flatnonzero(~mask)
+        inside = inside[np.argsort(beliefs[inside], kind="stable")]
+        if outside.size > _WIDE:
+            outside = outside[np.argpartition(-beliefs[outside], _WIDE)[:_WIDE]]
+        outside = outside[np.argsort(-beliefs[outside], kind="stable")]
+        low, near = inside[:_LOW], outside[:_NEAR]
+        out, into = np.repeat(low, near.size), np.tile(near, low.size)
+        if self.size is None:  # n stands for no feature
+            drops = inside if inside.size > 1 else inside[:0]
+            out = np.concatenate([out, drops, np.full(outside.size, n)])
+            into = np.concatenate([into, np.full(drops.size, n), outside])
+        worth = np.append(beliefs, 0.0)
+        order = np.argsort(worth[out] - worth[into], kind="stable")
+        found: BoolArray = np.zeros((0, n), dtype=np.bool_)
+        for part in (order[: 3 * moves], order[3 * moves :]):
+            masks = np.zeros((part.size, n + 1), dtype=np.bool_)
+            masks[:, :n] = mask
+            rows = np.arange(part.size)
+            masks[rows, out[part]] = False
+            masks[rows, into[part]] = True
+            known = np.concatenate([found, self.hints[line : line + 1], masks[:, :n]])
+            found = known[self.seen.is_new(known) & known.any(axis=1)][:moves]
+            if len(found) == moves:
+                break
+        return found
+
+    def _advance_lines(self, masks: BoolArray, errors: FloatArray) -> None:
+        """Learn the gains of features from the neighbours of all lines, and move those that have a better one."""
+        first = self.owners >= 0
+        first[first] = self.line_errors[self.owners[first]] == _UNKNOWN
+        begins = self.owners[first]
+        nearby = (self.owners >= 0) & ~first
+        self._learn_gains(masks[nearby], errors[nearby], self.owners[nearby])
+        costs = self._cost(masks, errors)
+        for line in np.unique(self.owners[nearby]):
+            self._advance(line, np.flatnonzero(self.owners == line), masks, errors, costs)
+        self.line_errors[begins] = errors[first]
+
+    def _advance(self, line: int, rows: IntArray, masks: BoolArray, errors: FloatArray, costs: FloatArray) -> None:
+        """Move a line to its best neighbour, if that is better, or as good and as small."""
+        mask = self.line_masks[line].copy()
+        here, size, sizes = self._cost(mask, self.line_errors[line]), mask.sum(), masks[rows].sum(axis=1)
+        order = rows[np.lexsort((sizes, costs[rows]))]
+        best = order[0]
+        better = costs[best] < here or (costs[best] == here and masks[best].sum() < size)
+        self.hints[line] = False
+        if better:
+            if order.size > 1 and costs[order[1]] < here:  # perhaps both together are better still
+                both = masks[best] ^ masks[order[1]] ^ mask
+                self.hints[line] = both & (self.size in (None, both.sum()))
+            self.line_failures[line] = 0
+        else:
+            self.line_failures[line] += rows.size
+        if better or (costs[best] == here and masks[best].sum() == size):
+            self.line_masks[line], self.line_errors[line] = masks[best], errors[best]
+
+    def _learn_gains(self, masks: BoolArray, errors: FloatArray, lines: IntArray) -> None:
+        """Correct the gains of those features by which neighbours differ from their lines."""
+        known = np.isfinite(errors) & np.isfinite(self.line_errors[lines])
+        masks, errors, lines = masks[known], errors[known], lines[known]
+        changed = masks ^ self.line_masks[lines]
+        signs = changed * np.where(masks, 1.0, -1.0)
+        wrong = self.line_errors[lines] - errors - signs @ self.gains
+        shares = (signs * (wrong / np.maximum(changed.sum(axis=1), 1))[:, np.newaxis]).sum(axis=0)
+        count = changed.sum(axis=0)
+        self.gains = self.gains + np.where(self.tries > 0, _RATE, 1.0) * shares / np.maximum(count, 1)
+        self.tries = self.tries + count
+        if wrong.size:
+            weight = 1.0 if self.scale == 0 else 1.0 - (1.0 - _MEMORY) ** wrong.size
+            self.scale = self.scale + weight * (np.abs(wrong).mean() - self.scale)
+
+    def _has_ended(self, line: int) -> bool:
+        """Whether a line has found nothing better for long; one that is worse than all elites has half the time."""
+        failures, p = self.line_failures[line], self.parameters
+        if failures < 0 or failures >= p.patience:
+            return True
+        if len(self.elites) < p.elites or 2 * failures < p.patience:
+            return False
+        here = self._cost(self.line_masks[line], self.line_errors[line])
+        return bool(here > self._cost(self.elites[-1], self.elite_errors[-1]))
+
+    def _renew(self, line: int) -> None:
+        """Keep the end of a line if it is among the best, and begin another."""
+        if self.line_failures[line] >= 0 and not (self.elites == self.line_masks[line]).all(axis=1).any():
+            known = np.concatenate([self.elites, self.line_masks[line : line + 1]])
+            values = np.append(self.elite_errors, self.line_errors[line])
+            order = self._ranked(known, values)[: self.parameters.elites]
+            self.elites, self.elite_errors = known[order], values[order]
+        self.line_failures[line] = 0
+        self.hints[line] = False
+        if len(self.waiting):
+            self.line_masks[line], self.line_errors[line] = self.waiting[0], self.waiting_errors[0]
+            self.waiting, self.waiting_errors = self.waiting[1:].copy(), self.waiting_errors[1:].copy()
+            return
+        self.line_masks[line], self.line_errors[line] = self._child(), _UNKNOWN
+
+    def _child(self) -> BoolArray:
+        """A subset made from one of the elites, or from two."""
+        count = len(self.elites)
+        which, chosen, rival, other, much, steps, *kinds = self.rng.random(8)
+        draws = self.rng.random((4, self.n_features))
+        if not count:
+            return draws[0] < self._first_frequencies()
+        place = int(min(chosen, rival) * count)
+        one = self.elites[place]
+        if which < 0.5 or count < 2:  # without some of its features, and with a stranger
+            lost = min(round((0.2 + 0.4 * much) * one.sum()), one.sum() - 1)
+            left = one & (np.argsort(np.argsort(-np.where(one, draws[0], -1.0))) >= lost)
+            left[np.where(one, -1.0, draws[1]).argmax()] = True
+            return np.asarray(left)
+        two = self.elites[(place + 1 + int(other * (count - 1))) % count]
+        shared, differ = one & two, one ^ two
+        sizes = sorted((one.sum(), two.sum()))
+        more = sizes[0] + int(much * (sizes[1] - sizes[0] + 1)) - shared.sum()
+        worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _noise(draws[:2]), -np.inf)
+        child = shared | (differ & (np.argsort(np.argsort(-worth)) < more))
+        for step in range(int(steps * 3)):
+            child = move(child[np.newaxis], np.array(kinds[step : step + 1]), draws[2 + step : 3 + step])[0]
+        return np.asarray(child)
+
+
+def _noise(draws: FloatArray) -> FloatArray:
+    """Numbers of mean 0 and variance 1 from two uniform ones each."""
+    return np.asarray((draws[0] + draws[1] - 1.0) * np.sqrt(6.0))
