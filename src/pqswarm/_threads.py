@@ -1,13 +1,21 @@
-"""How many threads to use."""
+"""How many threads to use, and none beside them."""
 
 import multiprocessing
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["effective_jobs"]
+__all__ = ["effective_jobs", "one_blas_thread"]
+
+_BLAS_LOCK = Lock()  # the limit on BLAS threads is the process's, not the caller's
 
 
 def effective_jobs(n_jobs: int | None) -> int:
@@ -25,3 +33,18 @@ def effective_jobs(n_jobs: int | None) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
         raise PqswarmError(f"n_jobs must be an integer of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
     return int(n_jobs)
+
+
+@cache
+def _blas(scipy_too: bool) -> Any:  # noqa: ARG001
+    """The linear algebra libraries, those of SciPy only once it has been imported."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep the linear algebra libraries from starting threads of their own, which would get in the way of ours."""
+    with _BLAS_LOCK, _blas("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
+        yield

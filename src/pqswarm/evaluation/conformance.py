@@ -7,6 +7,7 @@
 
 import dataclasses
 import json
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from multiprocessing.reduction import ForkingPickler
@@ -52,7 +53,9 @@ def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, 
     for train, test in folds.split():
         fitted = X if scaling == "once" else X[train]
         data = (X if scaling == "none" else scaled(X, fitted))[:, mask]
-        predicted[test] = classifier.estimator().fit(data[train], y[train]).predict(data[test])
+        with warnings.catch_warnings():  # estimators may warn of a constant feature
+            warnings.simplefilter("ignore")
+            predicted[test] = classifier.estimator().fit(data[train], y[train]).predict(data[test])
     return predicted
 
 

@@ -6,11 +6,22 @@ from typing import Any
 from pqswarm._registry import Registry
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.classifiers import EstimatorClassifier, GaussianNBClassifier, KernelNBClassifier, KNNClassifier
+from pqswarm.evaluation.classifiers import (
+    EstimatorClassifier,
+    GaussianNBClassifier,
+    KernelNBClassifier,
+    KNNClassifier,
+    LDAClassifier,
+    NearestCentroidClassifier,
+    QDAClassifier,
+)
 
 __all__ = ["CLASSIFIERS", "find_classifier"]
 
-_OURS: tuple[type[Classifier], ...] = (KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier)
+_OURS: tuple[type[Classifier], ...] = (
+    *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
+    *(LDAClassifier, QDAClassifier, NearestCentroidClassifier),
+)
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _OURS)
 """All classifier classes by name."""
