@@ -152,7 +152,8 @@ class LDAEvaluator(ClassificationEvaluator):
         spread, shrinkage = self._moments.spread[fold, selected], self.hyperparameters.shrinkage
         if shrinkage:
             within *= 1.0 - shrinkage
-            within[np.diag_indices_from(within)] += shrinkage * np.mean(spread**2) / spread**2
+            varying = spread**2 * (self._moments.varies[fold, selected])
+            within[np.diag_indices_from(within)] += shrinkage * varying.mean() / spread**2
         return _System.of(within) if self.hyperparameters.solver == "svd" else _System.regular(within, spread)
 
 
@@ -220,7 +221,8 @@ class _Moments:
         self._class_means = np.zeros((n_folds, n_classes, p))
         self.spread, self.reach = np.empty((n_folds, p)), np.empty((n_folds, p))
         self.means = np.zeros((n_folds, p, n_classes))
-        self.unsure, self.shifts = np.zeros((n_folds, p), dtype=np.bool_), np.empty((n_folds, p))
+        self.varies, self.unsure = np.ones((2, n_folds, p), dtype=np.bool_)
+        self.shifts = np.empty((n_folds, p))
         sizes = np.array([test.size for _, test in foldwise.splits])
         self.real = np.arange(sizes.max()) < sizes[:, np.newaxis]
         self.events = np.zeros((n_folds, p, int(sizes.max())))
@@ -242,6 +244,7 @@ class _Moments:
             self._class_means[fold, label] = data[train[labels == label]].mean(axis=0)
         spread = np.std(data[train] - self._class_means[fold, labels], axis=0)
         self.unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
+        self.varies[fold] = spread > 0
         self.spread[fold] = spread = np.where(spread > 0, spread, 1.0)
         middle = counts / train.size @ self._class_means[fold]
         self.means[fold][:, present] = ((self._class_means[fold, present] - middle) / spread).T
