@@ -64,6 +64,18 @@ class Products:
                 matrix = columns(part, slice(None))
                 np.matmul(matrix.T, matrix, out=products)
 
+    def all(self, selected: IntArray, scale: FloatArray) -> FloatArray:
+        """Return the products of the selected columns of all matrices, those of each times its `scale`."""
+        from pqswarm.evaluation._linear_kernels import gather
+
+        found = np.empty((scale.size, selected.size, selected.size))
+        if self._table is not None:
+            gather(self._table, selected, scale, found)
+        else:
+            for part in range(scale.size):
+                found[part] = self.of(part, selected) * scale[part]
+        return found
+
     def of(self, part: int, selected: IntArray) -> FloatArray:
         """Return the products of the selected columns of one matrix."""
         if self._table is not None:

@@ -1,12 +1,13 @@
 """The exact error of linear and ridge regression."""
 
+from functools import cache, cached_property
+
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._options import Parameters, option, parameters
 from pqswarm._threads import one_blas_thread
 from pqswarm._typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation._solve import Factor, factorise
 from pqswarm.evaluation.base import Scaling
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.foldwise import Columns, Foldwise, Products
@@ -18,8 +19,6 @@ _HARDLY_VARIES = 1e-10  # below this share of a feature's size, its variation is
 _WELL_CONDITIONED = 3e3  # trace of the inverse up to which products lose no digits that matter
 _RIDGE = 3e5  # the same for ridge regression, which scikit-learn solves by products too
 _RANGE = 1e10  # ratio of eigenvalues beyond which scikit-learn may leave out directions
-_STEPS = 6  # refinements at most
-_CONVERGED = 1e-13
 
 
 @parameters
@@ -41,8 +40,8 @@ class LinearEvaluator(RegressionEvaluator):
     """The cross-validated error of scikit-learn's LinearRegression, or of its Ridge, exactly and fast.
 
     Products of all features with each other and with the target are computed once for each fold; a subset takes its
-    part of them, and solves. Where features are nearly collinear the solution is refined from the events themselves,
-    and where that is not enough, scikit-learn fits the fold. Errors agree to about 1e-10.
+    part of them, and solves. Where features are nearly collinear, least squares are solved by a triangular factor of
+    the events instead, and where rounding could still matter, scikit-learn fits the fold. Errors agree to about 1e-10.
 
     Parameters
     ----------
@@ -90,10 +89,12 @@ class LinearEvaluator(RegressionEvaluator):
             self._spread[fold, spread > 0] = spread[spread > 0]
             if not self.alpha:
                 self._unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
-        self._tests = [
-            np.ascontiguousarray(((self._foldwise.view(fold)[test] - self._middle[fold]) / self._spread[fold]).T)
-            for fold, (_, test) in enumerate(self._foldwise.splits)
-        ]
+        self._n = np.array([train.size for train, _ in self._foldwise.splits], dtype=np.float64)
+        self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
+        self._tests = np.zeros((*shape, int(folds.sizes.max())))
+        for fold, (_, test) in enumerate(self._foldwise.splits):
+            data = (self._foldwise.view(fold)[test] - self._middle[fold]) / self._spread[fold]
+            self._tests[fold, :, : test.size] = data.T
         with one_blas_thread():
             self._products = Products(self._columns, folds.n_folds, self.n_features + 1)
 
@@ -113,68 +114,100 @@ class LinearEvaluator(RegressionEvaluator):
     def _predict(self, masks: BoolArray) -> FloatArray:
         import scipy.linalg  # noqa: F401  # before its threads are limited
 
+        from pqswarm.evaluation._linear_kernels import predict_all
+
         predicted = np.empty((len(masks), len(self.data)))
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
-            for fold, (_, test) in enumerate(self._foldwise.splits):
-                slopes = self._slopes(fold, selected)
-                if slopes is None:
-                    predicted[row, test] = self._foldwise.fit(fold, selected)
-                else:
-                    predicted[row, test] = slopes @ self._tests[fold][selected] + self._centre[fold]
+            slopes, sure = self._ridge(selected) if self.alpha else self._least_squares(selected)
+            found = np.empty(self._real.shape)
+            predict_all(self._tests, selected, slopes, self._centre, found)
+            predicted[row, self._by_fold] = found[self._real]
+            for fold in np.flatnonzero(~sure):
+                predicted[row, self._foldwise.splits[fold][1]] = self._foldwise.fit(int(fold), selected)
 
         with one_blas_thread():
             self.in_threads(work, list(range(len(masks))))
         return predicted
 
-    def _slopes(self, fold: int, selected: IntArray) -> FloatArray | None:
-        """The coefficients, in units of the standard deviations, or None where rounding could matter."""
-        train, _ = self._foldwise.splits[fold]
-        if self._unsure[fold, selected].any():
-            return None
-        products = self._products.of(fold, np.append(selected, self.n_features))
-        products /= train.size
-        matrix, right = products[:-1, :-1], products[:-1, -1:]
-        diagonal = np.einsum("ii->i", matrix)  # a view of it
-        spread = self._spread[fold, selected]
-        if self.alpha:
-            diagonal += self.alpha / (train.size * spread**2)
-            scale = 1.0 / np.sqrt(diagonal)
-            factor = factorise(scale[:, np.newaxis] * matrix * scale)
-            solved = factor is not None and factor.trace <= _RIDGE
-            return scale * factor.solve(scale[:, np.newaxis] * right)[:, 0] if factor and solved else None
-        diagonal[diagonal == 0] = 1.0  # features without variation have the coefficient 0
-        factor = factorise(matrix)
-        if factor is None or _has_wide_range(matrix, factor, spread):
-            return None
-        slopes = factor.solve(right)[:, 0]
-        if factor.trace <= _WELL_CONDITIONED:
-            return slopes
-        return self._refined(fold, selected, factor, slopes)
+    def _system(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Mean products of the selected features with each other, and with the target, in each fold."""
+        products = self._products.all(np.append(selected, self.n_features), 1.0 / self._n)
+        return products[:, :-1, :-1], products[:, :-1, -1:]
 
-    def _refined(self, fold: int, selected: IntArray, factor: Factor, slopes: FloatArray) -> FloatArray | None:
-        """The coefficients, improved by what the residuals of the training events still hold of them."""
-        train, _ = self._foldwise.splits[fold]
-        data = self._foldwise.view(fold)[:, selected][train]
-        data -= self._middle[fold, selected]
-        data /= self._spread[fold, selected]
-        target = self.target[train] - self._centre[fold]
-        for _ in range(_STEPS):
-            rest = (target - data @ slopes) @ data / train.size
-            change = factor.solve(rest[:, np.newaxis])[:, 0]
-            slopes = slopes + change
-            # By what the predictions change, not the coefficients, of which some are hardly determined.
-            if np.square(factor.lower.T @ change).sum() <= _CONVERGED**2 * np.square(target).mean():
-                return slopes
-        return None
+    def _ridge(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
+        """The coefficients in units of the standard deviations, (folds, features), and in which folds they are sure."""
+        matrices, right = self._system(selected)
+        diagonals = np.einsum("fii->fi", matrices)  # a view of them
+        penalties = np.divide(self.alpha, self._n[:, np.newaxis] * np.square(self._spread[:, selected]))
+        diagonals += penalties
+        scale = 1.0 / np.sqrt(diagonals)
+        matrices = matrices * scale[:, :, np.newaxis] * scale[:, np.newaxis]
+        # No eigenvalue is below the least share of a penalty: often that is enough to know.
+        bounds = selected.size / (penalties * np.square(scale)).min(axis=1)
+        upper, _, traces = _factorise(matrices, with_inverse=bool((bounds > _RIDGE).any()))
+        sure = np.where(np.isfinite(traces), np.minimum(bounds, np.where(traces > 0, traces, np.inf)), np.inf) <= _RIDGE
+        upper[~sure] = np.eye(selected.size)
+        return scale * _solve(upper, right * scale[:, :, np.newaxis])[:, :, 0], sure
+
+    def _least_squares(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
+        """The coefficients without a penalty, likewise."""
+        matrices, right = self._system(selected)
+        diagonals = np.einsum("fii->fi", matrices)
+        diagonals[diagonals == 0] = 1.0  # features without variation have the coefficient 0
+        variances = np.square(self._spread[:, selected])
+        upper, inverse, traces = _factorise(matrices, with_inverse=True)
+        sizes = (diagonals * variances).sum(axis=1)
+        ranges = sizes * (np.square(inverse).sum(axis=2) / variances).sum(axis=1)
+        regular = (traces <= _WELL_CONDITIONED) & (ranges <= _RANGE)
+        upper[~regular] = np.eye(selected.size)
+        slopes, sure = _solve(upper, right)[:, :, 0], ~self._unsure[:, selected].any(axis=1)
+        for fold in np.flatnonzero(~regular & sure):
+            found = self._by_triangle(int(fold), selected)
+            sure[fold] = found is not None
+            slopes[fold] = 0.0 if found is None else found
+        return slopes, sure
+
+    @cached_property
+    def _triangles(self) -> list[FloatArray]:
+        """The triangular factor of each fold's training events, which has their singular values: far fewer rows."""
+        return [
+            np.linalg.qr(self._columns(fold, slice(None)) * np.append(self._spread[fold], 1.0), mode="r")
+            for fold in range(self.folds.n_folds)
+        ]
+
+    def _by_triangle(self, fold: int, selected: IntArray) -> FloatArray | None:
+        """The coefficients of nearly collinear features, None if scikit-learn's tolerance is too near to tell."""
+        from scipy.linalg import lstsq
+
+        triangle, tolerance = self._triangles[fold], _tolerance()
+        slopes, _, _, values = lstsq(triangle[:, selected], triangle[:, -1], cond=tolerance)
+        limit = tolerance * values[0]
+        return None if (np.abs(values - limit) <= 1e-6 * limit).any() else slopes * self._spread[fold, selected]
 
 
-def _has_wide_range(matrix: FloatArray, factor: Factor, spread: FloatArray) -> bool:
-    """Whether the eigenvalues, in the units of the features, are too far apart to be sure of scikit-learn's rank."""
-    inverse = np.einsum("ij,ij->j", factor.inverse, factor.inverse)
-    variances = spread**2
-    if float((np.diag(matrix) * variances).sum()) * float((inverse / variances).sum()) <= _RANGE:
-        return False
-    values = np.linalg.eigvalsh(spread[:, np.newaxis] * matrix * spread)
-    return bool(values[0] * _RANGE <= values[-1])
+@cache
+def _tolerance() -> float:
+    """scikit-learn's tolerance of singular values, as a share of the largest."""
+    from sklearn.linear_model import LinearRegression
+
+    return float(getattr(LinearRegression(), "tol", np.finfo(np.float64).eps))  # it came with scikit-learn 1.7
+
+
+def _factorise(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
+    from pqswarm.evaluation._linear_kernels import factorise_all
+
+    upper, traces = np.empty_like(matrices), np.empty(len(matrices))
+    inverse = np.ones_like(matrices) if with_inverse else np.empty((0, 0, 0))
+    factorise_all(matrices, upper, inverse, traces)
+    return upper, inverse, traces
+
+
+def _solve(upper: FloatArray, right: FloatArray) -> FloatArray:
+    from pqswarm.evaluation._linear_kernels import solve_all
+
+    found = np.empty_like(right)
+    solve_all(upper, right, found)
+    return found

@@ -15,7 +15,6 @@ from pqswarm.evaluation.classifiers import (
     NearestCentroidClassifier,
     QDAClassifier,
 )
-
 from pqswarm.evaluation.regressor import Regressor
 from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, RidgeRegressor
 
