@@ -1,4 +1,4 @@
-"""What every classifier must do, as checks that also the authors of other packages can run on theirs.
+"""What every classifier and regressor must do, as checks that also the authors of other packages can run on theirs.
 
 >>> from pqswarm.evaluation import CLASSIFIERS
 >>> from pqswarm.evaluation.conformance import check_classifier
@@ -21,8 +21,10 @@ from pqswarm.evaluation.base import SCALINGS, Scaling, scaled
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.cuda import DEVICES
 from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.regressor import Regressor
 
-__all__ = ["CHECKS", "check_classifier"]
+__all__ = ["CHECKS", "check_classifier", "check_regressor"]
 
 _Problem = tuple[FloatArray, AnyArray, Folds]
 
@@ -215,3 +217,41 @@ def check_classifier(classifier: type[Classifier] | Classifier) -> None:
     made = classifier() if isinstance(classifier, type) else classifier
     for check in CHECKS:
         check(made)
+
+
+def check_regressor(regressor: type[Regressor] | Regressor) -> None:
+    """Check that a regressor is equal to its copies, knows its estimator, and errs as its estimator does.
+
+    Parameters
+    ----------
+    regressor : type or Regressor
+        A class derived from :class:`Regressor`, checked with its defaults, or one with hyperparameters.
+
+    Raises
+    ------
+    AssertionError
+        With a message that says what is wrong.
+    """
+    made = regressor() if isinstance(regressor, type) else regressor
+    again = type(made)(json.loads(json.dumps(made.settings)))
+    require(again == made and hash(again) == hash(made), "settings do not give the same regressor again")
+    require(ForkingPickler.loads(ForkingPickler.dumps(made)) == made, "a copy in another process is not equal")
+    require(3 <= len(made.describe()) <= 160, "no short description")
+    require(type(made).from_estimator(made.estimator()) in (None, made), "its own estimator makes another regressor")
+    require(type(made).from_estimator(object()) is None, "anything is taken for its estimator")
+    for X, y, folds in _problems():
+        target = X[:, 0] - 2.0 * X[:, 1] ** 2 + 0.3 * np.unique(y, return_inverse=True)[1]
+        masks = _masks(X.shape[1])
+        for scoring in (None, *made.scorings):
+            for scaling in SCALINGS:
+                evaluator = made.evaluator(X, target, folds, scoring=scoring, scaling=scaling, n_jobs=2)
+                expected = GenericEvaluator(X, target, folds, made.estimator(), scoring, scaling=scaling, n_jobs=1)
+                errors, where = evaluator.errors(masks), f"scaling {scaling!r}, scoring {scoring!r}"
+                same = np.allclose(errors, expected.errors(masks), rtol=1e-9, atol=1e-12)
+                require(same and evaluator.is_loss == expected.is_loss, f"errors are not the estimator's: {where}")
+                single = np.concatenate([evaluator.errors(masks[row : row + 1]) for row in range(len(masks))])
+                require(np.array_equal(single, errors), f"errors depend on the batch: {where}")
+                folded = evaluator.fold_errors(masks)
+                require(np.array_equal(folded.mean(axis=1), errors), f"fold errors have another mean: {where}")
+                found, wanted = (each.predictions(masks[0]) for each in (evaluator, expected))
+                require(np.allclose(found, wanted, rtol=1e-8, atol=1e-9), f"predictions are not its own: {where}")
