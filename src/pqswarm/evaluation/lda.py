@@ -17,6 +17,7 @@ from pqswarm.evaluation.foldwise import EPSILON, Columns, Foldwise, Products, pr
 __all__ = ["LDAEvaluator", "LDAHyperparameters"]
 
 _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, as one of eigenvalues
+_FAR = 1e3  # standard deviations from the origin, beyond which solvers that do not centre events lose digits
 _HARDLY_VARIES = 1e-10  # below this share of a feature's size, its variation is rounding
 
 
@@ -105,6 +106,8 @@ class LDAEvaluator(ClassificationEvaluator):
         """The labels of each fold's test events, and in which folds rounding could not change one."""
         moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
         sure = ~moments.unsure[:, selected].any(axis=1)
+        if not by_svd:
+            sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
         systems = [self._system(fold, selected) if sure[fold] else None for fold in range(len(sure))]
         sure = np.array([system is not None for system in systems])
         means = moments.means[:, selected]
@@ -116,12 +119,15 @@ class LDAEvaluator(ClassificationEvaluator):
                 slopes[fold] = system.solve(means[fold])
         squares = means.transpose(0, 2, 1) @ slopes
         error = np.full(len(sure), product_error(len(self.data), selected.size))
+        if not by_svd:  # the other solvers do not centre the events, and round in proportion to their size
+            error *= (1.0 + moments.sizes[:, selected].max(axis=1)) ** 2
         used = slopes
         if by_svd:
             ranks = np.array([0 if system is None else system.rank for system in systems])
             kept, caution = moments.kept(squares, slopes, error, ranks)
             error *= caution
             sure &= error < np.inf
+            error[~sure] = 0.0
             some = np.flatnonzero((caution > 1.0) & sure)
             if some.size:
                 used = slopes.copy()
@@ -222,7 +228,7 @@ class _Moments:
         self.spread, self.reach = np.empty((n_folds, p)), np.empty((n_folds, p))
         self.means = np.zeros((n_folds, p, n_classes))
         self.varies, self.unsure = np.ones((2, n_folds, p), dtype=np.bool_)
-        self.shifts = np.empty((n_folds, p))
+        self.sizes, self.shifts = np.empty((2, n_folds, p))
         sizes = np.array([test.size for _, test in foldwise.splits])
         self.real = np.arange(sizes.max()) < sizes[:, np.newaxis]
         self.events = np.zeros((n_folds, p, int(sizes.max())))
@@ -252,7 +258,8 @@ class _Moments:
         reach = np.abs(self.events[fold]).max(axis=1)
         self.reach[fold] = np.maximum(reach, np.abs(self.means[fold]).max(axis=1))
         # Means, and scores far from the origin, are off by as much as this, in these units.
-        self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * largest / spread
+        self.sizes[fold] = largest / spread
+        self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Training events as deviations from the mean of their class, in units of their standard deviation."""
