@@ -35,7 +35,7 @@ class Foldwise:
 
     def largest(self, fold: int) -> FloatArray:
         """Return the largest absolute number of each feature."""
-        return self._largest[fold % len(self._largest)]
+        return np.asarray(self._largest[fold % len(self._largest)])
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
         """Return what scikit-learn predicts for the test events of the fold, when rounding could decide."""

@@ -105,7 +105,7 @@ class LDAEvaluator(ClassificationEvaluator):
     def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
         """The labels of each fold's test events, and in which folds rounding could not change one."""
         moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
-        sure = ~moments.unsure[:, selected].any(axis=1)
+        sure = np.logical_not(moments.unsure[:, selected].any(axis=1))
         if not by_svd:
             sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
         systems = [self._system(fold, selected) if sure[fold] else None for fold in range(len(sure))]
@@ -141,14 +141,13 @@ class LDAEvaluator(ClassificationEvaluator):
         np.put_along_axis(scores, best[:, np.newaxis], -np.inf, axis=1)
         doubt = _Doubt(systems, slopes, parts, error, moments.shifts[:, selected])
         unsure = highest - scores.max(axis=1) <= doubt.largest(moments.reach[:, selected])[:, np.newaxis]
-        fold, event = np.nonzero(unsure & moments.real & sure[:, np.newaxis])
-        if fold.size:
-            gaps = highest[fold, event][:, np.newaxis] - scores[fold, :, event]
-            near = (
-                events[fold, :, event] - moments.means[fold[:, np.newaxis], selected, best[fold, event][:, np.newaxis]]
-            )
-            wrong = (gaps <= doubt.bounds(fold, best[fold, event], near)).any(axis=1)
-            sure[fold[wrong]] = False
+        folds, events_there = np.nonzero(unsure & moments.real & sure[:, np.newaxis])
+        if folds.size:
+            among = best[folds, events_there]
+            gaps = highest[folds, events_there][:, np.newaxis] - scores[folds, :, events_there]
+            near = events[folds, :, events_there] - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
+            wrong = (gaps <= doubt.bounds(folds, among, near)).any(axis=1)
+            sure[folds[wrong]] = False
         return best, sure
 
     def _system(self, fold: int, selected: IntArray) -> "_System | None":

@@ -140,7 +140,7 @@ class LinearEvaluator(RegressionEvaluator):
         """The coefficients in units of the standard deviations, (folds, features), and in which folds they are sure."""
         matrices, right = self._system(selected)
         diagonals = np.einsum("fii->fi", matrices)  # a view of them
-        penalties = np.divide(self.alpha, self._n[:, np.newaxis] * np.square(self._spread[:, selected]))
+        penalties = (self.alpha or 0.0) / (self._n[:, np.newaxis] * np.square(self._spread[:, selected]))
         diagonals += penalties
         scale = 1.0 / np.sqrt(diagonals)
         matrices = matrices * scale[:, :, np.newaxis] * scale[:, np.newaxis]
@@ -162,7 +162,7 @@ class LinearEvaluator(RegressionEvaluator):
         ranges = sizes * (np.square(inverse).sum(axis=2) / variances).sum(axis=1)
         regular = (traces <= _WELL_CONDITIONED) & (ranges <= _RANGE)
         upper[~regular] = np.eye(selected.size)
-        slopes, sure = _solve(upper, right)[:, :, 0], ~self._unsure[:, selected].any(axis=1)
+        slopes, sure = _solve(upper, right)[:, :, 0], np.logical_not(self._unsure[:, selected].any(axis=1))
         for fold in np.flatnonzero(~regular & sure):
             found = self._by_triangle(int(fold), selected)
             sure[fold] = found is not None
@@ -173,7 +173,7 @@ class LinearEvaluator(RegressionEvaluator):
     def _triangles(self) -> list[FloatArray]:
         """The triangular factor of each fold's training events, which has their singular values: far fewer rows."""
         return [
-            np.linalg.qr(self._columns(fold, slice(None)) * np.append(self._spread[fold], 1.0), mode="r")
+            np.asarray(np.linalg.qr(self._columns(fold, slice(None)) * np.append(self._spread[fold], 1.0), mode="r"))
             for fold in range(self.folds.n_folds)
         ]
 

@@ -1,7 +1,7 @@
 """The classifiers and regressors by name: ours, and those of other packages."""
 
 import warnings
-from typing import Any, TypeVar
+from typing import Any
 
 from pqswarm._registry import Registry
 from pqswarm.errors import PqswarmError
@@ -20,7 +20,6 @@ from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, Ridge
 
 __all__ = ["CLASSIFIERS", "REGRESSORS", "find_classifier", "find_regressor"]
 
-_Member = TypeVar("_Member", Classifier, Regressor)
 
 _OURS: tuple[type[Classifier], ...] = (
     *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
@@ -55,7 +54,8 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    return _find(CLASSIFIERS, estimator)
+    found: Classifier | None = _find(CLASSIFIERS, estimator)
+    return found
 
 
 def find_regressor(estimator: Any) -> Regressor | None:
@@ -77,10 +77,11 @@ def find_regressor(estimator: Any) -> Regressor | None:
     >>> find_regressor(Ridge(2.0)).describe()
     'ridge regression with alpha 2'
     """
-    return _find(REGRESSORS, estimator)
+    found: Regressor | None = _find(REGRESSORS, estimator)
+    return found
 
 
-def _find(registry: Registry[type[_Member]], estimator: Any) -> _Member | None:
+def _find(registry: Registry[Any], estimator: Any) -> Any:
     for name in registry:
         try:
             member = registry[name]
@@ -89,5 +90,5 @@ def _find(registry: Registry[type[_Member]], estimator: Any) -> _Member | None:
             continue
         found = member.from_estimator(estimator)
         if found is not None:
-            return found  # type: ignore[return-value]
+            return found
     return None

@@ -1,7 +1,8 @@
 """The regressors that come with pqswarm."""
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
+
+import numpy as np
 
 from pqswarm._options import Parameters
 from pqswarm.evaluation.classifiers.k_nn import covered_metric
@@ -42,7 +43,7 @@ class KNNRegressor(Regressor):
         if type(estimator) is not KNeighborsRegressor or estimator.weights != "uniform":
             return None
         metric, k = covered_metric(estimator), estimator.n_neighbors
-        covered = metric is not None and isinstance(k, Integral) and not isinstance(k, bool) and 1 <= k <= 15
+        covered = metric is not None and isinstance(k, int | np.integer) and not isinstance(k, bool) and 1 <= k <= 15
         return cls({"n_neighbors": int(k), "metric": metric}) if covered else None
 
 
@@ -109,6 +110,6 @@ class RidgeRegressor(Regressor):
         if type(estimator) is not Ridge or estimator.positive or estimator.solver not in ("auto", "cholesky"):
             return None
         alpha = estimator.alpha
-        if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 <= alpha <= 1e300:
+        if isinstance(alpha, bool) or not (isinstance(alpha, int | float | np.number) and 0 <= alpha <= 1e300):
             return None
         return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)})
