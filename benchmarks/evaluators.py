@@ -16,6 +16,8 @@ import numpy as np
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from pqswarm.datasets import make_dataset
@@ -27,6 +29,7 @@ from pqswarm.evaluation import (
     GaussianNBEvaluator,
     KernelNBEvaluator,
     KNNEvaluator,
+    choose_evaluator,
     scaled,
 )
 
@@ -61,6 +64,19 @@ def compare_knn(X, y, folds, count):
             theirs = np.median([seconds(lambda m=m, k=model: cross_val_score(k, data[:, m], y, cv=folds)) for m in few])
             ours = np.median([seconds(lambda m=m, e=evaluator: e.errors(m[None])) for m in masks])
             print(f"  {metric:10} {size:3} features   {theirs * 1e3:8.1f}  {ours * 1e3:7.2f}  {theirs / ours:6.1f}x")
+
+
+def compare_pipelines(X, y, folds, count):
+    print("\nStandardScaler inside each fold, 20 features, ms per subset: cross_val_score, pqswarm, ratio")
+    masks = masks_of(20, count, seed=2)
+    for model in (KNeighborsClassifier(5), KNeighborsClassifier(5, p=1), GaussianNB()):
+        pipeline = make_pipeline(StandardScaler(), model)
+        evaluator = choose_evaluator(pipeline, X, y, folds, n_jobs=1).evaluator
+        evaluator.errors(masks[:1])
+        few = masks[: max(2, count // 4)]
+        theirs = np.median([seconds(lambda m=m, k=pipeline: cross_val_score(k, X[:, m], y, cv=folds)) for m in few])
+        ours = np.median([seconds(lambda m=m, e=evaluator: e.errors(m[None])) for m in masks])
+        print(f"  {model!s:28} {theirs * 1e3:8.1f}  {ours * 1e3:7.2f}  {theirs / ours:6.1f}x")
 
 
 def compare_naive_bayes(X, y, folds):
@@ -175,6 +191,7 @@ def main():
     folds = Folds.stratified(y)
     with threadpool_limits(1):
         compare_knn(X, y, folds, options.masks)
+        compare_pipelines(X, y, folds, options.masks)
         compare_naive_bayes(X, y, folds)
         compare_linear(X, y, folds, options.masks)
         compare_threads(X, y, folds)

@@ -3,8 +3,7 @@
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -14,8 +13,6 @@ import numpy as np
 from pqswarm.errors import PqswarmError
 
 __all__ = ["effective_jobs", "one_blas_thread"]
-
-_BLAS_LOCK = Lock()  # the limit on BLAS threads is the process's, not the caller's
 
 
 def effective_jobs(n_jobs: int | None) -> int:
@@ -43,8 +40,33 @@ def _blas(scipy_too: bool) -> Any:  # noqa: ARG001
     return ThreadpoolController()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep the linear algebra libraries from starting threads of their own, which would get in the way of ours."""
-    with _BLAS_LOCK, _blas("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
-        yield
+class _OneThread:
+    """The limit on BLAS threads, which is the process's: the first that asks for it sets it, the last ends it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _blas("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Keep the linear algebra libraries from starting threads of their own, which would get in the way of ours.
+
+    Any number of threads may be inside at once, each more than once.
+    """
+    return _ONE_THREAD

@@ -170,7 +170,7 @@ class Local(Tree):
     ("classifier", "check", "message"),
     [
         (Other, suite.check_predictions, "does not predict as the estimator"),
-        (Careless, suite.check_predictions, "does not predict as the estimator: scaling 'fold'"),
+        (Careless, suite.check_predictions, "does not predict as the estimator: scaling 'minmax'"),
         (Miscount, suite.check_predictions, "miscounts|empty"),
         (Threads, suite.check_threads, "depend on n_jobs"),
         (Loose, suite.check_estimator, "seed it"),

@@ -22,6 +22,7 @@ from pqswarm.evaluation import (
 from pqswarm.evaluation._knn_cuda import error_floors, mask_scales
 from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
 from pqswarm.evaluation.backend import CudaBackend
+from pqswarm.evaluation.base import SCALINGS
 from pqswarm.evaluation.cuda import DEVICES, MEMORY, check_device, pack_masks, pieces
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
@@ -229,7 +230,7 @@ class FakeGaussian(GaussianNBOnCuda):
 
 def test_doubtful_events_are_left_to_the_cpu():
     X, y, folds = dataset("wine")
-    for scaling in ("once", "fold", "none"):
+    for scaling in SCALINGS:
         evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
         masks = np.concatenate([np.eye(13, dtype=bool)[:3], random_masks(20, 13, 9)])
         np.testing.assert_array_equal(FakeGaussian(evaluator).counts(masks), evaluator.error_counts(masks))
@@ -237,7 +238,7 @@ def test_doubtful_events_are_left_to_the_cpu():
 
 @needs_gpu
 @pytest.mark.parametrize("name", ["wine", "breast-cancer", "pq"])
-@pytest.mark.parametrize("scaling", ["once", "fold", "none"])
+@pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("evaluator", EVALUATORS)
 def test_counts_are_those_of_the_cpu(evaluator, name, scaling):
     X, y, folds = dataset(name)

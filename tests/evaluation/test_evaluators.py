@@ -91,7 +91,7 @@ def test_bad_data(kind):
     broken = X.copy()
     broken[5, 2] = np.nan
     for arguments, message in [
-        ((broken, y, folds), "X must be finite, but feature 2 of event 5 is nan"),
+        ((broken, y, folds), "feature 2 of event 5 is (nan|NaN)"),
         ((X[:, 0], y, folds), "X must have one row per event"),
         ((X, y[:-1], folds), "y must hold one label for each of the 178 events"),
         ((X, np.zeros(178), folds), "at least two classes, but all labels are"),
@@ -283,8 +283,8 @@ def test_evaluators_can_be_sent_to_other_processes_and_used_by_many_threads():
 def test_a_feature_that_varies_in_the_test_events_only():
     X, y, folds = dataset("wine")
     X = X.copy()
-    X[:, 2] = 1e-300 * np.arange(178)
-    X[5, 2] = 1.0
+    X[:, 2] = 1e-14 * np.arange(178)
+    X[5, 2] = 1e90
     with pytest.raises(PqswarmError, match="feature 2 hardly varies among the training events of fold"):
         KNNEvaluator(X, y, folds, scaling="fold")
 

@@ -84,7 +84,10 @@ def test_ways_of_writing_the_same_are_the_same_plan():
         ('kind = "kernel-nb"\nbandwidth = 0.0', "bandwidth of KernelNBHyperparameters must be a number from"),
         ('kind = "kernel-nb"\nbandwidth = inf', "bandwidth of KernelNBHyperparameters must be a number from"),
         ('kind = "kernel-nb"\nbandwidth = "1"', "bandwidth of KernelNBHyperparameters must be a number from"),
-        ('kind = "k-nn"\nscaling = "twice"', "classifiers[0].scaling: must be 'once' or 'fold', not 'twice'"),
+        (
+            'kind = "k-nn"\nscaling = "twice"',
+            "classifiers[0].scaling: must be 'once', 'minmax', 'standard', 'robust' or 'fold', not",
+        ),
         ('kind = "k-nn"\ngrid_search = 1', "classifiers[0].grid_search: must be true or false, not 1"),
         ('kind = "estimator"', "estimator must be an import path such as sklearn.svm.LinearSVC"),
         ('estimator = "sklearn.svm.LinearSCV"', "classifiers[0]: unknown class of sklearn.svm 'LinearSCV': did you m"),

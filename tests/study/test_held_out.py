@@ -4,9 +4,10 @@ from math import inf
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
@@ -69,6 +70,19 @@ def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
     assert made == [(2, [30.0])]
     assert tested == [("k-NN", (30.0, 2)), ("NB", (30.0, 2))]
     assert contents(study_copy) == before
+
+
+@pytest.mark.parametrize(
+    ("scaling", "scaler"), [("fold", MinMaxScaler), ("standard", StandardScaler), ("robust", RobustScaler)]
+)
+def test_new_events_are_scaled_as_the_plan_says(events, scaling, scaler):
+    masks = {"all features": np.ones(99, dtype=bool), "some": np.arange(99) % 7 == 0}
+    problem = Problem(events.X(inf), events.y, np.arange(140) % 2, CLASSIFIERS["gaussian-nb"](), scaling)
+    new = make_dataset(5, inf, 1, "paper")
+    found = stages.evaluate_held_out("NB", problem, masks, events, new, (inf, 7), 1)
+    for name, mask in masks.items():
+        model = make_pipeline(scaler(), GaussianNB()).fit(events.X(inf)[:, mask], events.y)
+        assert found.errors[name] == (model.predict(new.X(inf)[:, mask]) != new.y).mean()
 
 
 def test_an_estimator_that_fails_on_new_events_only_is_named(events):

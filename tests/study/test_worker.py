@@ -113,8 +113,10 @@ def test_problems_are_told_apart_by_all_that_decides_errors(problems):
         replace(base, classifier=CLASSIFIERS["kernel-nb"]({"bandwidth": 0.004, "floor": 0.1})),
         replace(base, classifier=CLASSIFIERS["gaussian-nb"]()),
         replace(base, scaling="fold"),
+        replace(base, scaling="standard"),
+        replace(base, scaling="robust"),
         problems["k-NN"],
     ]
-    assert len({base.key, *(problem.key for problem in changed)}) == 9
+    assert len({base.key, *(problem.key for problem in changed)}) == 11
     copied = Problem(base.X.copy(), base.y.copy(), base.test_fold.copy(), nb(0.004), "once")
     assert copied.key == base.key

@@ -4,6 +4,7 @@ from pqswarm._options import Parameters, option, parameters
 from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
+from pqswarm.evaluation.choose import Choice, choose_evaluator
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.filters import FILTERS, Filter
 from pqswarm.evaluation.folds import Folds
@@ -21,12 +22,15 @@ from pqswarm.evaluation.qda import QDAEvaluator
 from pqswarm.evaluation.registry import CLASSIFIERS, REGRESSORS, find_classifier, find_regressor
 from pqswarm.evaluation.regression import RegressionEvaluator
 from pqswarm.evaluation.regressor import Regressor
+from pqswarm.evaluation.repeated import RepeatedEvaluator
+from pqswarm.evaluation.splits import Splits
 
 __all__ = [
     "CLASSIFIERS",
     "FILTERS",
     "METRICS",
     "REGRESSORS",
+    "Choice",
     "ClassificationEvaluator",
     "Classifier",
     "Evaluator",
@@ -47,6 +51,9 @@ __all__ = [
     "QDAEvaluator",
     "RegressionEvaluator",
     "Regressor",
+    "RepeatedEvaluator",
+    "Splits",
+    "choose_evaluator",
     "find_classifier",
     "find_regressor",
     "option",

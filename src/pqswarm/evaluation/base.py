@@ -3,20 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._threads import effective_jobs
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.evaluation.folds import Folds
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.folds import CrossValidation, Folds
+from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, check_scaling, scale, scaled
 
 __all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "check_labels", "scaled"]
 
-Scaling = Literal["once", "fold", "none"]
-SCALINGS: tuple[Scaling, ...] = ("once", "fold", "none")
 _LARGEST = 1e100  # keeps squares and their sums far from overflow
 
 
@@ -29,9 +28,10 @@ class Evaluator(ABC):
         Features.
     folds : Folds
         Which events are tested together.
-    scaling : {"once", "fold", "none"}
+    scaling : {"once", "minmax", "standard", "robust", "none"}
         Scale each feature to [0, 1] once, by its extremes over all events (our choice: the paper is
-        silent); for each fold anew, by its extremes over the training events; or not at all.
+        silent); for each fold anew by its training events, as MinMaxScaler, StandardScaler or RobustScaler
+        do; or not at all. ``"fold"`` is the earlier name of ``"minmax"``.
     n_jobs : int or None
         Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
         on it.
@@ -42,18 +42,22 @@ class Evaluator(ABC):
         Width of a mask.
     """
 
-    def __init__(self, X: npt.ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
-        if scaling not in SCALINGS:
-            raise unknown_name("scaling", scaling, SCALINGS)
-        self.data = check_features(X)
-        if not isinstance(folds, Folds):
+    takes_splits: ClassVar[bool] = False  # whether test sets may overlap, or leave events out
+    takes_nan = False  # whether values may be missing
+    folds: Folds
+
+    def __init__(self, X: npt.ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
+        self.scaling = check_scaling(scaling)
+        self.data = check_features(X, takes_nan=self.takes_nan)
+        allowed: type[CrossValidation] = CrossValidation if self.takes_splits else Folds
+        if not isinstance(folds, allowed):
+            splits = " or Splits.from_cv(cv, X, y)" if self.takes_splits else ""
             raise PqswarmError(
-                "folds must be Folds: make them with Folds.stratified(y) or Folds.from_splitter(cv, X, y)."
+                f"folds must be Folds: make them with Folds.stratified(y) or Folds.from_splitter(cv, X, y){splits}."
             )
         if len(folds) != len(self.data):
             raise PqswarmError(f"folds are of {len(folds)} events, but X has {len(self.data)}.")
-        self.folds = folds
-        self.scaling = scaling
+        self.folds = cast("Folds", folds)
         self.n_jobs = n_jobs
         effective_jobs(n_jobs)
         self.n_features = self.data.shape[1]
@@ -61,6 +65,15 @@ class Evaluator(ABC):
     @abstractmethod
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
         """Return the error of each subset, shape (m,), of masks of shape (m, n_features); lower is better."""
+
+    @abstractmethod
+    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset in each fold, shape (m, n_folds); their mean is the subset's error."""
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss, and not one minus a score."""
+        return False
 
     @abstractmethod
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
@@ -97,15 +110,18 @@ class Evaluator(ABC):
             raise PqswarmError("mask must be one mask that selects at least one feature.")
         return checked.ravel()
 
+    @property
+    def scales_folds(self) -> bool:
+        """Whether each fold sees the features in a scale of its own."""
+        return self.scaling in WITHIN_FOLDS
+
     def fold_data(self, fold: int) -> FloatArray:
         """Return the features as the classifier that tests `fold` sees them."""
-        if self.scaling == "none":
-            return self.data
-        fitted = self.data if self.scaling == "once" else self.data[self.folds.test_fold != fold]
         with np.errstate(over="ignore"):
-            result = scaled(self.data, fitted)
-        if not (np.abs(result) <= _LARGEST).all():
-            feature = int(np.argmin((np.abs(result) <= _LARGEST).all(axis=0)))
+            result = scale(self.data, self.folds.train(fold), self.scaling)
+        fits = (np.abs(result) <= _LARGEST) | np.isnan(result)
+        if not fits.all():
+            feature = int(np.argmin(fits.all(axis=0)))
             raise PqswarmError(
                 f"feature {feature} hardly varies among the training events of fold {fold}, but takes other values in "
                 f"its test events: leave it out, or use scaling='once'."
@@ -114,7 +130,7 @@ class Evaluator(ABC):
 
     def fold_views(self) -> list[FloatArray]:
         """Return the features as the classifier of each fold sees them; a single one if all see the same."""
-        return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scaling == "fold" else [0])]
+        return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]
 
     def in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
         """Do `work` on all items, which must not depend on each other, in `n_jobs` threads."""
@@ -174,37 +190,17 @@ class ClassificationEvaluator(Evaluator):
         """Return the error of each subset: the mean over the folds of the fold's error rate, 1 for an empty one."""
         return self.folds.mean_rates(self.error_counts(masks))
 
+    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error rate of each subset in each fold, shape (m, n_folds), 1 for an empty one."""
+        return self.error_counts(masks) / self.folds.sizes
+
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
         """Return the label that each event gets when its fold is tested, for confusion matrices."""
         predicted: AnyArray = self.classes[self._predict(self.checked_mask(mask)[np.newaxis])[0]]
         return predicted
 
 
-def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
-    """Scale each column of `data` so that the extremes of `fitted` become 0 and 1; constant columns become 0.
-
-    Parameters
-    ----------
-    data, fitted : ndarray of shape (n, p)
-        What to scale, and where to take the extremes from.
-
-    Returns
-    -------
-    ndarray of shape (n, p)
-        A new array.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scaled(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[1.0, 5.0], [5.0, 5.0]])).tolist()
-    [[0.0, 0.0], [0.5, 0.0]]
-    """
-    low = fitted.min(axis=0)
-    span = fitted.max(axis=0) - low
-    return np.ascontiguousarray((data - low) / np.where(span > 0, span, 1.0))
-
-
-def check_features(X: npt.ArrayLike) -> FloatArray:
+def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:
     """Return X as a contiguous float matrix, or raise an error that names what is wrong with it."""
     try:
         given = np.asarray(X)
@@ -215,11 +211,11 @@ def check_features(X: npt.ArrayLike) -> FloatArray:
         raise PqswarmError("X must hold real numbers, in rows of the same length.") from None
     if given.ndim != 2 or 0 in given.shape:
         raise PqswarmError(f"X must have one row per event and one column per feature, not shape {given.shape}.")
-    finite = np.isfinite(given)
+    finite = np.isfinite(given) | (takes_nan & np.isnan(given))
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise PqswarmError(f"X must be finite, but feature {column} of event {row} is {given[row, column]}.")
-    if np.abs(given).max() > _LARGEST:
+    if (np.abs(given) > _LARGEST).any():
         row, column = np.argwhere(np.abs(given) > _LARGEST)[0]
         raise PqswarmError(
             f"X must not exceed {_LARGEST:g}, but feature {column} of event {row} is {given[row, column]:g}: "

@@ -1,5 +1,6 @@
 """A partition of the events into folds: each fold is tested by a classifier trained on all others."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,11 +14,73 @@ from pqswarm._random import checked_seed, stream
 from pqswarm._typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Folds"]
+__all__ = ["CrossValidation", "Folds"]
+
+
+class CrossValidation(ABC):
+    """Pairs of training and test events; it can be handed to scikit-learn as `cv`."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of events, not of folds."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> IntArray:
+        """Test events of each fold."""
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds."""
+        return self.sizes.size
+
+    @abstractmethod
+    def train(self, fold: int) -> IntArray:
+        """Return the training events of a fold."""
+
+    @abstractmethod
+    def test(self, fold: int) -> IntArray:
+        """Return the test events of a fold."""
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: ARG002
+        """Yield (train, test) indices of each fold; the arguments are ignored."""
+        for fold in range(self.n_folds):
+            yield self.train(fold), self.test(fold)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Return the number of folds; the arguments are ignored."""
+        return self.n_folds
+
+    @abstractmethod
+    def partitions(self) -> "tuple[Folds, ...] | None":
+        """Return the partitions that the folds are, one after the other, or None if they are not such."""
+
+    def mean_rates(self, counts: IntArray) -> FloatArray:
+        """Return the mean over the folds of each fold's share of counted events, shape (m,), from counts, (m, n_folds).
+
+        Equal counts, in whatever folds of the same size, give equal rates to the last bit: sums are of integers, and
+        one division ends them.
+
+        Examples
+        --------
+        >>> Folds(np.array([0, 0, 1, 1, 1])).mean_rates(np.array([[1, 0], [2, 3]])).tolist()
+        [0.25, 1.0]
+        """
+        weights, whole = self._rate_weights
+        return np.asarray((counts.astype(weights.dtype) @ weights) / whole, dtype=np.float64)
+
+    @cached_property
+    def _rate_weights(self) -> tuple[AnyArray, int]:
+        """What a counted event of each fold weighs, and what all events weigh together, as integers."""
+        sizes = [int(size) for size in self.sizes]
+        whole = lcm(*sizes) * len(sizes)
+        # Beyond what a double holds exactly, Python's integers of any length, slower but as exact.
+        kind = np.int64 if whole < 2**53 else np.object_
+        return np.array([lcm(*sizes) // size for size in sizes], dtype=kind), whole
 
 
 @dataclass(frozen=True, eq=False)
-class Folds:
+class Folds(CrossValidation):
     """A partition of n events into folds.
 
     It can be handed to scikit-learn as `cv`.
@@ -136,37 +199,17 @@ class Folds:
         """Events in each fold."""
         return np.bincount(self.test_fold).astype(np.int64)
 
-    def mean_rates(self, counts: IntArray) -> FloatArray:
-        """Return the mean over the folds of each fold's share of counted events, shape (m,), from counts, (m, n_folds).
-
-        Equal counts, in whatever folds of the same size, give equal rates to the last bit: sums are of integers, and
-        one division ends them.
-
-        Examples
-        --------
-        >>> Folds(np.array([0, 0, 1, 1, 1])).mean_rates(np.array([[1, 0], [2, 3]])).tolist()
-        [0.25, 1.0]
-        """
-        weights, whole = self._rate_weights
-        return np.asarray((counts.astype(weights.dtype) @ weights) / whole, dtype=np.float64)
-
-    @cached_property
-    def _rate_weights(self) -> tuple[AnyArray, int]:
-        """What a counted event of each fold weighs, and what all events weigh together, as integers."""
-        sizes = [int(size) for size in self.sizes]
-        whole = lcm(*sizes) * len(sizes)
-        # Beyond what a double holds exactly, Python's integers of any length, slower but as exact.
-        kind = np.int64 if whole < 2**53 else np.object_
-        return np.array([lcm(*sizes) // size for size in sizes], dtype=kind), whole
-
     def __len__(self) -> int:
         return self.test_fold.size
 
-    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[IntArray, IntArray]]:  # noqa: ARG002
-        """Yield (train, test) indices of each fold; the arguments are ignored."""
-        for number in range(self.n_folds):
-            yield np.flatnonzero(self.test_fold != number), np.flatnonzero(self.test_fold == number)
+    def train(self, fold: int) -> IntArray:
+        """Return the events that are not in a fold, ascending."""
+        return np.flatnonzero(self.test_fold != fold)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Return the number of folds; the arguments are ignored."""
-        return self.n_folds
+    def test(self, fold: int) -> IntArray:
+        """Return the events of a fold, ascending."""
+        return np.flatnonzero(self.test_fold == fold)
+
+    def partitions(self) -> "tuple[Folds, ...]":
+        """Return itself alone."""
+        return (self,)

@@ -1,15 +1,22 @@
 """The cross-validated error of any scikit-learn estimator."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling
-from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling, check_features
+from pqswarm.evaluation.estimators import (
+    check_classes,
+    check_missing,
+    check_weighted_scorer,
+    check_weights,
+    weights_key,
+)
+from pqswarm.evaluation.folds import CrossValidation, Folds
 
 __all__ = ["GenericEvaluator", "first_line"]
 
@@ -21,14 +28,18 @@ class GenericEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs
-        See :class:`ClassificationEvaluator`.
+    X, y, scaling, n_jobs
+        See :class:`ClassificationEvaluator`. NaN in `X` is left to estimators that take it.
+    folds : Folds or Splits
+        Any cross-validation; the estimator is fitted to exactly the training sets that it gives.
     estimator : object
         A scikit-learn classifier or regressor; it is cloned, never fitted itself.
     scoring : str, callable or None
         None counts misclassified events, or takes 1 - R2 of a regressor. The error of a score is 1 - score
         (accuracy, F1, ...); that of a negated loss is the loss. With a scoring, and for regressors, the error of
         the empty subset is infinite.
+    sample_weight : array_like of shape (n_events,), optional
+        Weights of the events, in fitting and in the score.
 
     Examples
     --------
@@ -41,16 +52,20 @@ class GenericEvaluator(ClassificationEvaluator):
     True
     """
 
+    takes_splits = True
+    folds: Any
+
     def __init__(
         self,
         X: npt.ArrayLike,
         y: npt.ArrayLike,
-        folds: Folds,
+        folds: CrossValidation,
         estimator: Any,
         scoring: Any = None,
         *,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
+        sample_weight: npt.ArrayLike | None = None,
     ) -> None:
         from sklearn.base import is_classifier, is_regressor
         from sklearn.metrics import check_scoring
@@ -59,8 +74,13 @@ class GenericEvaluator(ClassificationEvaluator):
         self._classifies = known and is_classifier(estimator)
         if not (self._classifies or (known and is_regressor(estimator))):
             raise PqswarmError(f"estimator must be a scikit-learn classifier or regressor, not {estimator!r}.")
+        X = check_features(X, takes_nan=True)
+        if np.isnan(X).any():
+            check_missing(X, estimator, scaling)
+            self.takes_nan = True
         if self._classifies:
-            super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+            super().__init__(X, y, cast("Folds", folds), scaling=scaling, n_jobs=n_jobs)
+            check_classes(self.classes[self.labels])
             self.target = self.classes[self.labels]
         else:
             Evaluator.__init__(self, X, folds, scaling=scaling, n_jobs=n_jobs)
@@ -69,7 +89,13 @@ class GenericEvaluator(ClassificationEvaluator):
         self.scoring = scoring
         if isinstance(scoring, list | tuple | set | dict):
             raise PqswarmError(f"scoring must be one score, not several: {scoring!r}.")
-        self._scorer = check_scoring(estimator, scoring) if scoring is not None or not self._classifies else None
+        self._counts_errors = self._classifies and scoring is None and sample_weight is None
+        wanted = "accuracy" if self._classifies and scoring is None else scoring
+        self._scorer = None if self._counts_errors else check_scoring(estimator, wanted)
+        self._weights = None if sample_weight is None else check_weights(sample_weight, len(self.data))
+        self._fit_key = "" if self._weights is None else weights_key(estimator)
+        if self._weights is not None:
+            check_weighted_scorer(self._scorer, scoring)
         self._views = self.fold_views()
 
     @property
@@ -79,37 +105,62 @@ class GenericEvaluator(ClassificationEvaluator):
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
         """Return the error of each subset; see :class:`GenericEvaluator` for what an error is."""
-        if self._scorer is None:
+        if self._counts_errors:
             return super().errors(masks)
-        # A score of 0 may be better than others: the empty subset is worse than all.
-        return self._evaluate(masks, np.inf, self._score)
+
+        def mean(masks: BoolArray) -> FloatArray:
+            means = np.array([np.mean(row) for row in self._score(masks)])
+            return -means if self.is_loss else 1.0 - means
+
+        return self._evaluate(masks, self._of_nothing, mean)
+
+    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset in each fold, shape (m, n_folds)."""
+        if self._counts_errors:
+            return super().fold_errors(masks)
+
+        def each(masks: BoolArray) -> FloatArray:
+            return -self._score(masks) if self.is_loss else 1.0 - self._score(masks)
+
+        return self._evaluate(masks, np.full(self.folds.n_folds, self._of_nothing), each)
+
+    @property
+    def _of_nothing(self) -> float:
+        """The error of the empty subset: a score of 0 may be better than others, so that it is worse than all."""
+        return 1.0 if self._classifies and self.scoring is None else np.inf
 
     def _score(self, masks: BoolArray) -> FloatArray:
-        errors = np.empty(len(masks))
+        """Scores of each fold for each non-empty mask: shape (m, n_folds)."""
+        found = np.empty((len(masks), self.folds.n_folds))
         scorer: Any = self._scorer
 
+        def score(model: Any, X: FloatArray, test: IntArray) -> Any:
+            weights = {} if self._weights is None else {"sample_weight": self._weights[test]}
+            return scorer(model, X, self.target[test], **weights)
+
         def work(row: int) -> None:
-            scores = list(self._fit_folds(masks[row], lambda model, X, test: scorer(model, X, self.target[test])))
+            found[row] = scores = list(self._fit_folds(masks[row], score))
             if not np.isfinite(scores).all():
                 fold = int(np.argmin(np.isfinite(scores)))
                 raise PqswarmError(
-                    f"scoring {self.scoring or 'R2'!r} gives {scores[fold]} on fold {fold} of "
-                    f"{self.folds.sizes[fold]} events, with features {np.flatnonzero(masks[row]).tolist()}: use "
-                    f"other folds or another scoring."
+                    f"scoring {self.scoring or ('accuracy' if self._classifies else 'R2')!r} gives {scores[fold]} on "
+                    f"fold {fold} of {self.folds.sizes[fold]} events, with features "
+                    f"{np.flatnonzero(masks[row]).tolist()}: use other folds or another scoring."
                 )
-            errors[row] = -np.mean(scores) if self.is_loss else 1.0 - np.mean(scores)
 
         self.in_threads(work, list(range(len(masks))))
-        return errors
+        return found
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold; only for classifiers without a scoring."""
-        if self._scorer is not None:
+        """Return the misclassified events of each fold; only for classifiers without a scoring, and without weights."""
+        if not self._counts_errors:
             raise PqswarmError("error counts exist only for classifiers without a scoring: use errors.")
         return super().error_counts(masks)
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
-        """Return what is predicted for each event when its fold is tested."""
+        """Return what is predicted for each event when its fold is tested; only if each is tested once."""
+        if len(self.folds.partitions() or ()) != 1:
+            raise PqswarmError("predictions exist only where each event is tested once: use errors or error_counts.")
         if self._classifies:
             return super().predictions(mask)
         predicted = np.empty_like(self.target)
@@ -123,26 +174,44 @@ class GenericEvaluator(ClassificationEvaluator):
 
         for number, (train, test) in enumerate(self.folds.split()):
             data = self._views[number % len(self._views)][:, mask]
+            weights = {} if self._weights is None else {self._fit_key: self._weights[train]}
             try:
-                found = use(clone(self.estimator).fit(data[train], self.target[train]), data[test], test)
+                found = use(clone(self.estimator).fit(data[train], self.target[train], **weights), data[test], test)
             except Exception as error:  # the code of others may fail in any way
                 what = f"{type(self.estimator).__name__} cannot be used with features {np.flatnonzero(mask).tolist()}"
                 raise PqswarmError(f"{what}: {first_line(error)}") from error
             yield found
 
+    def _labels_of_folds(self, mask: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield the test events of each fold, and what they are taken for, as positions in `classes`."""
+
+        def predict(model: Any, X: FloatArray, test: IntArray) -> tuple[IntArray, IntArray]:
+            labels = np.asarray(model.predict(X))
+            places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
+            unknown = labels[self.classes[places] != labels]
+            if unknown.size:
+                raise PqswarmError(f"it predicts {unknown.tolist()[0]!r}, which is not a label of y.")
+            return test, places
+
+        return self._fit_folds(mask, predict)
+
+    def _counts(self, masks: BoolArray) -> IntArray:
+        counts = np.empty((len(masks), self.folds.n_folds), dtype=np.int64)
+
+        def work(row: int) -> None:
+            counts[row] = [
+                np.count_nonzero(places != self.labels[test]) for test, places in self._labels_of_folds(masks[row])
+            ]
+
+        self.in_threads(work, list(range(len(masks))))
+        return counts
+
     def _predict(self, masks: BoolArray) -> IntArray:
         predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
 
         def work(row: int) -> None:
-            def predict(model: Any, X: FloatArray, test: IntArray) -> None:
-                labels = np.asarray(model.predict(X))
-                places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
-                unknown = labels[self.classes[places] != labels]
-                if unknown.size:
-                    raise PqswarmError(f"it predicts {unknown.tolist()[0]!r}, which is not a label of y.")
+            for test, places in self._labels_of_folds(masks[row]):
                 predicted[row, test] = places
-
-            list(self._fit_folds(masks[row], predict))
 
         self.in_threads(work, list(range(len(masks))))
         return predicted

@@ -75,7 +75,7 @@ class KNNEvaluator(ExactEvaluator):
         self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
         self.metric_number = METRICS.index(metric)
         # One view of the data if all folds share it, else one for each fold.
-        self.views = [View(data, fold if scaling == "fold" else -1) for fold, data in enumerate(self.fold_views())]
+        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(self.fold_views())]
         self.least_training = smallest
         self._backend = KNNOnCpu(self)
         if device == "cuda":

@@ -2,13 +2,14 @@
 
 from collections import OrderedDict
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator
+from pqswarm.evaluation.base import Evaluator
 
 __all__ = ["Memo"]
 
@@ -44,7 +45,7 @@ class Memo:
     (5, 4)
     """
 
-    def __init__(self, evaluator: ClassificationEvaluator, max_entries: int = 1_000_000) -> None:
+    def __init__(self, evaluator: Evaluator, max_entries: int = 1_000_000) -> None:
         if not isinstance(max_entries, int | np.integer) or max_entries < 1:
             raise PqswarmError(f"max_entries must be an integer of at least 1, not {max_entries!r}.")
         self.evaluator = evaluator
@@ -79,8 +80,18 @@ class Memo:
         return np.array([known[key] for key in keys], dtype=np.float64)
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
-        """Return the misclassified events of each fold, not from memory."""
-        return self.evaluator.error_counts(masks)
+        """Return the misclassified events of each fold, not from memory; only where errors are counted."""
+        counted: Any = self.evaluator
+        return np.asarray(counted.error_counts(masks))
+
+    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset in each fold, not from memory; see :meth:`Evaluator.fold_errors`."""
+        return self.evaluator.fold_errors(masks)
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss, and not one minus a score."""
+        return self.evaluator.is_loss
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
         """Return the predicted label of each event, not from memory."""

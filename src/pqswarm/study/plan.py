@@ -63,8 +63,9 @@ class ClassifierPlan(_Plan):
         Its hyperparameters, which in a file may also stand beside `kind`; those not named have their defaults. Any
         classifier of scikit-learn is planned by its import path, ``estimator = "sklearn.svm.LinearSVC"``, in place
         of `kind`, and `parameters` are its own then.
-    scaling : {"once", "fold"}
-        Whether features are scaled to [0, 1] by all events or by the training events of each fold.
+    scaling : {"once", "minmax", "standard", "robust"}
+        Whether features are scaled to [0, 1] by all events, or by the training events of each fold, to [0, 1], by mean
+        and standard deviation, or by median and quartiles; ``"fold"`` is the earlier name of ``"minmax"``.
     grid_search : bool
         Whether to search the grid of hyperparameters also if they are given, for the figure.
 
@@ -78,7 +79,7 @@ class ClassifierPlan(_Plan):
     name: Name
     kind: str
     parameters: dict[str, Any] = {}
-    scaling: Literal["once", "fold"] = "once"
+    scaling: Literal["once", "minmax", "standard", "robust", "fold"] = "once"
     grid_search: Annotated[bool, Field(strict=True)] = True
 
     @model_validator(mode="before")

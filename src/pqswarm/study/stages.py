@@ -10,6 +10,7 @@ from pqswarm._typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
+from pqswarm.evaluation.scaling import scale
 from pqswarm.study.findings import ALL_FEATURES, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.plan import ClassifierPlan, StudyPlan
 from pqswarm.study.problem import Problem
@@ -82,11 +83,14 @@ def evaluate_held_out(
     """
     level, seed = at
     train, test = data.X(level), new.X(level)
+    if problem.scaling == "once":
+        train, test = scaled(train, train), scaled(test, train)
+    else:
+        both = scale(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
+        train, test = both[: len(train)], both[len(train) :]
     subsets = np.stack(list(masks.values()))
     try:
-        predicted = problem.classifier.predict_new(
-            scaled(train, train), problem.y, scaled(test, train), subsets, n_jobs=jobs
-        )
+        predicted = problem.classifier.predict_new(train, problem.y, test, subsets, n_jobs=jobs)
     except PqswarmError as error:
         raise PqswarmError(f"{name} fails on held-out data (seed {seed}): {error}") from error
     rates = (predicted != new.y).mean(axis=1)

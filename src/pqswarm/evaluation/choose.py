@@ -1,0 +1,217 @@
+"""Which evaluator stands for an estimator: an exact one where there is one, else fitting as usual; and why."""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import AnyArray, BoolArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.base import Evaluator, check_features, check_labels
+from pqswarm.evaluation.estimators import check_classes, pipeline_steps
+from pqswarm.evaluation.folds import CrossValidation, Folds
+from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.registry import find_classifier, find_regressor
+from pqswarm.evaluation.repeated import RepeatedEvaluator
+from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
+
+__all__ = ["Choice", "choose_evaluator"]
+
+_MOST_BYTES = 4 * 2**30  # of scaled copies of the features
+_SLOW = 0.5  # seconds: then one subset says enough
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """An evaluator, and why it was chosen.
+
+    Attributes
+    ----------
+    evaluator : Evaluator
+        The evaluator.
+    reason : str
+        Its name and why it was chosen, in a sentence.
+    """
+
+    evaluator: Evaluator
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The name of the evaluator; of that of each partition, where there are several."""
+        parts = getattr(self.evaluator, "parts", (self.evaluator,))
+        return type(parts[0]).__name__
+
+    def measure(self) -> float:
+        """Return how many seconds a subset of half the features takes, from at most three, evaluated once.
+
+        The first of them also makes what is made once, such as compiled code, and counts only if it is slow.
+        """
+        return self._seconds
+
+    @cached_property
+    def _seconds(self) -> float:
+        rng = np.random.Generator(np.random.PCG64(0))
+        n = self.evaluator.n_features
+        masks = np.zeros((3, n), dtype=np.bool_)
+        for mask in masks:
+            mask[rng.permutation(n)[: (n + 1) // 2]] = True
+        first = self._time(masks[:1])
+        return first if first > _SLOW and self.name == "GenericEvaluator" else self._time(masks[1:]) / 2
+
+    def _time(self, masks: BoolArray) -> float:
+        start = time.perf_counter()
+        self.evaluator.errors(masks)
+        return time.perf_counter() - start
+
+
+def choose_evaluator(
+    estimator: Any,
+    X: npt.ArrayLike,
+    y: npt.ArrayLike,
+    splits: CrossValidation,
+    *,
+    scoring: Any = None,
+    sample_weight: npt.ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> Choice:
+    """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
+
+    An exact evaluator stands for a bare estimator, and for a pipeline of MinMaxScaler, StandardScaler or RobustScaler,
+    as they are by default, and the estimator. The splits must be one or several partitions.
+
+    Parameters
+    ----------
+    estimator : object
+        A scikit-learn classifier or regressor, or a pipeline that ends with one.
+    X : array_like of shape (n_events, n_features)
+        Features.
+    y : array_like of shape (n_events,)
+        Labels, or targets of a regression.
+    splits : Splits or Folds
+        Cross-validation.
+    scoring : str, callable or None
+        See :class:`GenericEvaluator`.
+    sample_weight : array_like of shape (n_events,), optional
+        Weights of the events, in fitting and in the score.
+    n_jobs : int or None
+        Threads; see :class:`Evaluator`.
+
+    Returns
+    -------
+    Choice
+        With ``.evaluator``, ``.reason`` and ``.measure()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), KNeighborsClassifier(5))
+    >>> choose_evaluator(model, X, y, Folds.stratified(y)).reason
+    'KNNEvaluator: exact for 5 nearest neighbours by Euclidean distance, scaled by StandardScaler inside each fold.'
+    """
+    from sklearn.base import is_classifier
+
+    if not isinstance(splits, CrossValidation):
+        raise PqswarmError("splits must be Splits or Folds: make them with Splits.from_cv(cv, X, y).")
+    classifies = hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)
+    data = check_features(X, takes_nan=True)
+    if classifies:
+        classes, labels = check_labels(y, len(data))
+        check_classes(classes[labels])
+    road = _Road.of(estimator, classifies, scoring)
+    against = [road.obstacle] if road.obstacle else []
+    if sample_weight is not None:
+        against.append("events have weights")
+    if np.isnan(data).any():
+        against.append("X has NaN")
+    partitions = splits.partitions()
+    if partitions is None:
+        name = getattr(splits, "name", "the splits")
+        against.append(f"the splits of {name} are not partitions, each fold trained on all others")
+    elif (needed := _bytes_of_copies(data, partitions, road.scaling)) > _MOST_BYTES:
+        against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
+    if against or partitions is None:
+        generic = GenericEvaluator(
+            data, y, splits, estimator, scoring, scaling="none", n_jobs=n_jobs, sample_weight=sample_weight
+        )
+        return Choice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
+    options: dict[str, Any] = {"scaling": road.scaling, "n_jobs": n_jobs}
+    if not classifies:
+        options["scoring"] = scoring
+    parts = [road.exact.evaluator(data, y, folds, **options) for folds in partitions]
+    evaluator = parts[0] if len(parts) == 1 else RepeatedEvaluator(parts, splits)
+    by = f", scaled by {road.scaler} inside each fold" if road.scaler else ""
+    times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
+    return Choice(evaluator, f"{type(parts[0]).__name__}: exact for {road.exact.describe()}{by}{times}.")
+
+
+@dataclass(frozen=True)
+class _Road:
+    """What an estimator is to the exact evaluators: a classifier or regressor and a scaler, or an obstacle."""
+
+    exact: Any = None
+    scaling: Scaling = "none"
+    scaler: str = ""
+    obstacle: str = ""
+
+    @classmethod
+    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_Road":
+        from sklearn.pipeline import Pipeline
+
+        steps = [step for _, step in pipeline_steps(estimator)]
+        if isinstance(estimator, Pipeline) and (type(estimator) is not Pipeline or not steps):
+            return cls(obstacle=f"{_in_words(estimator)} is not scikit-learn's own Pipeline")
+        *before, last = steps
+        exact: Any = find_classifier(last) if classifies else find_regressor(last)
+        if exact is None:
+            return cls(obstacle=f"there is no exact evaluator for {_in_words(last)}")
+        known = (None, "accuracy") if classifies else (None, *exact.scorings)
+        if not any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known):
+            return cls(obstacle=f"the exact evaluator does not score by {_in_words(scoring)}")
+        if not before:
+            return cls(exact)
+        scaling = _scaling_of(before[0])
+        if len(before) > 1:
+            return cls(obstacle=f"the pipeline has {len(before)} steps before {type(last).__name__}")
+        if scaling is None:
+            kind = "has options that no exact evaluator knows" if _is_scaler(before[0]) else "is not a scaler"
+            return cls(obstacle=f"{_in_words(before[0])} {kind}")
+        return cls(exact, scaling, type(before[0]).__name__)
+
+
+def _scaling_of(step: Any) -> Scaling | None:
+    """The scaling that a step of a pipeline is, or None: another transformer, or a scaler with options."""
+    from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
+    if type(step) is MinMaxScaler and tuple(step.feature_range) == (0, 1) and not step.clip:
+        return "minmax"
+    if type(step) is StandardScaler and step.with_mean and step.with_std:
+        return "standard"
+    if type(step) is RobustScaler and step.with_centering and step.with_scaling and not step.unit_variance:
+        return "robust" if tuple(step.quantile_range) == (25.0, 75.0) else None
+    return None
+
+
+def _is_scaler(step: Any) -> bool:
+    from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
+    return type(step) in (MinMaxScaler, StandardScaler, RobustScaler)
+
+
+def _bytes_of_copies(data: AnyArray, partitions: tuple[Folds, ...], scaling: Scaling) -> int:
+    """Memory of the features as each fold sees them, in double and single precision."""
+    copies = sum(folds.n_folds for folds in partitions) if scaling in WITHIN_FOLDS else len(partitions)
+    return copies * data.nbytes * 3 // 2
+
+
+def _in_words(thing: Any) -> str:
+    """What something is, in one short line."""
+    text = " ".join(repr(thing).split())
+    return text if len(text) <= 80 else f"{type(thing).__name__}(...)"

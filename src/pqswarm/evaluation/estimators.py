@@ -1,0 +1,112 @@
+"""What a scikit-learn estimator takes: missing values, weights, labels."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import AnyArray, FloatArray
+from pqswarm.errors import PqswarmError
+
+__all__ = [
+    "check_classes",
+    "check_missing",
+    "check_weighted_scorer",
+    "check_weights",
+    "pipeline_steps",
+    "takes_missing",
+    "weights_key",
+]
+
+
+def pipeline_steps(estimator: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the steps of a pipeline that do something, or the estimator alone, without a name."""
+    from sklearn.pipeline import Pipeline
+
+    if not isinstance(estimator, Pipeline):
+        yield "", estimator
+        return
+    for name, step in estimator.steps:
+        if step is not None and step != "passthrough":
+            yield name, step
+
+
+def takes_missing(estimator: Any) -> bool:
+    """Whether an estimator takes NaN by its own tags; a pipeline if each step does that the NaN reach."""
+    from sklearn.utils import get_tags
+
+    for _, step in pipeline_steps(estimator):
+        try:
+            tags = get_tags(step)
+            takes = bool(tags.input_tags.allow_nan or tags.no_validation)
+        except Exception:  # noqa: BLE001 - an estimator of others without tags
+            takes = False
+        if not takes:
+            return False
+        module = type(step).__module__
+        if not module.startswith("sklearn.preprocessing") or type(step).__name__ == "FunctionTransformer":
+            return True  # an imputer, say; scalers hand NaN on
+    return True
+
+
+def check_missing(X: FloatArray, estimator: Any, scaling: str) -> None:
+    """Raise an error that names the first feature with NaN, unless the estimator takes it."""
+    row, column = np.argwhere(np.isnan(X))[0]
+    where = f"feature {column} of event {row} is NaN"
+    if not takes_missing(estimator):
+        name = type(list(pipeline_steps(estimator))[-1][1]).__name__
+        raise PqswarmError(
+            f"{where}, which {name} does not take: put an imputer before it, such as make_pipeline(SimpleImputer(), "
+            f"{name}()), or take an estimator that does, such as HistGradientBoostingClassifier."
+        )
+    if scaling != "none":
+        raise PqswarmError(f"{where}: use scaling='none', and scale inside a pipeline where that is needed.")
+
+
+def check_classes(y: AnyArray) -> None:
+    """Raise scikit-learn's own error if labels are numbers of a regression."""
+    from sklearn.utils.multiclass import check_classification_targets
+
+    if y.dtype.kind != "f":
+        return
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise PqswarmError(str(error)) from None
+
+
+def check_weights(sample_weight: npt.ArrayLike, n: int) -> FloatArray:
+    """Return the weights of the events, or raise an error that says what they must be."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise PqswarmError(f"sample_weight must hold a finite number of at least 0 for each of the {n} events of X.")
+    return weights
+
+
+def weights_key(estimator: Any) -> str:
+    """Return the argument of `fit` that takes the weights: that of the last step of a pipeline."""
+    from sklearn.pipeline import Pipeline
+
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return f"{name}__{weights_key(last)}"
+    if not _takes(estimator.fit, "sample_weight"):
+        raise PqswarmError(f"{type(estimator).__name__} does not take sample_weight: leave it out.")
+    return "sample_weight"
+
+
+def check_weighted_scorer(scorer: Any, scoring: Any) -> None:
+    """Raise an error if a score cannot be weighted."""
+    if not _takes(getattr(scorer, "_score_func", scorer), "sample_weight"):
+        raise PqswarmError(f"scoring {scoring!r} does not take sample_weight: leave it out, or take another score.")
+
+
+def _takes(function: Any, name: str) -> bool:
+    """Whether a function has an argument of that name, or takes any."""
+    known = inspect.signature(function).parameters
+    return name in known or any(one.kind is one.VAR_KEYWORD for one in known.values())

@@ -1,0 +1,75 @@
+"""Several partitions of the same events, each with an evaluator of its own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator
+from pqswarm.evaluation.folds import CrossValidation
+
+__all__ = ["RepeatedEvaluator"]
+
+
+class RepeatedEvaluator(Evaluator):
+    """The error over several partitions of the events: the mean over all their folds.
+
+    Parameters
+    ----------
+    parts : sequence of Evaluator
+        One for each partition, of the same data.
+    splits : CrossValidation
+        The folds of all partitions, in the same order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import RepeatedStratifiedKFold
+    >>> from pqswarm.evaluation import GaussianNBEvaluator, Splits
+    >>> X, y = load_wine(return_X_y=True)
+    >>> splits = Splits.from_cv(RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0), X, y)
+    >>> parts = [GaussianNBEvaluator(X, y, folds) for folds in splits.partitions()]
+    >>> RepeatedEvaluator(parts, splits).error_counts(np.ones((1, 13), dtype=bool)).shape
+    (1, 10)
+    """
+
+    takes_splits = True
+    folds: Any
+
+    def __init__(self, parts: Sequence[Evaluator], splits: CrossValidation) -> None:
+        if not parts or sum(part.folds.n_folds for part in parts) != splits.n_folds:
+            raise PqswarmError("parts must be one evaluator for each partition of the splits.")
+        super().__init__(parts[0].data, splits, scaling=parts[0].scaling, n_jobs=parts[0].n_jobs)
+        self.parts = tuple(parts)
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss, and not one minus a score."""
+        return self.parts[0].is_loss
+
+    def error_counts(self, masks: npt.ArrayLike) -> IntArray:
+        """Return the misclassified events of each fold, shape (m, n_folds); of an empty subset all of them."""
+        counts = []
+        for part in self.parts:
+            if not isinstance(part, ClassificationEvaluator):
+                raise PqswarmError("error counts exist only for classifiers: use errors.")
+            counts.append(part.error_counts(masks))
+        return np.concatenate(counts, axis=1)
+
+    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over all folds of all partitions."""
+        if isinstance(self.parts[0], ClassificationEvaluator):
+            return np.asarray(self.folds.mean_rates(self.error_counts(masks)))
+        return np.array([np.mean(row) for row in self.fold_errors(masks)])
+
+    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset in each fold of each partition, shape (m, n_folds)."""
+        return np.concatenate([part.fold_errors(masks) for part in self.parts], axis=1)
+
+    def predictions(self, mask: npt.ArrayLike) -> AnyArray:  # noqa: ARG002
+        """Refuse, since each event is predicted once in each partition: ask one of `parts`."""
+        raise PqswarmError("events are predicted once in each partition: ask the evaluator of one, in parts.")

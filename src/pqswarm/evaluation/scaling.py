@@ -1,0 +1,99 @@
+"""Scale features: once by all events, or inside each fold by its training events alone."""
+
+from typing import Literal
+
+import numpy as np
+
+from pqswarm._typing import FloatArray, IntArray
+from pqswarm.errors import unknown_name
+
+__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "check_scaling", "scale", "scaled"]
+
+Scaling = Literal["once", "minmax", "standard", "robust", "none", "fold"]
+SCALINGS: tuple[Scaling, ...] = ("once", "minmax", "standard", "robust", "none")
+"""How features can be scaled; ``"fold"`` is the earlier name of ``"minmax"``."""
+
+WITHIN_FOLDS: tuple[Scaling, ...] = ("minmax", "standard", "robust")
+"""Those that learn from the training events of each fold."""
+
+_NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn leaves features of a smaller span as wide as they are
+
+
+def check_scaling(scaling: Scaling) -> Scaling:
+    """Return the scaling by its present name, or raise an error that lists all."""
+    if scaling == "fold":
+        return "minmax"
+    if scaling not in SCALINGS:
+        raise unknown_name("scaling", scaling, SCALINGS)
+    return scaling
+
+
+def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
+    """Return the features as a classifier sees them that is trained on the events `train`.
+
+    Parameters
+    ----------
+    data : ndarray of shape (n, p)
+        Features.
+    train : ndarray of int
+        Training events.
+    scaling : {"once", "minmax", "standard", "robust", "none"}
+        As scikit-learn's MinMaxScaler, StandardScaler or RobustScaler by the training events; ``"once"`` goes by the
+        extremes of all events.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        A new array, but for ``"none"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data, train = np.array([[1.0], [3.0], [9.0]]), np.array([0, 1])
+    >>> {how: scale(data, train, how).ravel().tolist() for how in ("minmax", "standard", "robust")}
+    {'minmax': [0.0, 1.0, 4.0], 'standard': [-1.0, 1.0, 7.0], 'robust': [-1.0, 1.0, 7.0]}
+    """
+    chosen = check_scaling(scaling)
+    if chosen == "none":
+        return data
+    if chosen == "once":
+        return scaled(data, data)
+    fitted = data[train]
+    if chosen == "standard":
+        from sklearn.preprocessing import StandardScaler  # its rule for nearly constant features is its own
+
+        return np.ascontiguousarray(StandardScaler().fit(fitted).transform(data))
+    if chosen == "robust":
+        low, high = np.percentile(fitted, (25.0, 75.0), axis=0)
+        return np.ascontiguousarray((data - np.median(fitted, axis=0)) / _span(high - low))
+    low = fitted.min(axis=0)
+    return np.ascontiguousarray((data - low) / _span(fitted.max(axis=0) - low))
+
+
+def _span(span: FloatArray) -> FloatArray:
+    """What to divide by: 1 in place of spans that are nothing but rounding."""
+    return np.where(span < _NO_SPAN, 1.0, span)
+
+
+def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
+    """Scale each column of `data` so that the extremes of `fitted` become 0 and 1; constant columns become 0.
+
+    Parameters
+    ----------
+    data, fitted : ndarray of shape (n, p)
+        What to scale, and where to take the extremes from.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        A new array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scaled(np.array([[1.0, 5.0], [3.0, 5.0]]), np.array([[1.0, 5.0], [5.0, 5.0]])).tolist()
+    [[0.0, 0.0], [0.5, 0.0]]
+    """
+    low = fitted.min(axis=0)
+    span = fitted.max(axis=0) - low
+    return np.ascontiguousarray((data - low) / np.where(span > 0, span, 1.0))

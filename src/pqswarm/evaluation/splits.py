@@ -1,0 +1,150 @@
+"""Cross-validation of any kind: repeated, shuffled, grouped, time series, hold-out, or a list of one's own."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.folds import CrossValidation, Folds
+
+__all__ = ["Splits"]
+
+
+class Splits(CrossValidation):
+    """Any sequence of training and test sets.
+
+    Test sets may overlap and leave events out, and a training set may be anything. It can be handed to scikit-learn as
+    `cv`.
+
+    Parameters
+    ----------
+    pairs : iterable of (train, test)
+        Indices of the training and test events of each split, or masks over all events.
+    n_events : int
+        How many events there are.
+    name : str
+        What makes the splits, for sentences.
+
+    Examples
+    --------
+    >>> splits = Splits([([0, 1, 2], [3]), ([1, 2, 3], [0, 3])], n_events=4)
+    >>> splits.n_folds, splits.sizes.tolist(), splits.partitions() is None
+    (2, [1, 2], True)
+    """
+
+    def __init__(
+        self, pairs: Iterable[tuple[npt.ArrayLike, npt.ArrayLike]], n_events: int, name: str = "the given list"
+    ) -> None:
+        self.n_events = n_events
+        self.name = name
+        self._tests: list[IntArray] = []
+        self._trains: list[IntArray | None] = []  # None: all but the test events, ascending
+        self._complementary: list[bool] = []
+        for number, pair in enumerate(pairs):
+            try:
+                given_train, given_test = pair
+            except (TypeError, ValueError):
+                raise PqswarmError(
+                    f"split {number} must be a pair of training and test indices, not {pair!r}."
+                ) from None
+            train = self._checked(given_train, f"the training set of split {number}")
+            test = self._checked(given_test, f"the test set of split {number}")
+            rest = np.delete(np.arange(n_events), test)
+            unique = np.unique(test).size == test.size
+            self._complementary.append(unique and np.array_equal(np.sort(train), rest))
+            self._tests.append(test)
+            self._trains.append(None if np.array_equal(train, rest) else train)
+        if not self._tests:
+            raise PqswarmError(f"{name} has no splits: give at least one pair of training and test indices.")
+
+    def _checked(self, given: npt.ArrayLike, what: str) -> IntArray:
+        """The indices of a set of events."""
+        indices = np.asarray(given)
+        if indices.dtype == np.bool_ and indices.shape == (self.n_events,):
+            indices = np.flatnonzero(indices)
+        if indices.ndim != 1 or indices.size == 0:
+            raise PqswarmError(f"{what} must be a list of events that is not empty.")
+        if indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= self.n_events:
+            raise PqswarmError(f"{what} must hold indices from 0 to {self.n_events - 1}.")
+        return indices.astype(np.int64)
+
+    @classmethod
+    def from_cv(
+        cls, cv: Any, X: npt.ArrayLike, y: npt.ArrayLike, groups: Any = None, *, classifier: bool = False
+    ) -> "Splits":
+        """Make the splits of scikit-learn's `cv`.
+
+        Parameters
+        ----------
+        cv : int, splitter, iterable or None
+            As in scikit-learn: a number of folds, an object with a method ``split``, or (train, test) indices.
+        X, y : array_like
+            What to split.
+        groups : array_like, optional
+            Groups of events, for splitters that want them.
+        classifier : bool
+            Whether a number means stratified folds.
+
+        Returns
+        -------
+        Splits
+            The same training and test sets, in the same order.
+
+        Examples
+        --------
+        >>> from sklearn.model_selection import RepeatedKFold
+        >>> cv = RepeatedKFold(n_splits=5, n_repeats=3, random_state=0)
+        >>> splits = Splits.from_cv(cv, np.zeros((20, 1)), np.arange(20))
+        >>> splits.n_folds, len(splits.partitions())
+        (15, 3)
+        """
+        from sklearn.model_selection import check_cv
+
+        splitter = cv if isinstance(cv, CrossValidation) else check_cv(cv, y, classifier=classifier)
+        name = "the given list" if type(splitter).__name__.startswith("_") else type(splitter).__name__
+        return cls(splitter.split(X, y, groups), len(np.asarray(y)), name)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Test events of each split."""
+        return np.array([test.size for test in self._tests], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self.n_events
+
+    def train(self, fold: int) -> IntArray:
+        """Return the training events of a split, in the order in which they were given."""
+        given = self._trains[fold]
+        return np.delete(np.arange(self.n_events), self._tests[fold]) if given is None else given
+
+    def test(self, fold: int) -> IntArray:
+        """Return the test events of a split, in the order in which they were given."""
+        return self._tests[fold]
+
+    def partitions(self) -> tuple[Folds, ...] | None:
+        """Return the partitions that the splits are, one after the other, or None if they are not such.
+
+        In a partition each event is tested once, and each training set is all but its test set. Then exact evaluators
+        compute all folds of a partition at once.
+
+        Returns
+        -------
+        tuple of Folds, or None
+            One for each repetition; their folds are the splits, in the same order.
+        """
+        if not all(self._complementary):
+            return None
+        found = []
+        fold, number = np.full(self.n_events, -1, dtype=np.int64), 0
+        for test in self._tests:
+            if (fold[test] >= 0).any():
+                return None
+            fold[test] = number
+            number += 1
+            if (fold >= 0).all():
+                found.append(Folds(fold))
+                fold, number = np.full(self.n_events, -1, dtype=np.int64), 0
+        return tuple(found) if number == 0 else None

@@ -1,0 +1,104 @@
+"""Scaling inside the folds: what scikit-learn's scalers do, in all evaluators."""
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
+from pqswarm import KernelNB
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Folds, GaussianNBEvaluator, GenericEvaluator, KernelNBEvaluator, KNNEvaluator
+from pqswarm.evaluation.scaling import SCALINGS, scale
+from tests.evaluation.data import dataset, random_masks
+
+SCALERS = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
+
+
+def awkward():
+    """Features that are constant, nearly so, mostly one value, tiny, or far from zero."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 9))
+    X[:, 1] = 3.7
+    X[:, 2] = 1e9 + 1e-7 * X[:, 2]
+    X[:, 3] = np.where(np.arange(60) % 9, 5.0, X[:, 3])
+    X[:, 4] *= 1e-17
+    X[:, 5] = 1e6 + X[:, 5]
+    X[:, 6] = np.round(X[:, 6])
+    X[:, 7] = 0.1
+    X[50:, 7] += 1e-16
+    return X
+
+
+@pytest.mark.parametrize("scaling", SCALERS)
+def test_scalers_of_scikit_learn_also_where_features_hardly_vary(scaling):
+    X = awkward()
+    for train in (np.arange(60), np.arange(37), np.arange(0, 60, 3)):
+        expected = SCALERS[scaling]().fit(X[train]).transform(X)
+        found = scale(X, train, scaling)
+        if scaling == "minmax":  # scikit-learn multiplies by 1 / span, and shifts afterwards
+            np.testing.assert_allclose(found[:, [0, 1, 3, 4, 6, 7, 8]], expected[:, [0, 1, 3, 4, 6, 7, 8]], atol=1e-14)
+        else:
+            np.testing.assert_array_equal(found, expected)
+        assert found.flags.c_contiguous
+
+
+def untied(n_folds):
+    """Wine, with digits added, so that no distances are equal."""
+    X, y, _ = dataset("wine")
+    X = X * (1 + 1e-3 * np.random.default_rng(6).normal(size=X.shape))
+    return X, y, Folds.stratified(y, n_folds, seed=1)
+
+
+MODELS = [
+    (KNNEvaluator, {"n_neighbors": 5, "metric": "euclidean"}, KNeighborsClassifier(5), 30),
+    (GaussianNBEvaluator, {}, GaussianNB(), 60),
+    (KernelNBEvaluator, {"bandwidth": 0.3, "floor": 0.01}, KernelNB(bandwidth=0.3, floor=0.01), 20),
+]
+
+
+@pytest.mark.parametrize("scaling", SCALERS)
+@pytest.mark.parametrize(
+    ("kind", "settings", "model", "count"), MODELS, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_counts_are_those_of_a_pipeline(kind, settings, model, count, scaling):
+    X, y, folds = untied(3)
+    masks = random_masks(count, 13, 3)
+    counts = kind(X, y, folds, **settings, scaling=scaling).error_counts(masks)
+    pipeline = make_pipeline(SCALERS[scaling](), model)
+    for mask, found in zip(masks, counts, strict=True):
+        chosen = X[:, mask]
+        expected = [
+            np.count_nonzero(pipeline.fit(chosen[train], y[train]).predict(chosen[test]) != y[test])
+            for train, test in folds.split()
+        ]
+        assert found.tolist() == expected
+
+
+def test_outliers_in_the_test_events():
+    X, y, folds = untied(5)
+    X[folds.test_fold == 2] *= 50
+    masks = random_masks(8, 13, 1)
+    for scaling, scaler in SCALERS.items():
+        model = make_pipeline(scaler(), KNeighborsClassifier(3, p=1))
+        counts = KNNEvaluator(X, y, folds, scaling=scaling).error_counts(masks)
+        np.testing.assert_array_equal(
+            counts, GenericEvaluator(X, y, folds, model, scaling="none", n_jobs=1).error_counts(masks), scaling
+        )
+
+
+@pytest.mark.parametrize("kind", [KNNEvaluator, GaussianNBEvaluator, KernelNBEvaluator])
+def test_fold_is_the_earlier_name_of_minmax(kind):
+    X, y, folds = dataset("wine")
+    masks = random_masks(20, 13, 2)
+    old, new = (kind(X, y, folds, scaling=scaling) for scaling in ("fold", "minmax"))
+    assert old.scaling == new.scaling == "minmax"
+    np.testing.assert_array_equal(old.error_counts(masks), new.error_counts(masks))
+
+
+def test_names_of_scalings():
+    assert SCALINGS == ("once", "minmax", "standard", "robust", "none")
+    X, y, folds = dataset("wine")
+    with pytest.raises(PqswarmError, match="unknown scaling 'standart': did you mean 'standard'"):
+        GaussianNBEvaluator(X, y, folds, scaling="standart")
