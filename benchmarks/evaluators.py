@@ -10,6 +10,7 @@ import argparse
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 from sklearn.model_selection import cross_val_score
@@ -21,7 +22,9 @@ from threadpoolctl import threadpool_limits
 
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import (
+    CLASSIFIERS,
     METRICS,
+    REGRESSORS,
     Folds,
     GaussianNBEvaluator,
     KernelNBEvaluator,
@@ -117,6 +120,24 @@ def compare_naive_bayes(X, y, folds):
     print(f"  scikit-learn {theirs * 1e3:.1f}, pqswarm {ours * 1e3:.2f}, ratio {theirs / ours:.0f}x")
 
 
+def compare_linear(X, y, folds, count):
+    print("\nOthers, ms per subset of random features: scikit-learn's cross_val_score, pqswarm, ratio")
+    data = scaled(X, X)
+    kinds = [CLASSIFIERS[name]() for name in ("lda", "qda", "nearest-centroid")]
+    kinds += [CLASSIFIERS["nearest-centroid"]({"metric": "manhattan"}), *(REGRESSORS[name]() for name in REGRESSORS)]
+    for kind in kinds:
+        target = y.astype(float) if kind.name in REGRESSORS else y  # labels as numbers
+        evaluator, model = kind.evaluator(X, target, folds, n_jobs=1), kind.estimator()
+        evaluator.errors(masks_of(50, 3))
+        for size in (20, 50):
+            masks = masks_of(size, count, seed=size)
+            few = masks[: max(2, count // 4)]
+            theirs = np.median([seconds(partial(cross_val_score, model, data[:, m], target, cv=folds)) for m in few])
+            ours = seconds(partial(evaluator.errors, masks)) / count
+            said = f"{kind.describe()[:60]:60} {size:3} features"
+            print(f"  {said} {theirs * 1e3:8.1f}  {ours * 1e3:7.2f}  {theirs / ours:6.1f}x")
+
+
 def compare_threads(X, y, folds):
     print("\nTwo threads against one")
     for name, kind, count in (("k-NN", KNNEvaluator, 60), ("kernel naive Bayes", KernelNBEvaluator, 1200)):
@@ -172,6 +193,7 @@ def main():
         compare_knn(X, y, folds, options.masks)
         compare_pipelines(X, y, folds, options.masks)
         compare_naive_bayes(X, y, folds)
+        compare_linear(X, y, folds, options.masks)
         compare_threads(X, y, folds)
         show_growth()
     show_start()

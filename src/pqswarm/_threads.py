@@ -1,13 +1,18 @@
-"""How many threads to use."""
+"""How many threads to use, and none beside them."""
 
 import multiprocessing
 import os
+import sys
+from contextlib import AbstractContextManager
+from functools import cache
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["effective_jobs"]
+__all__ = ["effective_jobs", "one_blas_thread"]
 
 
 def effective_jobs(n_jobs: int | None) -> int:
@@ -25,3 +30,43 @@ def effective_jobs(n_jobs: int | None) -> int:
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
         raise PqswarmError(f"n_jobs must be an integer of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
     return int(n_jobs)
+
+
+@cache
+def _blas(scipy_too: bool) -> Any:  # noqa: ARG001
+    """The linear algebra libraries, those of SciPy only once it has been imported."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+class _OneThread:
+    """The limit on BLAS threads, which is the process's: the first that asks for it sets it, the last ends it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _blas("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """Keep the linear algebra libraries from starting threads of their own, which would get in the way of ours.
+
+    Any number of threads may be inside at once, each more than once.
+    """
+    return _ONE_THREAD

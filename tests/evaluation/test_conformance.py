@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pqswarm.evaluation import (
     CLASSIFIERS,
+    REGRESSORS,
     Classifier,
     GenericEvaluator,
     KNNEvaluator,
@@ -16,12 +17,15 @@ from pqswarm.evaluation import (
 )
 from pqswarm.evaluation import conformance as suite
 from pqswarm.evaluation.classifiers import EstimatorClassifier, KernelNBClassifier, KNNClassifier
-from pqswarm.evaluation.conformance import CHECKS, check_classifier
+from pqswarm.evaluation.conformance import CHECKS, check_classifier, check_regressor
 
 SETTINGS = {
     "k-nn": [{}, {"n_neighbors": 1, "metric": "chebyshev"}, {"n_neighbors": 8, "metric": "euclidean"}],
     "kernel-nb": [{}, {"bandwidth": 0.1}, {"bandwidth": 0.05, "floor": 0.01}],
     "gaussian-nb": [{}, {"var_smoothing": 0.01}],
+    "lda": [{}, {"solver": "lsqr", "shrinkage": 0.2}],
+    "qda": [{}],
+    "nearest-centroid": [{}, {"metric": "manhattan"}],
     "estimator": [
         {"estimator": "sklearn.tree.DecisionTreeClassifier", "parameters": {"max_features": 1}},
         {"estimator": "sklearn.svm.LinearSVC", "parameters": {"C": 0.5}},
@@ -35,6 +39,22 @@ ALL = [CLASSIFIERS[name](settings) for name in CLASSIFIERS for settings in SETTI
 @pytest.mark.parametrize("classifier", ALL, ids=lambda classifier: classifier.describe())
 def test_conformance(classifier, check):
     check(classifier)
+
+
+REGRESSION = {
+    "k-nn-regression": [{}, {"n_neighbors": 3, "metric": "manhattan"}],
+    "linear": [{}, {"fit_intercept": False}],
+    "ridge": [{}, {"alpha": 0.01, "fit_intercept": False}],
+}
+
+
+@pytest.mark.parametrize(
+    "regressor",
+    [REGRESSORS[name](settings) for name in REGRESSORS for settings in REGRESSION[name]],
+    ids=lambda regressor: regressor.describe(),
+)
+def test_regressors(regressor):
+    check_regressor(regressor)
 
 
 @parameters

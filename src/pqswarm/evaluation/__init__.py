@@ -12,9 +12,16 @@ from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.grid import GridSearchResult
 from pqswarm.evaluation.knn import METRICS, KNNEvaluator
+from pqswarm.evaluation.knn_regression import KNNRegressionEvaluator
+from pqswarm.evaluation.lda import LDAEvaluator
+from pqswarm.evaluation.linear_regression import LinearEvaluator
 from pqswarm.evaluation.memo import Memo
 from pqswarm.evaluation.naive_bayes import KernelNBEvaluator
-from pqswarm.evaluation.registry import CLASSIFIERS, find_classifier
+from pqswarm.evaluation.nearest_centroid import NearestCentroidEvaluator
+from pqswarm.evaluation.qda import QDAEvaluator
+from pqswarm.evaluation.registry import CLASSIFIERS, REGRESSORS, find_classifier, find_regressor
+from pqswarm.evaluation.regression import RegressionEvaluator
+from pqswarm.evaluation.regressor import Regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
 from pqswarm.evaluation.splits import Splits
 
@@ -22,6 +29,7 @@ __all__ = [
     "CLASSIFIERS",
     "FILTERS",
     "METRICS",
+    "REGRESSORS",
     "Choice",
     "ClassificationEvaluator",
     "Classifier",
@@ -33,14 +41,22 @@ __all__ = [
     "GenericEvaluator",
     "GridSearchResult",
     "KNNEvaluator",
+    "KNNRegressionEvaluator",
     "KernelNBEvaluator",
+    "LDAEvaluator",
+    "LinearEvaluator",
     "Memo",
+    "NearestCentroidEvaluator",
     "Parameters",
     "Prefiltered",
+    "QDAEvaluator",
+    "RegressionEvaluator",
+    "Regressor",
     "RepeatedEvaluator",
     "Splits",
     "choose_evaluator",
     "find_classifier",
+    "find_regressor",
     "option",
     "parameters",
     "prefilter",

@@ -14,7 +14,7 @@ from pqswarm.evaluation.base import Evaluator, check_features, check_labels
 from pqswarm.evaluation.estimators import check_classes, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.registry import find_classifier
+from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
 
@@ -169,7 +169,7 @@ class _Road:
         if isinstance(estimator, Pipeline) and (type(estimator) is not Pipeline or not steps):
             return cls(obstacle=f"{_in_words(estimator)} is not scikit-learn's own Pipeline")
         *before, last = steps
-        exact: Any = find_classifier(last) if classifies else _find_regressor(last)
+        exact: Any = find_classifier(last) if classifies else find_regressor(last)
         if exact is None:
             return cls(obstacle=f"there is no exact evaluator for {_in_words(last)}")
         known = (None, "accuracy") if classifies else (None, *exact.scorings)
@@ -203,14 +203,6 @@ def _is_scaler(step: Any) -> bool:
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
     return type(step) in (MinMaxScaler, StandardScaler, RobustScaler)
-
-
-def _find_regressor(estimator: Any) -> Any:
-    """The regressor with an exact evaluator that an estimator is, or None."""
-    import pqswarm.evaluation as package
-
-    find = getattr(package, "find_regressor", None)
-    return None if find is None else find(estimator)
 
 
 def _bytes_of_copies(data: AnyArray, partitions: tuple[Folds, ...], scaling: Scaling) -> int:

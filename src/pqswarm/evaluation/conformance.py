@@ -1,4 +1,4 @@
-"""What every classifier must do, as checks that also the authors of other packages can run on theirs.
+"""What every classifier and regressor must do, as checks that also the authors of other packages can run on theirs.
 
 >>> from pqswarm.evaluation import CLASSIFIERS
 >>> from pqswarm.evaluation.conformance import check_classifier
@@ -7,6 +7,7 @@
 
 import dataclasses
 import json
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from multiprocessing.reduction import ForkingPickler
@@ -20,9 +21,11 @@ from pqswarm.evaluation.base import SCALINGS, Scaling, scaled
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.cuda import DEVICES
 from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.regressor import Regressor
 from pqswarm.evaluation.scaling import WITHIN_FOLDS
 
-__all__ = ["CHECKS", "check_classifier"]
+__all__ = ["CHECKS", "check_classifier", "check_regressor"]
 
 _Problem = tuple[FloatArray, AnyArray, Folds]
 
@@ -56,7 +59,9 @@ def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, 
     for train, test in folds.split():
         data = scaled(X, X) if scaling == "once" else X
         data = (scalers[scaling]().fit(X[train]).transform(X) if scaling in scalers else data)[:, mask]
-        predicted[test] = classifier.estimator().fit(data[train], y[train]).predict(data[test])
+        with warnings.catch_warnings():  # estimators may warn of a constant feature
+            warnings.simplefilter("ignore")
+            predicted[test] = classifier.estimator().fit(data[train], y[train]).predict(data[test])
     return predicted
 
 
@@ -220,3 +225,50 @@ def check_classifier(classifier: type[Classifier] | Classifier) -> None:
     made = classifier() if isinstance(classifier, type) else classifier
     for check in CHECKS:
         check(made)
+
+
+def check_regressor(regressor: type[Regressor] | Regressor) -> None:
+    """Check that a regressor is equal to its copies, knows its estimator, and errs as its estimator does.
+
+    Parameters
+    ----------
+    regressor : type or Regressor
+        A class derived from :class:`Regressor`, checked with its defaults, or one with hyperparameters.
+
+    Raises
+    ------
+    AssertionError
+        With a message that says what is wrong.
+    """
+    made = regressor() if isinstance(regressor, type) else regressor
+    again = type(made)(json.loads(json.dumps(made.settings)))
+    require(again == made and hash(again) == hash(made), "settings do not give the same regressor again")
+    require(ForkingPickler.loads(ForkingPickler.dumps(made)) == made, "a copy in another process is not equal")
+    require(3 <= len(made.describe()) <= 160, "no short description")
+    require(type(made).from_estimator(made.estimator()) in (None, made), "its own estimator makes another regressor")
+    require(type(made).from_estimator(object()) is None, "anything is taken for its estimator")
+    for X, y, folds in _problems():
+        target = X[:, 0] - 2.0 * X[:, 1] ** 2 + 0.3 * np.unique(y, return_inverse=True)[1]
+        masks = _masks(X.shape[1])[:5]
+        for scaling in SCALINGS:
+            _check_errors(made, (X, target, folds), masks, None, scaling)
+        for scoring in made.scorings:
+            _check_errors(made, (X, target, folds), masks[::3], scoring, "once")
+
+
+def _check_errors(regressor: Regressor, problem: _Problem, masks: BoolArray, scoring: Any, scaling: Scaling) -> None:
+    """Compare the errors and predictions of the evaluator with those of the estimator, and of other batches."""
+    X, y, folds = problem
+    evaluator = regressor.evaluator(X, y, folds, scoring=scoring, scaling=scaling, n_jobs=1)
+    expected = GenericEvaluator(X, y, folds, regressor.estimator(), scoring, scaling=scaling, n_jobs=1)
+    errors, where = evaluator.errors(masks), f"scaling {scaling!r}, scoring {scoring!r}"
+    same = np.allclose(errors, expected.errors(masks), rtol=1e-9, atol=1e-12)
+    require(same and evaluator.is_loss == expected.is_loss, f"errors are not the estimator's: {where}")
+    single = np.concatenate([evaluator.errors(masks[row : row + 1]) for row in range(len(masks))])
+    require(np.array_equal(single, errors), f"errors depend on the batch: {where}")
+    require(
+        np.array_equal(evaluator.fold_errors(masks).mean(axis=1), errors), f"fold errors have another mean: {where}"
+    )
+    if scoring is None:
+        found, wanted = (each.predictions(masks[0]) for each in (evaluator, expected))
+        require(np.allclose(found, wanted, rtol=1e-8, atol=1e-9), f"predictions are not its own: {where}")

@@ -1,14 +1,13 @@
 """The exact error of naive Bayes with kernel densities."""
 
-from functools import cache
 from math import log, log1p
-from threading import Lock
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._options import Parameters, option, parameters
+from pqswarm._threads import one_blas_thread
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
@@ -19,15 +18,6 @@ __all__ = ["KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu", "cla
 # A matrix product of so many masks and events is efficient, and its result stays in the cache.
 _MASKS = 64
 _EVENTS = 700
-_BLAS_LOCK = Lock()  # the limit on BLAS threads is the process's, not the caller's
-
-
-@cache
-def _blas() -> Any:
-    """The linear algebra library, whose own threads would get in the way of ours."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def class_blocks(
@@ -177,7 +167,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
             decide(scores, sizes[rows], e.highest, n_classes, winners[rows, events], doubtful[rows, events])
 
         blocks = [(row, event) for row in range(0, len(masks), _MASKS) for event in range(0, n, _EVENTS)]
-        with _BLAS_LOCK, _blas().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             e.in_threads(work, blocks)
         return winners, doubtful
 

@@ -1,4 +1,4 @@
-"""The classifiers by name: ours, and those of other packages."""
+"""The classifiers and regressors by name: ours, and those of other packages."""
 
 import warnings
 from typing import Any
@@ -6,14 +6,33 @@ from typing import Any
 from pqswarm._registry import Registry
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.classifiers import EstimatorClassifier, GaussianNBClassifier, KernelNBClassifier, KNNClassifier
+from pqswarm.evaluation.classifiers import (
+    EstimatorClassifier,
+    GaussianNBClassifier,
+    KernelNBClassifier,
+    KNNClassifier,
+    LDAClassifier,
+    NearestCentroidClassifier,
+    QDAClassifier,
+)
+from pqswarm.evaluation.regressor import Regressor
+from pqswarm.evaluation.regressors import KNNRegressor, OrdinaryRegressor, RidgeRegressor
 
-__all__ = ["CLASSIFIERS", "find_classifier"]
+__all__ = ["CLASSIFIERS", "REGRESSORS", "find_classifier", "find_regressor"]
 
-_OURS: tuple[type[Classifier], ...] = (KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier)
+
+_OURS: tuple[type[Classifier], ...] = (
+    *(KNNClassifier, KernelNBClassifier, GaussianNBClassifier, EstimatorClassifier),
+    *(LDAClassifier, QDAClassifier, NearestCentroidClassifier),
+)
 
 CLASSIFIERS: Registry[type[Classifier]] = Registry("classifier", "pqswarm.classifiers", Classifier, _OURS)
 """All classifier classes by name."""
+
+REGRESSORS: Registry[type[Regressor]] = Registry(
+    "regressor", "pqswarm.regressors", Regressor, (KNNRegressor, OrdinaryRegressor, RidgeRegressor)
+)
+"""All regressor classes by name, those with a fast evaluator."""
 
 
 def find_classifier(estimator: Any) -> Classifier | None:
@@ -35,13 +54,41 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    for name in CLASSIFIERS:
+    found: Classifier | None = _find(CLASSIFIERS, estimator)
+    return found
+
+
+def find_regressor(estimator: Any) -> Regressor | None:
+    """Return the regressor whose evaluator stands for a scikit-learn estimator.
+
+    Parameters
+    ----------
+    estimator : object
+        A scikit-learn regressor.
+
+    Returns
+    -------
+    Regressor or None
+        The first that has the hyperparameters of the estimator; None if none does.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> find_regressor(Ridge(2.0)).describe()
+    'ridge regression with alpha 2'
+    """
+    found: Regressor | None = _find(REGRESSORS, estimator)
+    return found
+
+
+def _find(registry: Registry[Any], estimator: Any) -> Any:
+    for name in registry:
         try:
-            classifier = CLASSIFIERS[name]
+            member = registry[name]
         except PqswarmError as error:  # a broken package of others must not keep ours from being found
-            warnings.warn(str(error), stacklevel=2)
+            warnings.warn(str(error), stacklevel=3)
             continue
-        found = classifier.from_estimator(estimator)
+        found = member.from_estimator(estimator)
         if found is not None:
             return found
     return None

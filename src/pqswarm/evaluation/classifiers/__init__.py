@@ -1,8 +1,18 @@
 """The classifiers that come with pqswarm, one file each."""
 
+from pqswarm.evaluation.classifiers.discriminant import LDAClassifier, QDAClassifier
 from pqswarm.evaluation.classifiers.gaussian_nb import GaussianNBClassifier
 from pqswarm.evaluation.classifiers.k_nn import KNNClassifier
 from pqswarm.evaluation.classifiers.kernel_nb import KernelNBClassifier
+from pqswarm.evaluation.classifiers.nearest_centroid import NearestCentroidClassifier
 from pqswarm.evaluation.classifiers.sklearn import EstimatorClassifier
 
-__all__ = ["EstimatorClassifier", "GaussianNBClassifier", "KNNClassifier", "KernelNBClassifier"]
+__all__ = [
+    "EstimatorClassifier",
+    "GaussianNBClassifier",
+    "KNNClassifier",
+    "KernelNBClassifier",
+    "LDAClassifier",
+    "NearestCentroidClassifier",
+    "QDAClassifier",
+]

@@ -15,7 +15,7 @@ from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.knn import METRICS, KNNEvaluator, KNNHyperparameters, KNNOnCpu, View
 
-__all__ = ["KNNClassifier"]
+__all__ = ["KNNClassifier", "covered_metric"]
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
 _LEAST = 15  # events of a fold, as many as can be neighbours
@@ -80,13 +80,13 @@ class KNNClassifier(Classifier):
 
         if type(estimator) is not KNeighborsClassifier or estimator.weights != "uniform":
             return None
-        metric, k = _covered_metric(estimator), estimator.n_neighbors
+        metric, k = covered_metric(estimator), estimator.n_neighbors
         covered = metric is not None and isinstance(k, int | np.integer) and not isinstance(k, bool) and 1 <= k <= 15
         return cls({"n_neighbors": k, "metric": metric}) if covered else None
 
 
-def _covered_metric(estimator: Any) -> str | None:
-    """The distance of a nearest-neighbour classifier, if the fast evaluator knows it."""
+def covered_metric(estimator: Any) -> str | None:
+    """Return the distance of a nearest-neighbour estimator, if the fast evaluator knows it."""
     if estimator.metric_params is not None or not isinstance(estimator.metric, str):
         return None
     if estimator.metric == "minkowski":

@@ -1,0 +1,86 @@
+"""Discriminant analysis, linear and quadratic."""
+
+from typing import Any, ClassVar
+
+from pqswarm._options import Parameters
+from pqswarm.evaluation.classifier import Classifier
+from pqswarm.evaluation.lda import LDAEvaluator, LDAHyperparameters
+from pqswarm.evaluation.qda import QDAEvaluator, QDAHyperparameters
+
+__all__ = ["LDAClassifier", "QDAClassifier"]
+
+
+class LDAClassifier(Classifier):
+    """Linear discriminant analysis, scikit-learn's LinearDiscriminantAnalysis."""
+
+    name = "lda"
+    title = "LDA"
+    Hyperparameters: ClassVar[type[Parameters]] = LDAHyperparameters
+    exact = True
+    hyperparameters: LDAHyperparameters
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's LinearDiscriminantAnalysis."""
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        own = self.hyperparameters
+        return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
+
+    def describe(self) -> str:
+        """Return what it is in a few words."""
+        own = self.hyperparameters
+        shrunk = f", covariance shrunk by {own.shrinkage:g}" if own.shrinkage else ""
+        return f"linear discriminant analysis by {own.solver}{shrunk}"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LDAEvaluator:
+        return LDAEvaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Classifier | None:
+        """Return the classifier that equals a LinearDiscriminantAnalysis without priors and estimated shrinkage."""
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        if type(estimator) is not LinearDiscriminantAnalysis:
+            return None
+        shrinkage, by_svd = estimator.shrinkage, estimator.solver == "svd"
+        others = (estimator.priors, estimator.n_components, estimator.covariance_estimator) == (None, None, None)
+        known = shrinkage is None or (isinstance(shrinkage, int | float) and 0 < shrinkage <= 1 and not by_svd)
+        if not others or not known or (by_svd and estimator.tol != 1e-4):
+            return None
+        return cls({"solver": estimator.solver, "shrinkage": float(shrinkage or 0.0)})
+
+
+class QDAClassifier(Classifier):
+    """Quadratic discriminant analysis, scikit-learn's QuadraticDiscriminantAnalysis."""
+
+    name = "qda"
+    title = "QDA"
+    Hyperparameters: ClassVar[type[Parameters]] = QDAHyperparameters
+    exact = True
+    hyperparameters: QDAHyperparameters
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's QuadraticDiscriminantAnalysis."""
+        from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+        return QuadraticDiscriminantAnalysis(**self.settings)
+
+    def describe(self) -> str:
+        """Return what it is in a few words."""
+        return f"quadratic discriminant analysis, covariances regularised by {self.hyperparameters.reg_param:g}"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> QDAEvaluator:
+        return QDAEvaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Classifier | None:
+        """Return the classifier that equals a QuadraticDiscriminantAnalysis without priors, by svd."""
+        from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+        if type(estimator) is not QuadraticDiscriminantAnalysis or estimator.priors is not None:
+            return None
+        # The last three came with scikit-learn 1.8.
+        others = [getattr(estimator, name, None) for name in ("shrinkage", "covariance_estimator")] == [None, None]
+        if not others or getattr(estimator, "solver", "svd") != "svd" or estimator.tol != 1e-4:
+            return None
+        return cls({"reg_param": estimator.reg_param})

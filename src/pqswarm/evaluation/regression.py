@@ -1,0 +1,99 @@
+"""What evaluators of regressors share: scores, and errors made of them."""
+
+from abc import abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.evaluation.base import Evaluator, Scaling
+from pqswarm.evaluation.folds import Folds
+from pqswarm.evaluation.generic import check_target
+
+__all__ = ["SCORINGS", "RegressionEvaluator"]
+
+SCORINGS: tuple[str, ...] = (
+    "r2",
+    "neg_mean_squared_error",
+    "neg_root_mean_squared_error",
+    "neg_mean_absolute_error",
+)
+"""scikit-learn's names of the scores that are computed here."""
+
+
+class RegressionEvaluator(Evaluator):
+    """The cross-validated error of a regressor. To add one, write `_predict`; the rest follows from it.
+
+    The error is that of :class:`GenericEvaluator`: 1 - R2, or the mean loss.
+
+    Parameters
+    ----------
+    X, folds, scaling, n_jobs
+        See :class:`Evaluator`.
+    y : array_like of shape (n_events,)
+        Targets.
+    scoring : str or None
+        One of :data:`SCORINGS`; None is R2.
+
+    Attributes
+    ----------
+    target : ndarray of shape (n_events,)
+        The targets as floats.
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        scoring: str | None = None,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
+        self.target = check_target(y, len(self.data))
+        self.scoring = SCORINGS[0] if scoring is None else scoring
+        if self.scoring not in SCORINGS:
+            raise unknown_name("scoring", scoring, SCORINGS)
+        if self.scoring == "r2" and folds.sizes.min() < 2:
+            raise PqswarmError("scoring 'r2' needs two events in each fold: use fewer folds, or another scoring.")
+        self._by_fold = np.argsort(folds.test_fold, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(folds.sizes)[:-1]])
+        tested = self.target[self._by_fold]
+        means = np.add.reduceat(tested, self._starts) / folds.sizes
+        self._total = np.add.reduceat(np.square(tested - np.repeat(means, folds.sizes)), self._starts)
+
+    @abstractmethod
+    def _predict(self, masks: BoolArray) -> FloatArray:
+        """What is predicted for each event, for each non-empty mask: shape (m, n)."""
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether the error is a loss, and not one minus a score."""
+        return self.scoring != "r2"
+
+    def fold_errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset in each fold, shape (m, n_folds); that of an empty subset is infinite."""
+        return self._evaluate(masks, np.full(self.folds.n_folds, np.inf), self._fold_errors)
+
+    def errors(self, masks: npt.ArrayLike) -> FloatArray:
+        """Return the error of each subset: the mean over the folds, infinite for an empty one."""
+        return np.asarray(self.fold_errors(masks).mean(axis=1))
+
+    def predictions(self, mask: npt.ArrayLike) -> FloatArray:
+        """Return what is predicted for each event when its fold is tested."""
+        return np.asarray(self._predict(self.checked_mask(mask)[np.newaxis])[0])
+
+    def _fold_errors(self, masks: BoolArray) -> FloatArray:
+        missed = (self._predict(masks) - self.target)[:, self._by_fold]
+        if self.scoring == "neg_mean_absolute_error":
+            return np.asarray(np.add.reduceat(np.abs(missed), self._starts, axis=1) / self.folds.sizes)
+        squares = np.add.reduceat(np.square(missed), self._starts, axis=1)
+        if self.scoring == "r2":
+            # Where all targets of a fold are equal, scikit-learn's R2 is 1 if all are met, else 0.
+            found = np.divide(squares, self._total, out=np.ones_like(squares), where=self._total > 0)
+            return np.where((self._total == 0) & (squares == 0), 0.0, found)
+        squares /= self.folds.sizes
+        return np.asarray(np.sqrt(squares) if self.scoring == "neg_root_mean_squared_error" else squares)

@@ -1,0 +1,115 @@
+"""The regressors that come with pqswarm."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pqswarm._options import Parameters
+from pqswarm.evaluation.classifiers.k_nn import covered_metric
+from pqswarm.evaluation.knn_regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
+from pqswarm.evaluation.linear_regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
+from pqswarm.evaluation.regressor import Regressor
+
+__all__ = ["KNNRegressor", "OrdinaryRegressor", "RidgeRegressor"]
+
+
+class KNNRegressor(Regressor):
+    """The mean of the nearest neighbours, scikit-learn's KNeighborsRegressor."""
+
+    name = "k-nn-regression"
+    title = "k-NN regression"
+    Hyperparameters: ClassVar[type[Parameters]] = KNNRegressionHyperparameters
+    hyperparameters: KNNRegressionHyperparameters
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's KNeighborsRegressor."""
+        from sklearn.neighbors import KNeighborsRegressor
+
+        return KNeighborsRegressor(**self.settings, algorithm="brute")
+
+    def describe(self) -> str:
+        """Return what it is in a few words."""
+        count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
+        return f"the mean of {count} nearest neighbours by {metric} distance"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KNNRegressionEvaluator:
+        return KNNRegressionEvaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Regressor | None:
+        """Return the regressor that equals a KNeighborsRegressor with uniform weights."""
+        from sklearn.neighbors import KNeighborsRegressor
+
+        if type(estimator) is not KNeighborsRegressor or estimator.weights != "uniform":
+            return None
+        metric, k = covered_metric(estimator), estimator.n_neighbors
+        covered = metric is not None and isinstance(k, int | np.integer) and not isinstance(k, bool) and 1 <= k <= 15
+        return cls({"n_neighbors": int(k), "metric": metric}) if covered else None
+
+
+class OrdinaryRegressor(Regressor):
+    """Ordinary least squares, scikit-learn's LinearRegression."""
+
+    name = "linear"
+    title = "Linear regression"
+    Hyperparameters: ClassVar[type[Parameters]] = LinearHyperparameters
+    hyperparameters: LinearHyperparameters
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's LinearRegression."""
+        from sklearn.linear_model import LinearRegression
+
+        return LinearRegression(**self.settings)
+
+    def describe(self) -> str:
+        """Return what it is in a few words."""
+        return f"linear regression{'' if self.hyperparameters.fit_intercept else ' through the origin'}"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LinearEvaluator:
+        return LinearEvaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Regressor | None:
+        """Return the regressor that equals a LinearRegression whose coefficients may have any sign."""
+        from sklearn.linear_model import LinearRegression
+
+        if type(estimator) is not LinearRegression or estimator.positive:
+            return None
+        if getattr(estimator, "tol", 1e-6) != 1e-6:  # it came with scikit-learn 1.7
+            return None
+        return cls({"fit_intercept": bool(estimator.fit_intercept)})
+
+
+class RidgeRegressor(Regressor):
+    """Least squares with a penalty on the coefficients, scikit-learn's Ridge."""
+
+    name = "ridge"
+    title = "Ridge regression"
+    Hyperparameters: ClassVar[type[Parameters]] = RidgeHyperparameters
+    hyperparameters: RidgeHyperparameters
+
+    def estimator(self) -> Any:
+        """Return scikit-learn's Ridge."""
+        from sklearn.linear_model import Ridge
+
+        return Ridge(**self.settings)
+
+    def describe(self) -> str:
+        """Return what it is in a few words."""
+        where = "" if self.hyperparameters.fit_intercept else " through the origin"
+        return f"ridge regression{where} with alpha {self.hyperparameters.alpha:g}"
+
+    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LinearEvaluator:
+        return LinearEvaluator(X, y, folds, **self.settings, **options)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> Regressor | None:
+        """Return the regressor that equals a Ridge with one alpha, solved directly."""
+        from sklearn.linear_model import Ridge
+
+        if type(estimator) is not Ridge or estimator.positive or estimator.solver not in ("auto", "cholesky"):
+            return None
+        alpha = estimator.alpha
+        if isinstance(alpha, bool) or not (isinstance(alpha, int | float | np.number) and 0 <= alpha <= 1e300):
+            return None
+        return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)})

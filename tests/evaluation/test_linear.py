@@ -1,0 +1,169 @@
+"""Discriminant analysis, centroids and linear regressions against scikit-learn, event by event."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis as LDA
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as QDA
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor, NearestCentroid
+
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import (
+    Folds,
+    GenericEvaluator,
+    LDAEvaluator,
+    LinearEvaluator,
+    NearestCentroidEvaluator,
+    QDAEvaluator,
+    find_classifier,
+    find_regressor,
+)
+from pqswarm.evaluation import foldwise as module
+from tests.evaluation.data import random_masks
+
+
+@cache
+def problem(name):
+    """X, y and folds; some made to be difficult."""
+    rng = np.random.default_rng(3)
+    loaders = {"wine": load_wine, "iris": load_iris, "breast-cancer": load_breast_cancer, "diabetes": load_diabetes}
+    if name in loaders:
+        X, y = loaders[name](return_X_y=True)
+        X = X[:, :14]
+    else:
+        y = np.arange(120) % 4
+        X = rng.normal(0, 1, (120, 9)) + y[:, None] * rng.normal(0, 0.6, 9)
+        if name == "collinear":
+            X[:, 3] = 2 * X[:, 1] - X[:, 2]  # exactly, and nearly
+            X[:, 5] = X[:, 0] + 1e-5 * X[:, 5]
+            X[:, 6] = 4.0
+            X[:, 8] = y  # constant within each class
+        if name == "offset":
+            X = 1e6 + X
+        if name == "tiny":
+            X = 1e-8 * X
+        if name == "wide":
+            keep = rng.permutation(120)[:36]
+            X, y = np.hstack([X, rng.normal(0, 1, (120, 31))])[keep], y[keep]
+    if name == "missing":  # a class that is in the test set of one fold alone
+        y = np.where(np.arange(120) % 40 == 7, 9, y)
+        folds = Folds(np.where(y == 9, 0, rng.permutation(120) % 5))
+    else:
+        folds = Folds(rng.permutation(len(y)) % 5)
+    return X, y, folds
+
+
+def predict(estimator, X, y, folds):
+    predicted = np.empty(len(y), dtype=y.dtype if hasattr(estimator, "classes_") else None)
+    for train, test in folds.split():
+        predicted[test] = estimator.fit(X[train], y[train]).predict(X[test])
+    return predicted
+
+
+CLASSIFIERS = {
+    "lda": (LDAEvaluator, {}, LDA()),
+    "lda-lsqr": (LDAEvaluator, {"solver": "lsqr"}, LDA(solver="lsqr")),
+    "lda-shrunk": (LDAEvaluator, {"solver": "eigen", "shrinkage": 0.3}, LDA(solver="eigen", shrinkage=0.3)),
+    "qda": (QDAEvaluator, {"reg_param": 0.05}, QDA(reg_param=0.05)),
+    "centroid": (NearestCentroidEvaluator, {}, NearestCentroid()),
+    "median": (NearestCentroidEvaluator, {"metric": "manhattan"}, NearestCentroid(metric="manhattan")),
+}
+PROBLEMS = ["wine", "iris", "breast-cancer", "collinear", "offset", "tiny", "wide", "missing"]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # scikit-learn's, of constant features
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_labels_are_those_of_scikit_learn(kind, name):
+    X, y, folds = problem(name)
+    evaluator_class, settings, estimator = CLASSIFIERS[kind]
+    evaluator = evaluator_class(X, y, folds, **settings, scaling="none", n_jobs=1)
+    for mask in random_masks(60 if kind == "lda" else 12, X.shape[1], seed=4):
+        try:
+            expected = predict(estimator, X[:, mask], y, folds).astype(y.dtype)
+        except (ValueError, np.linalg.LinAlgError):  # all constant, or no more events than features
+            with pytest.raises(PqswarmError, match="cannot be used with features"):
+                evaluator.predictions(mask)
+            continue
+        assert np.array_equal(evaluator.predictions(mask), expected), np.flatnonzero(mask)
+
+
+def test_scikit_learn_is_seldom_asked(monkeypatch):
+    asked = []
+    fit = module.Foldwise.fit
+    monkeypatch.setattr(module.Foldwise, "fit", lambda *args: asked.append(1) or fit(*args))
+    X, y, folds = problem("wine")
+    masks = random_masks(200, X.shape[1], seed=5)
+    for evaluator_class, settings, _ in CLASSIFIERS.values():
+        evaluator_class(X, y, folds, **settings).errors(masks)
+    X, y, folds = problem("diabetes")
+    LinearEvaluator(X, y, folds).errors(random_masks(200, X.shape[1], seed=5))
+    assert len(asked) < 0.01 * 5 * 200 * (len(CLASSIFIERS) + 1)
+
+
+def test_tables_that_do_not_fit_are_not_made(monkeypatch):
+    X, y, folds = problem("collinear")
+    masks = random_masks(30, X.shape[1], seed=6)
+    masks[:, 0] = True  # constant features alone are refused
+    makers = [lambda kind=kind: kind(X, y, folds).errors(masks) for kind in (LDAEvaluator, QDAEvaluator)]
+    makers.append(lambda: LinearEvaluator(X, X[:, 0] + y, folds, alpha=0.1).errors(masks))
+    expected = [make() for make in makers]
+    monkeypatch.setattr(module, "_TABLE", 0)
+    for make, errors in zip(makers, expected, strict=True):
+        assert np.allclose(make(), errors, rtol=1e-12)
+
+
+REGRESSORS = [Ridge(1.0), Ridge(1e-3), Ridge(0.5, fit_intercept=False), LinearRegression(), KNeighborsRegressor(4)]
+
+
+@pytest.mark.parametrize("name", ["diabetes", "breast-cancer", "collinear", "offset", "tiny", "wide"])
+@pytest.mark.parametrize("estimator", REGRESSORS, ids=repr)
+def test_errors_are_those_of_scikit_learn(estimator, name):
+    X, y, folds = problem(name)
+    rng = np.random.default_rng(7)
+    target = y if name == "diabetes" else (X - X.mean(axis=0)) @ rng.normal(0, 1, X.shape[1]) / X.std() + y
+    target = target + rng.normal(0, 0.3, len(y))
+    masks = random_masks(40, X.shape[1], seed=8)
+    for scaling in ("none", "once"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scikit-learn's, of ill-conditioned matrices
+            expected = GenericEvaluator(X, target, folds, estimator, scaling=scaling, n_jobs=1)
+            found = find_regressor(estimator).evaluator(X, target, folds, scaling=scaling, n_jobs=2)
+            assert np.allclose(found.errors(masks), expected.errors(masks), rtol=1e-9, atol=1e-9)
+
+
+def test_least_squares_through_the_origin():
+    X, y, folds = problem("diabetes")
+    masks = random_masks(40, X.shape[1], seed=9)
+    model = LinearRegression(fit_intercept=False)
+    found = find_regressor(model).evaluator(X, y, folds, scoring="neg_mean_absolute_error")
+    expected = GenericEvaluator(X, y, folds, model, "neg_mean_absolute_error")
+    assert np.allclose(found.errors(masks), expected.errors(masks), rtol=1e-10)
+    assert np.isinf(found.errors(np.zeros((1, X.shape[1]), dtype=bool))).all()
+
+
+def test_what_is_recognised():
+    assert find_classifier(LDA()).settings == {"solver": "svd", "shrinkage": 0.0}
+    assert find_classifier(LDA(solver="lsqr", shrinkage=0.5)).settings["shrinkage"] == 0.5
+    assert find_classifier(QDA(reg_param=0.1)).settings == {"reg_param": 0.1}
+    assert find_classifier(NearestCentroid(metric="manhattan")).name == "nearest-centroid"
+    strangers = [LDA(priors=[0.5, 0.5]), LDA(solver="lsqr", shrinkage="auto"), LDA(tol=1e-3), QDA(priors=[0.5, 0.5])]
+    strangers += [NearestCentroid(shrink_threshold=0.1), NearestCentroid(priors="empirical")]
+    assert [find_classifier(stranger) for stranger in strangers] == [None] * len(strangers)
+    strangers = [Ridge([1.0, 2.0]), Ridge(solver="sag"), LinearRegression(positive=True), Ridge(positive=True)]
+    strangers += [KNeighborsRegressor(weights="distance"), KNeighborsRegressor(16), LDA()]
+    assert [find_regressor(stranger) for stranger in strangers] == [None] * len(strangers)
+
+
+def test_what_is_refused():
+    X, y, folds = problem("diabetes")
+    with pytest.raises(PqswarmError, match="neg_mean_squared_error"):
+        LinearEvaluator(X, y, folds, "neg_mean_square_error")
+    with pytest.raises(PqswarmError, match="needs two events"):
+        LinearEvaluator(X, y, Folds(np.arange(len(y))))
+    with pytest.raises(PqswarmError, match="shrinkage needs the solver"):
+        LDAEvaluator(X, y > 100, folds, shrinkage=0.5)
