@@ -2,14 +2,18 @@
 
     python benchmarks/searches.py                             # own time; small problems with known optimum
     python benchmarks/searches.py --paper kernel-nb --runs 40
-    python benchmarks/searches.py --paper k-nn --runs 10 --device cuda
+    python benchmarks/searches.py --paper k-nn --preset paper-stepped --algorithms mosaic --device cuda --save runs.csv
+    python benchmarks/searches.py --wide --algorithms mosaic 2d-upso ga-sparse --seeds 5
 
-The last two make the tables of docs/searches.md, on the paper's data (3500 events, 99 features, without noise).
+The second and third make the tables of docs/searches.md, on the paper's data (3500 events, 99 features, without noise),
+and compare each algorithm with the published 40 runs of 2D-UPSO (docs/results) by the unpaired test.
 """
 
 import argparse
+import csv
 import sys
 import time
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -17,35 +21,39 @@ import numpy as np
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
 from pqswarm.search import ALGORITHMS, Run, minimize, minimize_many
+from pqswarm.statistics import compare_runs
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+MARKS = (1000, 2000, 6000)
 
 
-def own_time(runs=40, iterations=50):
-    """Time of ask and tell alone, all runs stepping together, on problems of 99 features."""
-    print(f"\nOwn time, {runs} runs in lockstep, 99 features: ms per run and iteration")
-    for name, search in ALGORITHMS.items():
-        group = [Run(search(99, seed)) for seed in range(runs)]
-        spent, steps = 0.0, 0
-        while steps < runs * iterations and not group[0].done:
-            start = time.perf_counter()
-            batches = [run.ask() for run in group]
-            spent += time.perf_counter() - start
-            errors = [0.01 * np.abs(masks.sum(axis=1) - 12) + masks[:, :50].mean(axis=1) for masks in batches]
-            start = time.perf_counter()
-            for run, values in zip(group, errors, strict=True):
+def own_time(names, n_features, runs, budget):
+    """Processor time of ask and tell alone, all runs stepping together."""
+    print(f"\nOwn time, {runs} runs in lockstep, {n_features} features, {budget} evaluations: CPU ms per 30 subsets")
+    for name in names:
+        group = [Run(ALGORITHMS[name](n_features, seed), budget) for seed in range(runs)]
+        spent, asked, batches = 0.0, 0, 0
+        while not group[0].done:
+            active = [run for run in group if not run.done]
+            start = time.process_time()
+            masks = [run.ask() for run in active]
+            spent += time.process_time() - start
+            errors = [0.01 * np.abs(m.sum(axis=1) - 12) + m[:, : n_features // 2].mean(axis=1) for m in masks]
+            start = time.process_time()
+            for run, values in zip(active, errors, strict=True):
                 run.tell(values)
-            spent += time.perf_counter() - start
-            steps += runs
-        print(f"  {name:10} {1e3 * spent / steps:6.3f}   (batches of {len(batches[0])})")
+            spent += time.process_time() - start
+            asked, batches = asked + sum(map(len, masks)), batches + len(masks)
+        print(f"  {name:10} {3e4 * spent / asked:7.3f}   (batches of {asked / batches:.0f})", flush=True)
 
 
-def small_problems(seeds, budget=2000):
+def small_problems(names, seeds, budget=2000):
     from tests.search.problems import PROBLEMS, problem
 
     print(f"\nSmall problems: of {seeds} seeds, how many find the optimum in {budget} evaluations")
     print(f"  {'':10} " + "  ".join(PROBLEMS))
-    for name in ALGORITHMS:
+    for name in names:
         found = []
         for problem_name in PROBLEMS:
             table = problem(problem_name)
@@ -54,32 +62,114 @@ def small_problems(seeds, budget=2000):
         print(f"  {name:10} " + "  ".join(found))
 
 
-def paper(classifier, runs, names, device, budget=6000, settings=None):
-    data = make_dataset(250, snr=float("inf"), seed=0)
+def paper(classifier, preset, runs, names, device, budget=6000, settings=None, save=None):
+    data = make_dataset(250, snr=inf, seed=0, preset=preset)
     folds = Folds.stratified(data.y, seed=0)
     evaluator = CLASSIFIERS[classifier]().evaluator(data.X(), data.y, folds, device=device)
     print(
-        f"\n{classifier}, {runs} runs x {budget} evaluations; J(U) = {evaluator.errors(np.ones((1, 99), bool))[0]:.4f}"
+        f"\n{preset}, {classifier}, {runs} runs x {budget} evaluations; "
+        f"J(U) = {evaluator.errors(np.ones((1, 99), bool))[0]:.4f}; mean J / mean size"
     )
-    print("  algorithm    mean J   SD J      least J  mean size  SD size  seconds  memory")
+    published = reference(preset, classifier)
     for name in names:
-        memo = Memo(evaluator)
         start = time.perf_counter()
         seeds = range(1 if ALGORITHMS[name].runs_once else runs)
-        results = minimize_many(name, memo, seeds, budget, parameters=settings)
-        errors, sizes = np.array([(result.error, result.size) for result in results]).T
-        spread = f"{errors.std(ddof=min(1, len(errors) - 1)):.6f} {errors.min():9.5f}"
-        sizes_text = f"{sizes.mean():9.1f} {sizes.std(ddof=min(1, len(errors) - 1)):9.1f}"
-        print(
-            f"  {ALGORITHMS[name].title:10} {errors.mean():8.5f}  {spread}  {sizes_text}  "
-            f"{time.perf_counter() - start:7.0f}  {memo.n_hits / memo.n_evaluations:6.1%}",
-            flush=True,
+        results = minimize_many(name, Memo(evaluator), seeds, budget, parameters=settings)
+        found = {mark: [(r.error_after(mark), r.size_after(mark)) for r in results] for mark in MARKS if mark <= budget}
+        means = "  ".join(
+            f"{mark}: {np.mean(v, axis=0)[0]:.5f} / {np.mean(v, axis=0)[1]:.1f}" for mark, v in found.items()
         )
+        errors, sizes = np.array([(r.error, r.size) for r in results]).T
+        spread = f"SD {errors.std(ddof=1):.5f} / {sizes.std(ddof=1):.1f}" if len(results) > 1 else ""
+        least = f"least {errors.min():.5f}"
+        print(
+            f"  {ALGORITHMS[name].title:10} {means}  {spread}  {least}  {time.perf_counter() - start:.0f} s", flush=True
+        )
+        for mark, values in found.items():
+            if published is not None and len(results) > 1:
+                against_reference(mark, *np.array(values).T, *published)
+        if save:
+            with Path(save).open("a", newline="") as file:
+                for run, result in enumerate(results):
+                    selected = " ".join(map(str, result.selected))
+                    csv.writer(file).writerow([preset, classifier, name, run, result.error, result.size, selected])
+
+
+def reference(preset, classifier):
+    """Errors and sizes of the published runs of 2D-UPSO, 6000 evaluations each; None of data without any."""
+    path = ROOT / "docs" / "results" / f"{preset}-runs.csv"
+    if not path.exists():
+        return None
+    title = {"k-nn": "k-NN", "kernel-nb": "NB"}.get(classifier)
+    with path.open(newline="") as file:
+        rows = [r for r in csv.DictReader(file) if (r["classifier"], r["algorithm"]) == (title, "2D-UPSO")]
+    return (np.array([float(r["error"]) for r in rows]), np.array([int(r["size"]) for r in rows])) if rows else None
+
+
+def against_reference(mark, errors, sizes, published_errors, published_sizes):
+    """Print how runs compare with those of 2D-UPSO at 6000 evaluations."""
+    texts = []
+    for what, ours, theirs in (("J", errors, published_errors), ("size", sizes, published_sizes)):
+        found = compare_runs({"this": ours, "2D-UPSO": theirs}, control="this")[0]
+        texts.append(
+            f"{what} {np.mean(theirs):.5g} p = {found.p_value:.2g}, P(better) = {found.superiority.estimate:.2f}"
+        )
+    print(f"    at {mark} against {len(published_errors)} runs of 2D-UPSO at 6000: " + "; ".join(texts), flush=True)
+
+
+def wide(names, seeds, budget):
+    """How many of the informative features searches find among many, without a filter before them."""
+    from sklearn.datasets import make_classification
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    from pqswarm import SwarmSelector
+
+    estimators = {"5-NN": make_pipeline(StandardScaler(), KNeighborsClassifier()), "Gaussian NB": GaussianNB()}
+    print(
+        f"\n800 x 500, 20 informative, 4 classes, {seeds} seeds, {budget} evaluations:"
+        " mean of found / selected / accuracy on new events"
+    )
+    for title, estimator in estimators.items():
+        for name in names:
+            rows = []
+            for seed in range(seeds):
+                X, y = make_classification(
+                    *(1600, 500),
+                    n_informative=20,
+                    n_redundant=0,
+                    n_classes=4,
+                    n_clusters_per_class=1,
+                    class_sep=1.5,
+                    shuffle=False,
+                    random_state=seed,
+                )
+                selector = SwarmSelector(
+                    *(estimator, name),
+                    cv=5,
+                    max_evaluations=budget,
+                    prefilter=None,
+                    random_state=seed,
+                    n_jobs=-1,
+                    max_time=3600,
+                )
+                chosen = selector.fit(X[::2], y[::2]).support_
+                score = estimator.fit(X[::2][:, chosen], y[::2]).score(X[1::2][:, chosen], y[1::2])
+                rows.append((chosen[:20].sum(), chosen.sum(), score))
+            found, selected, score = np.mean(rows, axis=0)
+            least = min(row[0] for row in rows)
+            print(f"  {title:12} {name:10} {found:5.1f} (least {least}) / {selected:6.1f} / {score:.3f}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", choices=list(CLASSIFIERS), help="the paper's problem with this classifier")
+    parser.add_argument("--preset", default="paper", help="events of the paper's problem")
+    parser.add_argument("--wide", action="store_true", help="500 features of which 20 are informative")
+    parser.add_argument("--save", help="a CSV file to which the runs of the paper's problem are added")
+    parser.add_argument("--budget", type=int, default=6000)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--algorithms", nargs="+", default=list(ALGORITHMS))
@@ -88,10 +178,14 @@ def main():
     given = parser.parse_args()
     if given.paper:
         settings = {name: _value(text) for name, text in (item.split("=") for item in given.set)}
-        paper(given.paper, given.runs, given.algorithms, given.device, settings=settings)
+        options = {"budget": given.budget, "settings": settings, "save": given.save}
+        paper(given.paper, given.preset, given.runs, given.algorithms, given.device, **options)
+    elif given.wide:
+        wide(given.algorithms, given.seeds, given.budget)
     else:
-        own_time()
-        small_problems(given.seeds)
+        own_time(given.algorithms, 99, 10, 3000)
+        own_time(given.algorithms, 5000, 2, 900)
+        small_problems(given.algorithms, given.seeds)
 
 
 def _value(text):
