@@ -1,7 +1,6 @@
 """MOSAIC: our own search, which learns what features are worth and puts subsets together from the best."""
 
 from collections.abc import Mapping
-from itertools import islice
 from typing import ClassVar
 
 import numpy as np
@@ -51,12 +50,12 @@ class MosaicParameters(SearchParameters):
 class Mosaic(FreshSearch):
     """Learn how often the best subsets hold each feature, then improve several subsets and merge what they share.
 
-    First, subsets of few features are drawn, each feature as often as the best of them hold it (as :class:`UMDA`
-    does). Then several lines start from the best: a line asks for neighbours of its subset, with one feature more, one
-    less, or one for another, in order of what features were found to be worth near there, with some noise; it moves
-    when one is better, and ends when many in a row are not. The best ends are kept, and a new line starts from one of
-    them without some of its features, or from two: with what they share, and the best of the rest. No subset is
-    asked for twice. The combination is ours; its parts have been known for long.
+    First, subsets of few features are drawn, each feature as often as those of the least errors hold it (as
+    :class:`UMDA` does). Then several lines start from the best: a line asks for neighbours of its subset, with one
+    feature more, one less, or one for another, in order of what features were found to be worth, with some noise, at
+    once those that differ in different features; it moves when one is better, and ends when many in a row are not. The
+    best ends are kept, and a new line starts from one of them without some of its features, or from two: with what
+    they share, and the best of the rest. No subset is asked for twice. The combination is ours, its parts are not.
 
     References
     ----------
@@ -87,7 +86,7 @@ class Mosaic(FreshSearch):
         self.population, self.population_errors = nothing, np.empty(0)  # drawn by frequencies, the best first
         self.gains, self.tries, self.scale = np.zeros(n), np.zeros(n), np.array(0.0)  # the latter: how wrong gains are
         self._codes: IntArray = stream(0, ()).integers(1, 2**63 - 1, n)  # of a feature; a subset has them all, by xor
-        self._asked: set[int] = set()  # the codes of the subsets asked for
+        self._asked = {0}  # the codes of the subsets that are known, and of the empty one
         self.waiting, self.waiting_errors = nothing.copy(), np.empty(0)  # from which lines will start
         self.elites, self.elite_errors = nothing.copy(), np.empty(0)  # the best first
         self.line_masks: BoolArray = np.zeros((p.lines, n), dtype=np.bool_)
@@ -108,6 +107,7 @@ class Mosaic(FreshSearch):
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)
+        self._asked.update(self._code(masks).tolist())
         if self.owners.size:
             self._advance_lines(masks, errors)
             return
@@ -159,7 +159,9 @@ class Mosaic(FreshSearch):
         noise = _NOISE * self.scale * _noise(self.rng.random((2, p.lines, self.n_features)))
         beliefs = self.gains + noise / np.sqrt(1.0 + 0.2 * self.tries)
         neighbours, owners = self._neighbours(lines, beliefs[lines])
-        masks, owners = np.concatenate([self.line_masks[fresh], neighbours]), np.concatenate([fresh, owners])
+        hinted = np.flatnonzero(begun & self.hints.any(axis=1))
+        masks = np.concatenate([self.line_masks[fresh], self.hints[hinted], neighbours])
+        owners = np.concatenate([fresh, hinted, owners])
         new = self.seen.is_new(masks)
         masks, self.owners = masks[new], owners[new]
         alone = begun & (np.bincount(self.owners, minlength=p.lines) == 0)  # nothing new is near them
@@ -171,7 +173,7 @@ class Mosaic(FreshSearch):
 
     def _neighbours(self, lines: IntArray, beliefs: FloatArray) -> tuple[BoolArray, IntArray]:
         """The most promising neighbours of the lines that are new, at most `moves` of each, and whose they are."""
-        moves, n, here = self.parameters.moves, self.n_features, self.line_masks[lines]
+        n, here = self.n_features, self.line_masks[lines]
         less, out = _least(np.where(here, beliefs, np.inf), _LOW)
         more, into = _least(np.where(here, np.inf, -beliefs), _NEAR)
         worse = (less[:, :, np.newaxis] + more[:, np.newaxis, :]).reshape(len(lines), -1)
@@ -186,32 +188,38 @@ class Mosaic(FreshSearch):
         one, other = one[rows, order], other[rows, order]
         codes = np.append(self._codes, 0)
         neighbours = np.where(worse < np.inf, self._code(here)[:, np.newaxis] ^ codes[one] ^ codes[other], 0)
-        neighbours = np.concatenate([self._code(self.hints[lines])[:, np.newaxis], neighbours], axis=1)
-        self._note_asked()
-        new: list[tuple[int, int]] = []
-        for k, line in enumerate(neighbours.tolist()):
-            new += islice(((k, place) for place, code in enumerate(line) if code not in self._asked), moves)
-        row, place = np.array(new, dtype=np.int64).reshape(-1, 2).T
+        chosen: list[tuple[int, int]] = []
+        for k, line in enumerate(zip(neighbours.tolist(), one.tolist(), other.tolist(), strict=True)):
+            chosen += [(k, place) for place in self._unlike(*line)]
+        row, place = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
         masks = np.concatenate([here[row], np.zeros((row.size, 1), dtype=np.bool_)], axis=1)
-        masks[np.arange(row.size), one[row, place - 1]] ^= True
-        masks[np.arange(row.size), other[row, place - 1]] ^= True
-        return np.where(place[:, np.newaxis] == 0, self.hints[lines[row]], masks[:, :n]), lines[row]
+        masks[np.arange(row.size), np.stack([one[row, place], other[row, place]])] ^= True
+        return masks[:, :n], lines[row]
+
+    def _unlike(self, codes: list[int], one: list[int], other: list[int]) -> list[int]:
+        """Where the first new subsets are, at most `moves`; before others those that change different features."""
+        moves, n = self.parameters.moves, self.n_features
+        first, later, changed = list[int](), list[int](), set[int]()
+        for place, (code, a, b) in enumerate(zip(codes, one, other, strict=True)):
+            if code not in self._asked:
+                alike = a in changed or b in changed
+                (later if alike else first).append(place)
+                if len(first) == moves:
+                    break
+                changed |= set() if alike else {a, b} - {n}
+        return (first + later)[:moves]
 
     def _code(self, masks: BoolArray) -> IntArray:
         """Numbers that stand for the subsets, so that those of neighbours are soon known; 0: the empty one."""
         return np.asarray(np.bitwise_xor.reduce(np.where(masks, self._codes, 0), axis=1))
 
-    def _note_asked(self) -> None:
-        """Note the codes of the subsets that were asked for since, and that of the empty one."""
-        self._asked.add(0)
-        for start in range(len(self._asked) - 1, len(self.seen), 256):
-            masks = np.unpackbits(self.seen.packed[start : start + 256], axis=1, count=self.n_features)
-            self._asked.update(self._code(masks.astype(np.bool_)).tolist())
-
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Go on from a :meth:`state` that a search with the same features and parameters was in."""
         super().restore(state)
-        self._asked = set()
+        self._asked = {0}
+        for start in range(0, len(self.seen), 256):
+            masks = np.unpackbits(self.seen.packed[start : start + 256], axis=1, count=self.n_features)
+            self._asked.update(self._code(masks.astype(np.bool_)).tolist())
 
     def _advance_lines(self, masks: BoolArray, errors: FloatArray) -> None:
         """Learn the gains of features from the neighbours of all lines, and move those that have a better one."""
