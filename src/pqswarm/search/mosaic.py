@@ -1,11 +1,13 @@
 """MOSAIC: our own search, which learns what features are worth and puts subsets together from the best."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._random import stream
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.fresh import FreshSearch, move
@@ -14,7 +16,7 @@ from pqswarm.search.umda import frequencies
 __all__ = ["Mosaic", "MosaicParameters"]
 
 _POPULATION, _BEST, _KEPT = 60, 18, 10  # of the subsets drawn by frequencies: at once, learned from, kept
-_WIDE, _NEAR, _LOW = 40, 12, 8  # additions looked at; of these, and of the removals, those that are exchanged
+_LOW, _NEAR, _SINGLE = 8, 12, 60  # of a line: features to leave and others to take in exchange; to leave or take alone
 _RATE, _MEMORY = 0.4, 0.02  # how fast gains follow what is measured, and their scale
 _UNKNOWN = -np.inf  # the error of a subset that was not asked for yet
 _NOISE = 0.5  # of the gains when moves are ordered, as a multiple of how wrong they are on average
@@ -48,12 +50,12 @@ class MosaicParameters(SearchParameters):
 class Mosaic(FreshSearch):
     """Learn how often the best subsets hold each feature, then improve several subsets and merge what they share.
 
-    First, subsets of few features are drawn, each feature as often as the best of them hold it (as :class:`UMDA`
-    does). Then several lines start from the best: a line asks for neighbours of its subset, with one feature more, one
-    less, or one for another, in order of what features were found to be worth near there, with some noise; it moves
-    when one is better, and ends when many in a row are not. The best ends are kept, and a new line starts from one of
-    them without some of its features, or from two: with what they share, and the best of the rest. No subset is
-    asked for twice. The combination is ours; its parts have been known for long.
+    First, subsets of few features are drawn, each feature as often as those of the least errors hold it (as
+    :class:`UMDA` does). Then several lines start from the best: a line asks for neighbours of its subset, with one
+    feature more, one less, or one for another, in order of what features were found to be worth, with some noise, at
+    once those that differ in different features; it moves when one is better, and ends when many in a row are not. The
+    best ends are kept, and a new line starts from one of them without some of its features, or from two: with what
+    they share, and the best of the rest. No subset is asked for twice. The combination is ours, its parts are not.
 
     References
     ----------
@@ -83,6 +85,8 @@ class Mosaic(FreshSearch):
         nothing = np.zeros((0, n), dtype=np.bool_)
         self.population, self.population_errors = nothing, np.empty(0)  # drawn by frequencies, the best first
         self.gains, self.tries, self.scale = np.zeros(n), np.zeros(n), np.array(0.0)  # the latter: how wrong gains are
+        self._codes: IntArray = stream(0, ()).integers(1, 2**63 - 1, n)  # of a feature; a subset has them all, by xor
+        self._asked = {0}  # the codes of the subsets that are known, and of the empty one
         self.waiting, self.waiting_errors = nothing.copy(), np.empty(0)  # from which lines will start
         self.elites, self.elite_errors = nothing.copy(), np.empty(0)  # the best first
         self.line_masks: BoolArray = np.zeros((p.lines, n), dtype=np.bool_)
@@ -103,21 +107,18 @@ class Mosaic(FreshSearch):
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)
+        self._asked.update(self._code(masks).tolist())
         if self.owners.size:
             self._advance_lines(masks, errors)
             return
         known = np.concatenate([self.population[:_KEPT], masks])
         values = np.concatenate([self.population_errors[:_KEPT], errors])
-        order = self._ranked(known, values)
+        order = np.lexsort((known.sum(axis=1), values))
         self.population, self.population_errors = known[order], values[order]
 
     def _cost(self, masks: BoolArray, errors: FloatArray) -> FloatArray:
         """What is minimised: the error, more for more features."""
         return np.asarray(errors * masks.sum(axis=-1) ** (self.parameters.parsimony * np.sign(errors)))
-
-    def _ranked(self, masks: BoolArray, errors: FloatArray) -> IntArray:
-        """Indices of the subsets, the best first, of equals the smaller."""
-        return np.lexsort((masks.sum(axis=1), self._cost(masks, errors)))
 
     # While frequencies are learned
 
@@ -128,7 +129,7 @@ class Mosaic(FreshSearch):
         if not p.order:
             return np.full(n, size / n)
         weights = 1.0 / (np.argsort(p.order) + size)
-        return np.minimum(weights * size / weights.sum(), 0.5)
+        return np.asarray(np.minimum(weights * size / weights.sum(), 0.5))
 
     def _learn_first_gains(self) -> None:
         """Begin with the mean difference of subsets without and with a feature, and let the best wait for lines."""
@@ -147,90 +148,108 @@ class Mosaic(FreshSearch):
     def _ask_neighbours(self) -> BoolArray:
         """The next neighbours of all lines, and the first subsets of new ones."""
         p = self.parameters
-        for line in range(p.lines):
-            if self._has_ended(line):
-                self._renew(line)
+        for line in np.flatnonzero(self._have_ended()).tolist():
+            self._renew(line)
         begun = self.line_errors != _UNKNOWN
-        fresh = np.flatnonzero(~begun)
+        fresh, lines = np.flatnonzero(~begun), np.flatnonzero(begun)
         if fresh.size:
             found = self._fresh(self.line_masks[fresh])
             fresh = fresh[: len(found)]
             self.line_masks[fresh] = found
         noise = _NOISE * self.scale * _noise(self.rng.random((2, p.lines, self.n_features)))
         beliefs = self.gains + noise / np.sqrt(1.0 + 0.2 * self.tries)
-        asked, owners = [self.line_masks[fresh]], [fresh]
-        for line in np.flatnonzero(begun):
-            neighbours = self._neighbours(line, beliefs[line])
-            asked.append(neighbours)
-            owners.append(np.full(len(neighbours), line))
-        masks, lines = np.concatenate(asked), np.concatenate(owners)
+        neighbours, owners = self._neighbours(lines, beliefs[lines])
+        hinted = np.flatnonzero(begun & self.hints.any(axis=1))
+        masks = np.concatenate([self.line_masks[fresh], self.hints[hinted], neighbours])
+        owners = np.concatenate([fresh, hinted, owners])
         new = self.seen.is_new(masks)
-        self.line_failures[np.setdiff1d(np.flatnonzero(begun), lines[new])] = p.patience  # nothing new is near
-        if not new.any():
+        masks, self.owners = masks[new], owners[new]
+        alone = begun & (np.bincount(self.owners, minlength=p.lines) == 0)  # nothing new is near them
+        self.line_failures[alone] = p.patience
+        if not len(masks):
             masks = self._fresh(self.line_masks)
             self.owners = np.full(len(masks), -1)
-            return masks
-        self.owners = lines[new]
-        return masks[new]
+        return masks
 
-    def _neighbours(self, line: int, beliefs: FloatArray) -> BoolArray:
-        """The most promising neighbours of a line that are new, at most `moves`."""
-        moves, n, mask = self.parameters.moves, self.n_features, self.line_masks[line]
-        inside, outside = np.flatnonzero(mask), np.flatnonzero(~mask)
-        inside = inside[np.argsort(beliefs[inside], kind="stable")]
-        if outside.size > _WIDE:
-            outside = outside[np.argpartition(-beliefs[outside], _WIDE)[:_WIDE]]
-        outside = outside[np.argsort(-beliefs[outside], kind="stable")]
-        low, near = inside[:_LOW], outside[:_NEAR]
-        out, into = np.repeat(low, near.size), np.tile(near, low.size)
-        if self.size is None:  # n stands for no feature
-            drops = inside if inside.size > 1 else inside[:0]
-            out = np.concatenate([out, drops, np.full(outside.size, n)])
-            into = np.concatenate([into, np.full(drops.size, n), outside])
-        worth = np.append(beliefs, 0.0)
-        order = np.argsort(worth[out] - worth[into], kind="stable")
-        found: BoolArray = np.zeros((0, n), dtype=np.bool_)
-        for part in (order[: 3 * moves], order[3 * moves :]):
-            masks = np.zeros((part.size, n + 1), dtype=np.bool_)
-            masks[:, :n] = mask
-            rows = np.arange(part.size)
-            masks[rows, out[part]] = False
-            masks[rows, into[part]] = True
-            known = np.concatenate([found, self.hints[line : line + 1], masks[:, :n]])
-            found = known[self.seen.is_new(known) & known.any(axis=1)][:moves]
-            if len(found) == moves:
-                break
-        return found
+    def _neighbours(self, lines: IntArray, beliefs: FloatArray) -> tuple[BoolArray, IntArray]:
+        """The most promising neighbours of the lines that are new, at most `moves` of each, and whose they are."""
+        n, here = self.n_features, self.line_masks[lines]
+        less, out = _least(np.where(here, beliefs, np.inf), _LOW)
+        more, into = _least(np.where(here, np.inf, -beliefs), _NEAR)
+        worse = (less[:, :, np.newaxis] + more[:, np.newaxis, :]).reshape(len(lines), -1)
+        one, other = np.repeat(out, into.shape[1], axis=1), np.tile(into, out.shape[1])
+        if self.size is None:
+            several = here.sum(axis=1, keepdims=True) > 1
+            single, alone = _least(np.where(here, np.where(several, beliefs, np.inf), -beliefs), _SINGLE)
+            nothing = np.full(alone.shape, n)
+            worse, one, other = (np.concatenate(c, axis=1) for c in ((worse, single), (one, alone), (other, nothing)))
+        worse, order = _least(worse, worse.shape[1])
+        rows = np.arange(len(lines))[:, np.newaxis]
+        one, other = one[rows, order], other[rows, order]
+        codes = np.append(self._codes, 0)
+        neighbours = np.where(worse < np.inf, self._code(here)[:, np.newaxis] ^ codes[one] ^ codes[other], 0)
+        chosen: list[tuple[int, int]] = []
+        for k, line in enumerate(zip(neighbours.tolist(), one.tolist(), other.tolist(), strict=True)):
+            chosen += [(k, place) for place in self._unlike(*line)]
+        row, place = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
+        masks = np.concatenate([here[row], np.zeros((row.size, 1), dtype=np.bool_)], axis=1)
+        masks[np.arange(row.size), np.stack([one[row, place], other[row, place]])] ^= True
+        return masks[:, :n], lines[row]
+
+    def _unlike(self, codes: list[int], one: list[int], other: list[int]) -> list[int]:
+        """Where the first new subsets are, at most `moves`; before others those that change different features."""
+        moves, n = self.parameters.moves, self.n_features
+        first, later, changed = list[int](), list[int](), set[int]()
+        for place, (code, a, b) in enumerate(zip(codes, one, other, strict=True)):
+            if code not in self._asked:
+                alike = a in changed or b in changed
+                (later if alike else first).append(place)
+                if len(first) == moves:
+                    break
+                changed |= set() if alike else {a, b} - {n}
+        return (first + later)[:moves]
+
+    def _code(self, masks: BoolArray) -> IntArray:
+        """Numbers that stand for the subsets, so that those of neighbours are soon known; 0: the empty one."""
+        return np.asarray(np.bitwise_xor.reduce(np.where(masks, self._codes, 0), axis=1))
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """Go on from a :meth:`state` that a search with the same features and parameters was in."""
+        super().restore(state)
+        self._asked = {0}
+        for start in range(0, len(self.seen), 256):
+            masks = np.unpackbits(self.seen.packed[start : start + 256], axis=1, count=self.n_features)
+            self._asked.update(self._code(masks.astype(np.bool_)).tolist())
 
     def _advance_lines(self, masks: BoolArray, errors: FloatArray) -> None:
         """Learn the gains of features from the neighbours of all lines, and move those that have a better one."""
         first = self.owners >= 0
         first[first] = self.line_errors[self.owners[first]] == _UNKNOWN
-        begins = self.owners[first]
-        nearby = (self.owners >= 0) & ~first
-        self._learn_gains(masks[nearby], errors[nearby], self.owners[nearby])
-        costs = self._cost(masks, errors)
-        for line in np.unique(self.owners[nearby]):
-            self._advance(line, np.flatnonzero(self.owners == line), masks, errors, costs)
-        self.line_errors[begins] = errors[first]
+        nearby = np.flatnonzero((self.owners >= 0) & ~first)
+        if nearby.size:
+            self._learn_gains(masks[nearby], errors[nearby], self.owners[nearby])
+            self._advance(masks[nearby], errors[nearby], self.owners[nearby])
+        self.line_errors[self.owners[first]] = errors[first]
 
-    def _advance(self, line: int, rows: IntArray, masks: BoolArray, errors: FloatArray, costs: FloatArray) -> None:
-        """Move a line to its best neighbour, if that is better, or as good and as small."""
-        mask = self.line_masks[line].copy()
-        here, size, sizes = self._cost(mask, self.line_errors[line]), mask.sum(), masks[rows].sum(axis=1)
-        order = rows[np.lexsort((sizes, costs[rows]))]
-        best = order[0]
-        better = costs[best] < here or (costs[best] == here and masks[best].sum() < size)
-        self.hints[line] = False
-        if better:
-            if order.size > 1 and costs[order[1]] < here:  # perhaps both together are better still
-                both = masks[best] ^ masks[order[1]] ^ mask
-                self.hints[line] = both & (self.size in (None, both.sum()))
-            self.line_failures[line] = 0
-        else:
-            self.line_failures[line] += rows.size
-        if better or (costs[best] == here and masks[best].sum() == size):
-            self.line_masks[line], self.line_errors[line] = masks[best], errors[best]
+    def _advance(self, masks: BoolArray, errors: FloatArray, owners: IntArray) -> None:
+        """Move each line to its best neighbour, if that is better, or as good and as small."""
+        costs, sizes = self._cost(masks, errors), masks.sum(axis=1)
+        order = np.lexsort((sizes, costs, owners))
+        count = np.bincount(owners)
+        lines, count = np.flatnonzero(count), count[count > 0]
+        place = np.cumsum(count) - count
+        best, second = order[place], order[np.minimum(place + 1, order.size - 1)]
+        here, size = self._cost(self.line_masks[lines], self.line_errors[lines]), self.line_masks[lines].sum(axis=1)
+        level = costs[best] == here
+        better = (costs[best] < here) | (level & (sizes[best] < size))
+        both = masks[best] ^ masks[second] ^ self.line_masks[lines]  # perhaps two good moves are better still
+        likely = better & (count > 1) & (costs[second] < here)
+        if self.size is not None:
+            likely &= both.sum(axis=1) == self.size
+        self.hints[lines] = both & likely[:, np.newaxis]
+        self.line_failures[lines] = np.where(better, 0, self.line_failures[lines] + count)
+        moved = better | (level & (sizes[best] == size))
+        self.line_masks[lines[moved]], self.line_errors[lines[moved]] = masks[best[moved]], errors[best[moved]]
 
     def _learn_gains(self, masks: BoolArray, errors: FloatArray, lines: IntArray) -> None:
         """Correct the gains of those features by which neighbours differ from their lines."""
@@ -247,22 +266,21 @@ class Mosaic(FreshSearch):
             weight = 1.0 if self.scale == 0 else 1.0 - (1.0 - _MEMORY) ** wrong.size
             self.scale = self.scale + weight * (np.abs(wrong).mean() - self.scale)
 
-    def _has_ended(self, line: int) -> bool:
-        """Whether a line has found nothing better for long; one that is worse than all elites has half the time."""
-        failures, p = self.line_failures[line], self.parameters
-        if failures < 0 or failures >= p.patience:
-            return True
-        if len(self.elites) < p.elites or 2 * failures < p.patience:
-            return False
-        here = self._cost(self.line_masks[line], self.line_errors[line])
-        return bool(here > self._cost(self.elites[-1], self.elite_errors[-1]))
+    def _have_ended(self) -> BoolArray:
+        """Which lines have found nothing better for long; those worse than all elites have half the time."""
+        p, failures = self.parameters, self.line_failures
+        ended = (failures < 0) | (failures >= p.patience)
+        if len(self.elites) == p.elites:
+            last = self._cost(self.elites[-1], self.elite_errors[-1])
+            ended |= (2 * failures >= p.patience) & (self._cost(self.line_masks, self.line_errors) > last)
+        return np.asarray(ended)
 
     def _renew(self, line: int) -> None:
         """Keep the end of a line if it is among the best, and begin another."""
         if self.line_failures[line] >= 0 and not (self.elites == self.line_masks[line]).all(axis=1).any():
             known = np.concatenate([self.elites, self.line_masks[line : line + 1]])
             values = np.append(self.elite_errors, self.line_errors[line])
-            order = self._ranked(known, values)[: self.parameters.elites]
+            order = np.lexsort((known.sum(axis=1), self._cost(known, values)))[: self.parameters.elites]
             self.elites, self.elite_errors = known[order], values[order]
         self.line_failures[line] = 0
         self.hints[line] = False
@@ -278,7 +296,7 @@ class Mosaic(FreshSearch):
         which, chosen, rival, other, much, steps, *kinds = self.rng.random(8)
         draws = self.rng.random((4, self.n_features))
         if not count:
-            return draws[0] < self._first_frequencies()
+            return np.asarray(draws[0] < self._first_frequencies())
         place = int(min(chosen, rival) * count)
         one = self.elites[place]
         if which < 0.5 or count < 2:  # without some of its features, and with a stranger
@@ -300,3 +318,12 @@ class Mosaic(FreshSearch):
 def _noise(draws: FloatArray) -> FloatArray:
     """Numbers of mean 0 and variance 1 from two uniform ones each."""
     return np.asarray((draws[0] + draws[1] - 1.0) * np.sqrt(6.0))
+
+
+def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+    """The least values of each row in order, at most `count`, and where they are."""
+    rows = np.arange(len(values))[:, np.newaxis]
+    where = np.argpartition(values, count, axis=1)[:, :count] if count < values.shape[1] else None
+    found = values if where is None else values[rows, where]
+    order = np.argsort(found, axis=1, kind="stable")
+    return found[rows, order], order if where is None else where[rows, order]
