@@ -60,6 +60,8 @@ class Search(ABC):
         Whether it draws nothing, so that every seed gives the same search.
     runs_once : bool
         Whether a study runs it once, and not as often as others.
+    prefers_small : bool
+        Whether of subsets with the same error the smallest is its result, and not the first.
     needs_size : bool
         Whether a study tells it the size of the subsets, that of the best subset of its reference algorithm.
     needs_order : bool
@@ -84,6 +86,7 @@ class Search(ABC):
     equivariant: ClassVar[bool] = False
     deterministic: ClassVar[bool] = False
     runs_once: ClassVar[bool] = False
+    prefers_small: ClassVar[bool] = False
     needs_size: ClassVar[bool] = False
     needs_order: ClassVar[bool] = False
     state_fields: ClassVar[tuple[str, ...]] = ()

@@ -52,7 +52,7 @@ class FreshSearch(Search):
     """
 
     may_ask_empty = False
-    equivariant = True
+    equivariant = prefers_small = True
     state_fields: ClassVar[tuple[str, ...]] = ("seen_masks", "seen_errors")
     growing_fields: ClassVar[tuple[str, ...]] = ("seen_masks", "seen_errors")
 

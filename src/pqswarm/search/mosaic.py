@@ -158,7 +158,8 @@ class Mosaic(FreshSearch):
             self.line_masks[fresh] = found
         noise = _NOISE * self.scale * _noise(self.rng.random((2, p.lines, self.n_features)))
         beliefs = self.gains + noise / np.sqrt(1.0 + 0.2 * self.tries)
-        neighbours, owners = self._neighbours(lines, beliefs[lines])
+        moves = -(-(p.lines * p.moves - fresh.size) // max(1, lines.size))  # lines that begin ask for one subset
+        neighbours, owners = self._neighbours(lines, beliefs[lines], moves)
         hinted = np.flatnonzero(begun & self.hints.any(axis=1))
         masks = np.concatenate([self.line_masks[fresh], self.hints[hinted], neighbours])
         owners = np.concatenate([fresh, hinted, owners])
@@ -171,7 +172,7 @@ class Mosaic(FreshSearch):
             self.owners = np.full(len(masks), -1)
         return masks
 
-    def _neighbours(self, lines: IntArray, beliefs: FloatArray) -> tuple[BoolArray, IntArray]:
+    def _neighbours(self, lines: IntArray, beliefs: FloatArray, moves: int) -> tuple[BoolArray, IntArray]:
         """The most promising neighbours of the lines that are new, at most `moves` of each, and whose they are."""
         n, here = self.n_features, self.line_masks[lines]
         less, out = _least(np.where(here, beliefs, np.inf), _LOW)
@@ -190,15 +191,15 @@ class Mosaic(FreshSearch):
         neighbours = np.where(worse < np.inf, self._code(here)[:, np.newaxis] ^ codes[one] ^ codes[other], 0)
         chosen: list[tuple[int, int]] = []
         for k, line in enumerate(zip(neighbours.tolist(), one.tolist(), other.tolist(), strict=True)):
-            chosen += [(k, place) for place in self._unlike(*line)]
+            chosen += [(k, place) for place in self._unlike(*line, moves)]
         row, place = np.array(chosen, dtype=np.int64).reshape(-1, 2).T
         masks = np.concatenate([here[row], np.zeros((row.size, 1), dtype=np.bool_)], axis=1)
         masks[np.arange(row.size), np.stack([one[row, place], other[row, place]])] ^= True
         return masks[:, :n], lines[row]
 
-    def _unlike(self, codes: list[int], one: list[int], other: list[int]) -> list[int]:
+    def _unlike(self, codes: list[int], one: list[int], other: list[int], moves: int) -> list[int]:
         """Where the first new subsets are, at most `moves`; before others those that change different features."""
-        moves, n = self.parameters.moves, self.n_features
+        n = self.n_features
         first, later, changed = list[int](), list[int](), set[int]()
         for place, (code, a, b) in enumerate(zip(codes, one, other, strict=True)):
             if code not in self._asked:

@@ -23,13 +23,15 @@ class SearchResult:
     algorithm : str
         Name of the algorithm.
     mask : ndarray of bool, shape (n_features,)
-        The best subset that was evaluated; of equals the first. Never empty.
+        The best subset that was evaluated; of equals the first, or the smallest of a search that `prefers_small`. Never
+        empty.
     error : float
         Its error.
     n_evaluations : int
         Subsets evaluated.
     improvements : ndarray of shape (k, 3)
-        Each better subset: evaluations before it, its error, its size. The last is `mask`.
+        Each better subset, or smaller one that is as good: evaluations before it, its error, its size. The last is
+        `mask`.
     front_masks, front_errors : ndarray of shape (m, n_features) and (m,), or None
         The front, by size: the best subset of each size that is better than all smaller ones, of equals the first,
         and their errors, which fall. Of a search that was told a size, the best alone. None of a run that was kept by a
@@ -160,8 +162,10 @@ class Run:
     def _remember(self, masks: BoolArray, errors: FloatArray) -> None:
         sizes = masks.sum(axis=1)
         wanted = sizes > 0 if self.search.size is None else sizes == self.search.size
-        for row in np.flatnonzero(wanted & ((errors < self.best_error) | (not self._improvements))):
-            if errors[row] < self.best_error or not self._improvements:
+        for row in np.flatnonzero(wanted & ((errors <= self.best_error) | (not self._improvements))):
+            equal = errors[row] == self.best_error
+            smaller = self.search.prefers_small and equal and sizes[row] < self.best.sum()
+            if errors[row] < self.best_error or smaller or not self._improvements:
                 self.best, self.best_error = masks[row].copy(), float(errors[row])
                 self._improvements.append((self.n_evaluations + int(row), self.best_error, int(sizes[row])))
         for row in np.flatnonzero(wanted & ~(errors >= self._least[sizes])):
