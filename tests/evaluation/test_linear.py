@@ -95,12 +95,13 @@ def test_labels_are_those_of_scikit_learn(kind, name):
     X, y, folds = problem(name)
     evaluator_class, settings, estimator = CLASSIFIERS[kind]
     evaluator = evaluator_class(X, y, folds, **settings, scaling="none", n_jobs=1)
-    for mask in random_masks(150 if kind == "lda" else 60, X.shape[1], seed=4):
+    for mask in random_masks(90 if kind == "lda" else 24, X.shape[1], seed=4):
         try:
             expected = predict(estimator, X[:, mask], y, folds)
         except (ValueError, IndexError, np.linalg.LinAlgError):  # all constant, or no more events than features
             with pytest.raises(PqswarmError, match="cannot be used with features"):
                 evaluator.predictions(mask)
+            assert evaluator.errors(mask[np.newaxis])[0] == 1.0
             continue
         assert np.array_equal(evaluator.predictions(mask), expected), np.flatnonzero(mask)
 
@@ -145,7 +146,7 @@ def test_errors_are_those_of_scikit_learn(estimator, name):
     totals = [np.square(target[test] - target[test].mean()).sum() for _, test in folds.split()]
     for scaling, data in (("none", X), ("once", scaled(X, X))):
         evaluator = find_regressor(estimator).evaluator(X, target, folds, scaling=scaling, n_jobs=1)
-        masks = random_masks(40, X.shape[1], seed=8)
+        masks = random_masks(20, X.shape[1], seed=8)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # scikit-learn's, of ill-conditioned matrices
             found = evaluator.fold_errors(masks)
@@ -163,6 +164,18 @@ def test_least_squares_through_the_origin():
     expected = GenericEvaluator(X, y, folds, model, "neg_mean_absolute_error")
     assert np.allclose(found.errors(masks), expected.errors(masks), rtol=1e-10)
     assert np.isinf(found.errors(np.zeros((1, X.shape[1]), dtype=bool))).all()
+
+
+def test_a_refused_subset_does_not_stop_a_search():
+    X, y, folds = problem("collinear")
+    masks = np.array([np.arange(9) == 6, np.arange(9) == 0, np.ones(9, dtype=bool)])  # the first is constant
+    exact, generic = LDAEvaluator(X, y, folds), GenericEvaluator(X, y, folds, LDA())
+    assert exact.errors(masks)[0] == 1.0
+    assert exact.errors(masks).tolist() == generic.errors(masks).tolist()
+    scored = GenericEvaluator(X, y, folds, LDA(), "f1_macro").errors(masks)
+    assert np.isinf(scored).tolist() == [True, False, False]
+    with pytest.raises(PqswarmError, match=r"cannot be used with features \[0\]"):
+        GenericEvaluator(X[:, [6, 6]], y, folds, LDA()).errors([[True, False]])
 
 
 def test_what_is_recognised():

@@ -11,7 +11,7 @@ from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation._solve import factorise_all
 from pqswarm.evaluation._systems import Systems
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.foldwise import EPSILON, Columns, Foldwise, Products, product_error
 
@@ -96,9 +96,12 @@ class LDAEvaluator(ClassificationEvaluator):
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
             best, sure = self._decide(selected)
-            for fold, (_, test) in enumerate(self._foldwise.splits):
-                found = best[fold, : test.size] if sure[fold] else self._foldwise.fit(fold, selected)
-                predicted[row, test] = found
+            try:
+                for fold, (_, test) in enumerate(self._foldwise.splits):
+                    found = best[fold, : test.size] if sure[fold] else self._foldwise.fit(fold, selected)
+                    predicted[row, test] = found
+            except SubsetError:
+                predicted[row] = -1
 
         with one_blas_thread():
             self.in_threads(work, list(range(len(masks))))

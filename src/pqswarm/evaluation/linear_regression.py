@@ -9,7 +9,7 @@ from pqswarm._options import Parameters, option, parameters
 from pqswarm._threads import one_blas_thread
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation._solve import factorise_all, solve_all
-from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.base import Scaling, SubsetError
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.foldwise import Columns, Foldwise, Products
 from pqswarm.evaluation.regression import RegressionEvaluator
@@ -125,8 +125,11 @@ class LinearEvaluator(RegressionEvaluator):
             found = np.empty(self._real.shape)
             predict_all(self._tests, selected, slopes, self._centre, found)
             predicted[row, self._by_fold] = found[self._real]
-            for fold in np.flatnonzero(~sure):
-                predicted[row, self._foldwise.splits[fold][1]] = self._foldwise.fit(int(fold), selected)
+            try:
+                for fold in np.flatnonzero(~sure):
+                    predicted[row, self._foldwise.splits[fold][1]] = self._foldwise.fit(int(fold), selected)
+            except SubsetError:
+                predicted[row] = np.inf
 
         with one_blas_thread():
             self.in_threads(work, list(range(len(masks))))
