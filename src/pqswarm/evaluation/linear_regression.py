@@ -60,7 +60,7 @@ class LinearEvaluator(RegressionEvaluator):
     >>> X, y = load_diabetes(return_X_y=True)
     >>> evaluator = LinearEvaluator(X, y, Folds(np.arange(442) % 10), alpha=1.0)
     >>> evaluator.errors(np.ones((1, 10), dtype=bool)).round(3).tolist()
-    [0.514]
+    [0.516]
     """
 
     def __init__(
