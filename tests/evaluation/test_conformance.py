@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 
 from pqswarm.evaluation import (
     CLASSIFIERS,
@@ -33,6 +34,13 @@ SETTINGS = {
     ],
 }
 ALL = [CLASSIFIERS[name](settings) for name in CLASSIFIERS for settings in SETTINGS[name]]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Threads of scikit-learn on data as small as these only wait for each other."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

@@ -30,7 +30,8 @@ def train(
     classifier: Annotated[
         str,
         typer.Option(
-            help="kernel-nb, k-nn, gaussian-nb, or one of another package.", autocompletion=complete_classifier
+            help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of another package.",
+            autocompletion=complete_classifier,
         ),
     ] = "kernel-nb",
     subset: Annotated[

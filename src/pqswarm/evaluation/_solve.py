@@ -6,7 +6,7 @@ import numpy as np
 
 from pqswarm._typing import FloatArray
 
-__all__ = ["Factor", "factorise", "smallest_eigenpairs"]
+__all__ = ["Factor", "factorise", "factorise_all", "solve_all"]
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,20 @@ def factorise(matrix: FloatArray) -> Factor | None:
     return None if failed else Factor(lower, inverse, float(np.vdot(inverse, inverse)))
 
 
-def smallest_eigenpairs(matrix: FloatArray, limit: float) -> tuple[FloatArray, FloatArray]:
-    """Return the eigenvalues below the limit, ascending, and their eigenvectors as columns."""
-    from scipy.linalg.lapack import dsyevr
+def factorise_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
+    from pqswarm.evaluation._linear_kernels import factorise_all
 
-    lowest = -1.0 - float(np.abs(matrix).sum())
-    values, vectors, count, _, failed = dsyevr(matrix, range="V", vl=lowest, vu=limit)
-    if failed:  # as good as never
-        values, vectors = np.linalg.eigh(matrix)
-        count = int(np.searchsorted(values, limit))
-    return np.asarray(values[:count]), np.asarray(vectors[:, :count])
+    upper, traces = np.empty_like(matrices), np.empty(len(matrices))
+    inverse = np.ones_like(matrices) if with_inverse else np.empty((0, 0, 0))
+    factorise_all(matrices, upper, inverse, traces)
+    return upper, inverse, traces
+
+
+def solve_all(upper: FloatArray, right: FloatArray) -> FloatArray:
+    """Return the solutions of several systems for the columns of their right-hand sides."""
+    from pqswarm.evaluation._linear_kernels import solve_all
+
+    found = np.empty_like(right)
+    solve_all(upper, right, found)
+    return found

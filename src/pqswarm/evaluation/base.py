@@ -14,9 +14,21 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, check_scaling, scale, scaled
 
-__all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "check_labels", "scaled"]
+__all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "SubsetError", "check_labels", "scaled"]
 
 _LARGEST = 1e100  # keeps squares and their sums far from overflow
+
+
+class SubsetError(PqswarmError):
+    """An estimator cannot be used with a subset of the features."""
+
+    @classmethod
+    def of(cls, estimator: Any, mask: BoolArray | IntArray, error: BaseException) -> "SubsetError":
+        """Return the error that names the estimator, the features of a mask, or of a list, and the reason."""
+        features = np.flatnonzero(mask) if mask.dtype == np.bool_ else mask
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        what = f"{type(estimator).__name__} cannot be used with features {features.tolist()}"
+        return cls(f"{what}: {lines[0].rstrip('.')}.")
 
 
 class Evaluator(ABC):
@@ -168,7 +180,7 @@ class ClassificationEvaluator(Evaluator):
 
     @abstractmethod
     def _predict(self, masks: BoolArray) -> IntArray:
-        """Labels, as positions in `classes`, of every event for each non-empty mask: shape (m, n)."""
+        """Labels, as positions in `classes`, of every event for each non-empty mask: shape (m, n); -1 if refused."""
 
     def _counts(self, masks: BoolArray) -> IntArray:
         """Misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
@@ -196,8 +208,12 @@ class ClassificationEvaluator(Evaluator):
 
     def predictions(self, mask: npt.ArrayLike) -> AnyArray:
         """Return the label that each event gets when its fold is tested, for confusion matrices."""
-        predicted: AnyArray = self.classes[self._predict(self.checked_mask(mask)[np.newaxis])[0]]
-        return predicted
+        checked = self.checked_mask(mask)
+        predicted = self._predict(checked[np.newaxis])[0]
+        if predicted.min() < 0:
+            raise PqswarmError(f"the estimator cannot be used with features {np.flatnonzero(checked).tolist()}.")
+        found: AnyArray = self.classes[predicted]
+        return found
 
 
 def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:

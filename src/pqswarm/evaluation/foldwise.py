@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm._typing import AnyArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator
-from pqswarm.evaluation.generic import first_line
+from pqswarm.evaluation.base import Evaluator, SubsetError
 
 __all__ = ["EPSILON", "Columns", "Foldwise", "Products", "product_error"]
 
@@ -38,7 +36,10 @@ class Foldwise:
         return np.asarray(self._largest[fold % len(self._largest)])
 
     def fit(self, fold: int, selected: IntArray) -> AnyArray:
-        """Return what scikit-learn predicts for the test events of the fold, when rounding could decide."""
+        """Return what scikit-learn predicts for the test events of the fold, when rounding could decide.
+
+        A subset that it refuses is a SubsetError.
+        """
         train, test = self.splits[fold]
         data = self.view(fold)[:, selected]
         estimator = self._make()
@@ -46,8 +47,7 @@ class Foldwise:
             with np.errstate(all="ignore"):
                 return np.asarray(estimator.fit(data[train], self.target[train]).predict(data[test]))
         except Exception as error:  # the code of others may fail in any way
-            what = f"{type(estimator).__name__} cannot be used with features {selected.tolist()}"
-            raise PqswarmError(f"{what}: {first_line(error)}") from error
+            raise SubsetError.of(estimator, selected, error) from error
 
 
 class Products:

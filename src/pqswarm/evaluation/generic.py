@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling, check_features
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, Scaling, SubsetError, check_features
 from pqswarm.evaluation.estimators import (
     check_classes,
     check_missing,
@@ -24,7 +24,8 @@ __all__ = ["GenericEvaluator", "first_line"]
 class GenericEvaluator(ClassificationEvaluator):
     """The cross-validated error of any scikit-learn estimator, at that estimator's own speed.
 
-    A failure of the estimator, or a label that `y` does not hold, is an error, never a score.
+    A failure of the estimator, or a label that `y` does not hold, is an error. A subset that is refused by an estimator
+    that can be used with all features, or with one of them, is as bad as the empty one.
 
     Parameters
     ----------
@@ -97,6 +98,7 @@ class GenericEvaluator(ClassificationEvaluator):
         if self._weights is not None:
             check_weighted_scorer(self._scorer, scoring)
         self._views = self.fold_views()
+        self._is_usable: bool | None = None  # not asked before a subset is refused
 
     @property
     def is_loss(self) -> bool:
@@ -139,7 +141,11 @@ class GenericEvaluator(ClassificationEvaluator):
             return scorer(model, X, self.target[test], **weights)
 
         def work(row: int) -> None:
-            found[row] = scores = list(self._fit_folds(masks[row], score))
+            scores = self._attempt(lambda mask: list(self._fit_folds(mask, score)), masks[row])
+            if scores is None:
+                found[row] = -np.inf if self.is_loss else 1.0 - self._of_nothing
+                return
+            found[row] = scores
             if not np.isfinite(scores).all():
                 fold = int(np.argmin(np.isfinite(scores)))
                 raise PqswarmError(
@@ -178,9 +184,28 @@ class GenericEvaluator(ClassificationEvaluator):
             try:
                 found = use(clone(self.estimator).fit(data[train], self.target[train], **weights), data[test], test)
             except Exception as error:  # the code of others may fail in any way
-                what = f"{type(self.estimator).__name__} cannot be used with features {np.flatnonzero(mask).tolist()}"
-                raise PqswarmError(f"{what}: {first_line(error)}") from error
+                raise SubsetError.of(self.estimator, mask, error) from error
             yield found
+
+    def _attempt(self, evaluate: Callable[[BoolArray], list[Any]], mask: BoolArray) -> list[Any] | None:
+        """What a mask evaluates to, None if the estimator refuses it, but not everything."""
+        try:
+            return evaluate(mask)
+        except SubsetError:
+            if self._is_usable is None:
+                all_features = np.ones(self.n_features, dtype=np.bool_)
+                masks = (all_features, *np.eye(self.n_features, dtype=np.bool_))
+                self._is_usable = any(self._is_taken(evaluate, other) for other in masks)
+            if not self._is_usable:
+                raise
+            return None
+
+    def _is_taken(self, evaluate: Callable[[BoolArray], list[Any]], mask: BoolArray) -> bool:
+        try:
+            evaluate(mask)
+        except SubsetError:
+            return False
+        return True
 
     def _labels_of_folds(self, mask: BoolArray) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield the test events of each fold, and what they are taken for, as positions in `classes`."""
@@ -199,9 +224,12 @@ class GenericEvaluator(ClassificationEvaluator):
         counts = np.empty((len(masks), self.folds.n_folds), dtype=np.int64)
 
         def work(row: int) -> None:
-            counts[row] = [
-                np.count_nonzero(places != self.labels[test]) for test, places in self._labels_of_folds(masks[row])
-            ]
+            found = self._attempt(lambda mask: list(self._labels_of_folds(mask)), masks[row])
+            counts[row] = (
+                self.folds.sizes
+                if found is None
+                else [np.count_nonzero(places != self.labels[test]) for test, places in found]
+            )
 
         self.in_threads(work, list(range(len(masks))))
         return counts

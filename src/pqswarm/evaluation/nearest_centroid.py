@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from pqswarm._options import Parameters, option, parameters
 from pqswarm._typing import BoolArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.foldwise import EPSILON, Foldwise
 
@@ -80,9 +80,12 @@ class NearestCentroidEvaluator(ClassificationEvaluator):
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
-            for fold, (_, test) in enumerate(self._foldwise.splits):
-                found = self._winners(fold, selected)
-                predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
+            try:
+                for fold, (_, test) in enumerate(self._foldwise.splits):
+                    found = self._winners(fold, selected)
+                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
+            except SubsetError:
+                predicted[row] = -1
 
         self.in_threads(work, list(range(len(masks))))
         return predicted

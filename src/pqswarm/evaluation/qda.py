@@ -9,7 +9,7 @@ from pqswarm._options import Parameters, option, parameters
 from pqswarm._threads import one_blas_thread
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.evaluation._solve import factorise
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.foldwise import EPSILON, Columns, Foldwise, Products, product_error
 
@@ -93,9 +93,12 @@ class QDAEvaluator(ClassificationEvaluator):
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
-            for fold, (_, test) in enumerate(self._foldwise.splits):
-                found = self._winners(fold, selected)
-                predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
+            try:
+                for fold, (_, test) in enumerate(self._foldwise.splits):
+                    found = self._winners(fold, selected)
+                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
+            except SubsetError:
+                predicted[row] = -1
 
         with one_blas_thread():
             self.in_threads(work, list(range(len(masks))))

@@ -133,7 +133,8 @@ def _read_classifier(given: str | Classifier) -> Classifier:
         warnings.warn(f"classifier {given!r} is called {name!r} now.", DeprecationWarning, stacklevel=3)
         given = name
     made = given if isinstance(given, Classifier) else CLASSIFIERS.find(given)(_HYPERPARAMETERS.get(given))
-    fit_estimator(made, np.eye(2).repeat(20, axis=0), np.arange(2).repeat(20))  # says now if it cannot be used
+    varied = np.eye(2).repeat(20, axis=0) + 0.1 * np.sin(np.arange(80.0)).reshape(40, 2)
+    fit_estimator(made, varied, np.arange(2).repeat(20))  # says now if it cannot be used
     return made
 
 
