@@ -74,3 +74,18 @@ def test_sffs_from_the_start(study):
         found = minimize("sffs", Memo(study.evaluators["NB"]), budget, parameters=size)
         assert (repr(found.error), str(found.n_evaluations)) == (row["error"], row["evaluations"])
         assert " ".join(map(str, found.selected)) == row["features"]
+
+
+def test_runs_of_mosaic_from_the_start(study):
+    """Two published runs with naive Bayes, made anew; and the errors of some subsets with both classifiers."""
+    with (RESULTS / "mosaic-runs.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["preset"] == study.plan.dataset.preset]
+    assert len(rows) == 80
+    for row in (row for row in rows if row["classifier"] == "NB" and row["run"] in ("0", "33")):
+        result = minimize("mosaic", study.evaluators["NB"], 6000, seed=int(row["run"]))
+        assert (repr(result.error), result.size) == (row["error"], int(row["size"]))
+        assert result.selected.tolist() == [int(feature) for feature in row["features"].split()]
+    for name, evaluator in study.evaluators.items():
+        some = [row for row in rows if row["classifier"] == name][::10]
+        masks = np.array([mask_of([int(i) for i in row["features"].split()], 99) for row in some])
+        assert [repr(float(error)) for error in evaluator.errors(masks)] == [row["error"] for row in some]

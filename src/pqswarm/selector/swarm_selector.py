@@ -32,11 +32,12 @@ DEFAULT_ALGORITHM = "mosaic"
 
 
 class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select the features with which an estimator makes the fewest errors, by 2D particle swarms or other searches.
+    """Select the features with which an estimator makes the fewest errors, by MOSAIC, 2D particle swarms or others.
 
     The error of a subset is the mean over the splits of a cross-validation. For k-nearest neighbours, Gaussian and
-    kernel naive Bayes it comes from an exact evaluator that is tens to hundreds of times faster than fitting and
-    predicting; any other estimator, also a regressor, is fitted as usual.
+    kernel naive Bayes, linear and quadratic discriminant analysis, the nearest centroid, and k-NN, linear and ridge
+    regression it comes from an exact evaluator that is faster than fitting and predicting, by a few to hundreds of
+    times; any other estimator is fitted as usual.
 
     Ctrl-C stops the search and keeps the best subset found so far. Before a search that will take more than a minute, a
     warning says about how long.
