@@ -16,6 +16,42 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+# What compiles most of the kernels, in halves of about the same time.
+COMPILING = (
+    """
+from sklearn.datasets import load_wine
+from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds
+X, y = load_wine(return_X_y=True)
+folds = Folds.stratified(y, 5)
+CLASSIFIERS["k-nn"]().evaluator(X, y, folds).errors(X[:2] > 1)
+CLASSIFIERS["k-nn"]().evaluator(X, y, folds).neighbours(X[0] > 1)
+""",
+    """
+from pqswarm.datasets import make_dataset
+from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds
+for preset in ("paper", "field"):
+    events = make_dataset(5, seed=0, preset=preset, n_jobs=1)
+X, y = events.X(events.snr[0]), events.y
+folds = Folds.stratified(y, 5)
+masks = X[:2] > X[2]
+for name in ("kernel-nb", "gaussian-nb", "nearest-centroid", "lda"):
+    CLASSIFIERS[name]().evaluator(X, y, folds).errors(masks)
+REGRESSORS["linear"]().evaluator(X, X[:, 0], folds).errors(masks)
+for name in FILTERS:
+    FILTERS[name].scores(X, y)
+""",
+)
+
+
+def pytest_configure(config):
+    """Compile the kernels, which are kept in files, before several processes begin: else each of them compiles all."""
+    if getattr(config.option, "dist", "no") == "no" or hasattr(config, "workerinput"):
+        return
+    children = [subprocess.Popen([sys.executable, "-c", program]) for program in COMPILING]
+    if any([child.wait() for child in children]):
+        raise pytest.UsageError("the compiled parts of pqswarm cannot be used: see above.")
+
+
 def made_once(tmp_path_factory, name, make):
     """The folder of that name, which `make` fills, once for all processes of the test run."""
     shared = tmp_path_factory.getbasetemp()
