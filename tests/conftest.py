@@ -53,7 +53,8 @@ def pytest_configure(config):
     if getattr(config.option, "dist", "no") == "no" or hasattr(config, "workerinput"):
         return
     children = [subprocess.Popen([sys.executable, "-c", program]) for program in COMPILING]
-    if any([child.wait() for child in children]):
+    codes = [child.wait() for child in children]
+    if any(codes):
         raise pytest.UsageError("the compiled parts of pqswarm cannot be used: see above.")
 
 
