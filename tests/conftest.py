@@ -10,10 +10,52 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+# Threads of scikit-learn and of NumPy that wait for each other keep a core busy. Several processes have few cores
+# between them, where that takes many times as long as the work itself; child processes wait as quietly.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
 # Locally hypothesis looks for new examples each time; where a red run stops others, it repeats the same ones.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+# What compiles most of the kernels, in halves of about the same time.
+COMPILING = (
+    """
+from sklearn.datasets import load_wine
+from pqswarm.evaluation import CLASSIFIERS, Folds
+X, y = load_wine(return_X_y=True)
+folds = Folds.stratified(y, 5)
+CLASSIFIERS["k-nn"]().evaluator(X, y, folds).errors(X[:2] > 1)
+CLASSIFIERS["k-nn"]().evaluator(X, y, folds).neighbours(X[0] > 1)
+""",
+    """
+from pqswarm.datasets import make_dataset
+from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds
+for preset in ("paper", "field"):
+    events = make_dataset(5, float("inf"), preset=preset, n_jobs=1)
+X, y = events.X(), events.y
+folds = Folds.stratified(y, 5)
+masks = X[:2] > X[2]
+for name in ("kernel-nb", "gaussian-nb", "nearest-centroid", "lda"):
+    CLASSIFIERS[name]().evaluator(X, y, folds).errors(masks)
+REGRESSORS["linear"]().evaluator(X, X[:, 0], folds).errors(masks)
+for name in ("mutual-information-binned", "relieff"):
+    FILTERS[name].scores(X, y)
+""",
+)
+
+
+def pytest_configure(config):
+    """Compile the kernels, which are kept in files, before several processes begin: else each of them compiles all."""
+    if getattr(config.option, "dist", "no") == "no" or hasattr(config, "workerinput"):
+        return
+    children = [subprocess.Popen([sys.executable, "-c", program]) for program in COMPILING]
+    codes = [child.wait() for child in children]
+    if any(codes):
+        raise pytest.UsageError("the compiled parts of pqswarm cannot be used: see above.")
 
 
 def made_once(tmp_path_factory, name, make):

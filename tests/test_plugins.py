@@ -8,6 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+from tests.study.studies import WITHOUT_PICTURES
+
 CLASSIFIER = """
 from pqswarm.evaluation import Classifier, Parameters, option, parameters
 
@@ -82,7 +84,7 @@ raw = own_reader:RAW
 PLAN = """
 title = "Ferroresonance and others"
 runs = 2
-max_evaluations = 60
+max_evaluations = 30
 [dataset]
 preset = "mine"
 events_per_class = 15
@@ -119,10 +121,10 @@ def home(tmp_path_factory):
     return folder
 
 
-def run(home, *arguments):
+def run(home, *arguments, program=("-m", "pqswarm")):
     path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [sys.executable, "-m", "pqswarm", *map(str, arguments)],
+        [sys.executable, *program, *map(str, arguments)],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": path},
@@ -134,7 +136,7 @@ def run(home, *arguments):
 
 def test_from_the_plan_to_the_report(home):
     """Two worker processes: they know the classifier too."""
-    run(home, "study", "plan.toml", "--out", "study", "--jobs", 2)
+    run(home, "study", "plan.toml", "--out", "study", "--jobs", 2, program=("-c", WITHOUT_PICTURES))
     run(home, "report", "study", "--format", "md")
     text = (home / "study" / "report.md").read_text(encoding="utf-8")
     assert "60 events of 4 classes" in text

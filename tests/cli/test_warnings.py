@@ -3,17 +3,9 @@
 import subprocess
 import sys
 
-from tests.study.studies import plan_toml
+from tests.study.studies import WITHOUT_PICTURES, plan_toml
 
 from pqswarm.study import plan_text
-
-WITHOUT_PICTURES = """
-from pqswarm.cli.main import main
-from pqswarm.report import html
-
-html._pictures = lambda drawing, prefix: {"wide": ""}
-main()
-"""
 
 
 def run_command(*arguments, cwd, program=("-m", "pqswarm")):
@@ -22,7 +14,9 @@ def run_command(*arguments, cwd, program=("-m", "pqswarm")):
 
 
 def test_a_warning_is_shown_once_in_one_line(tmp_path):
-    head = plan_toml(runs=2, max_evaluations=60).partition("[[classifiers]]")[0]
+    head = plan_toml(runs=2, max_evaluations=20, old="seeds = [1, 2]", new="seeds = [1]").partition("[[classifiers]]")[
+        0
+    ]
     svm = 'name = "SVM"\nestimator = "sklearn.svm.LinearSVC"\nparameters = { C = 500.0, max_iter = 5 }\n'
     algorithm = '[[algorithms]]\nalgorithm = "2d-upso"\nparameters = { swarm_size = 4 }\n'
     (tmp_path / "mine.toml").write_text(f"{head}[[classifiers]]\n{svm}{algorithm}")
@@ -32,7 +26,7 @@ def test_a_warning_is_shown_once_in_one_line(tmp_path):
     warned = [line for line in run.stderr.splitlines() if "converge" in line or "warn" in line.lower()]
     assert warned == ["warning: Liblinear failed to converge, increase the number of iterations."]
     checked = run_command("plan", "check", "mine.toml", cwd=tmp_path)
-    assert ", 1 classifier, 1 algorithm, 2 runs, 120 evaluations." in checked.stdout
+    assert ", 1 classifier, 1 algorithm, 2 runs, 40 evaluations." in checked.stdout
 
 
 def test_old_names_on_the_command_line_are_warned_of(tmp_path):

@@ -18,6 +18,15 @@ from pqswarm.study.records import mask_text
 
 LEVELS = (inf, 30.0)
 
+# The command line, whose reports have no pictures, which take most of the time of a small study.
+WITHOUT_PICTURES = """
+from pqswarm.cli.main import main
+from pqswarm.report import html
+
+html._pictures = lambda drawing, prefix: {"wide": ""}
+main()
+"""
+
 
 def plan_toml(runs=3, max_evaluations=150, algorithms=("2d-upso", "ga", "sffs"), events=10, old="", new=""):
     """The smoke plan with fewer algorithms and another budget, as TOML."""

@@ -127,7 +127,9 @@ def _widest_features(columns, coordinates):
         variances[f] = _variance(columns[f])
     order = np.argsort(-variances)
     for p in range(coordinates.shape[0]):
-        coordinates[p] = columns[order[p % q]]
+        column = columns[order[p % q]]
+        for i in range(column.size):  # to assign it as a whole takes five seconds to compile
+            coordinates[p, i] = column[i]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -277,7 +279,8 @@ def predict(data, columns, exponents, selected, pivots, guesses, folds, fold, la
     size = 0.0  # of the largest possible rounded coordinates, by the norm of the metric
     for f in range(q):
         factor = 2.0 ** max(exponents[selected[f]] - largest, -200)
-        near_columns[f] = columns[selected[f]] * np.float32(factor)
+        for i in range(n):
+            near_columns[f, i] = columns[selected[f], i] * np.float32(factor)
         size = size + factor if metric == 0 else (np.hypot(size, factor) if metric == 1 else 1.0)
 
     unsorted = np.empty((N_PIVOTS, n), np.float32)
