@@ -118,8 +118,9 @@ def against_reference(mark, errors, sizes, published_errors, published_sizes):
 
 
 def wide(names, seeds, budget):
-    """How many of the informative features searches find among many, without a filter before them."""
+    """How many of the informative features searches find among 500, and how good a selection of 5000 features is."""
     from sklearn.datasets import make_classification
+    from sklearn.feature_selection import SelectKBest
     from sklearn.naive_bayes import GaussianNB
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
@@ -127,40 +128,50 @@ def wide(names, seeds, budget):
 
     from pqswarm import SwarmSelector
 
-    estimators = {"5-NN": make_pipeline(StandardScaler(), KNeighborsClassifier()), "Gaussian NB": GaussianNB()}
+    estimators = {"Gaussian NB": GaussianNB(), "5-NN": make_pipeline(StandardScaler(), KNeighborsClassifier())}
+    easy = {"n_classes": 4, "n_clusters_per_class": 1, "class_sep": 1.5}
+
+    def data(seed, n, n_features, n_informative, **options):
+        options |= {"n_informative": n_informative, "n_redundant": 0, "shuffle": False, "random_state": seed}
+        X, y = make_classification(n, n_features, **options)
+        order = np.random.default_rng(seed).permutation(n)
+        return X[order], y[order]
+
+    def score(estimator, X, y, n, chosen):
+        return estimator.fit(X[:n, chosen], y[:n]).score(X[n:, chosen], y[n:])
+
     print(
-        f"\n800 x 500, 20 informative, 4 classes, {seeds} seeds, {budget} evaluations:"
-        " mean of found / selected / accuracy on new events"
+        f"\n800 x 500, 20 informative, {seeds} seeds, {budget} evaluations:"
+        " found / selected / accuracy on 800 new events"
     )
     for title, estimator in estimators.items():
-        for name in names:
+        for name, prefilter in [(names[0], "auto"), *((name, None) for name in names)]:
             rows = []
             for seed in range(seeds):
-                X, y = make_classification(
-                    *(1600, 500),
-                    n_informative=20,
-                    n_redundant=0,
-                    n_classes=4,
-                    n_clusters_per_class=1,
-                    class_sep=1.5,
-                    shuffle=False,
-                    random_state=seed,
-                )
-                selector = SwarmSelector(
-                    *(estimator, name),
-                    cv=5,
-                    max_evaluations=budget,
-                    prefilter=None,
-                    random_state=seed,
-                    n_jobs=-1,
-                    max_time=3600,
-                )
-                chosen = selector.fit(X[::2], y[::2]).support_
-                score = estimator.fit(X[::2][:, chosen], y[::2]).score(X[1::2][:, chosen], y[1::2])
-                rows.append((chosen[:20].sum(), chosen.sum(), score))
-            found, selected, score = np.mean(rows, axis=0)
-            least = min(row[0] for row in rows)
-            print(f"  {title:12} {name:10} {found:5.1f} (least {least}) / {selected:6.1f} / {score:.3f}", flush=True)
+                X, y = data(seed, 1600, 500, 20, **easy)
+                options = {"cv": 5, "max_evaluations": budget, "n_jobs": -1, "max_time": 3600, "random_state": seed}
+                selector = SwarmSelector(estimator, name, prefilter=prefilter, **options)
+                chosen = selector.fit(X[:800], y[:800]).support_
+                rows.append((chosen[:20].sum(), chosen.sum(), score(estimator, X, y, 800, chosen)))
+            found, selected, mean = np.mean(rows, axis=0)
+            least = f"(least {min(row[0] for row in rows)})"
+            print(
+                f"  {title:12} {name:10} {prefilter!s:5} {found:5.1f} {least} / {selected:6.1f} / {mean:.3f}",
+                flush=True,
+            )
+
+    print(f"\n100 x 5000, 5 informative, {seeds} seeds: accuracy on 1000 new events")
+    for title, estimator in estimators.items():
+        rows = []
+        for seed in range(seeds):
+            X, y = data(seed, 1100, 5000, 5)
+            best = [SelectKBest(k=k).fit(X[:100], y[:100]).get_support() for k in (5, 10, 20)]
+            for rule in ("best", "1se"):
+                selector = SwarmSelector(estimator, names[0], cv=5, rule=rule, max_evaluations=1000, random_state=seed)
+                best.append(selector.fit(X[:100], y[:100]).support_)
+            rows.append([score(estimator, X, y, 100, chosen) for chosen in [*best, np.ones(5000, dtype=bool)]])
+        methods = ("SelectKBest k=5", "k=10", "k=20", f"{names[0]} best", f"{names[0]} 1se", "all features")
+        print(f"  {title:12} " + ", ".join(f"{m} {v:.3f}" for m, v in zip(methods, np.mean(rows, axis=0), strict=True)))
 
 
 def main():

@@ -252,5 +252,5 @@ def check_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:
     if given.dtype.kind == "f" and np.isnan(given).any():
         raise PqswarmError(f"y must not hold NaN, but the label of event {int(np.isnan(given).argmax())} is.")
     if classes.size < 2:
-        raise PqswarmError(f"y must hold at least two classes, but all labels are {classes[0]!r}.")
+        raise PqswarmError(f"y must hold at least two classes, but all labels are {classes.tolist()[0]!r}.")
     return classes, coded.astype(np.int64)
