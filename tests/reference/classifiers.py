@@ -37,8 +37,9 @@ def knn_predictions(data, y, splits, k, metric, scaling="none"):
     for train, test in splits:
         x = scaled(data, train, scaling)
         d = distances(x[test], x[train], metric)
-        kth, following = np.partition(d, [k - 1, min(k, train.size - 1)], axis=1)[:, [k - 1, min(k, train.size - 1)]].T
-        tied[test] = (kth == following) & (train.size > k)
+        places = np.minimum([k - 1, k], d.shape[1] - 1)
+        kth, following = np.partition(d, places, axis=1)[:, places].T
+        tied[test] = (kth == following) & (d.shape[1] > k)
         for i, event in enumerate(test):
             near = np.flatnonzero(d[i] <= kth[i])
             nearest = near[np.argsort(d[i, near], kind="stable")[:k]]

@@ -124,6 +124,7 @@ FIGURES = (
     "How probably a run of 2D-UPSO beats a run of each other algorithm",
     "Average ranks by error rate",
     "Average ranks by number of features",
+    "The least error rate with at most so many features",
     "In how many of its runs 2D-UPSO selected each feature [%]",
     "The same for the other algorithms",
     "Accuracy of the best subsets against noise",

@@ -50,7 +50,7 @@ def test_one_run_of_own_algorithms_without_noise_and_sffs(tiny):
     found = tiny.classifiers[0]
     shown = tables(tiny, found)
     assert list(found.runs) == ["my swarm+", "GA"]
-    assert list(shown) == ["performance", "features", "confusions", "held-out"]
+    assert list(shown) == ["performance", "fronts", "features", "confusions", "held-out"]
     ours, ga = shown["performance"].rows
     assert (ours["algorithm"], ga["algorithm"]) == ("my swarm+", "GA")
     assert ours["sd_J"] is None

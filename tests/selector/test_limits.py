@@ -16,6 +16,14 @@ from pqswarm.selector.checks import threads_of
 from tests.selector.problems import WINE, assert_same, quick
 
 
+@pytest.fixture(autouse=True)
+def interrupts():
+    """A process that was started in the background of a shell ignores SIGINT; here it takes effect."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
 def test_time_stops_after_the_batch_and_not_before_one():
     selector = quick(max_time=1e-9, n_runs=2, algorithm_params={"swarm_size": 25}).fit(*WINE)
     assert selector.stop_reason_ == "max_time"

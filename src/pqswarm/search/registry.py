@@ -24,7 +24,6 @@ from pqswarm.search.upso2d import UPSO2D
 __all__ = ["ALGORITHMS", "search_class"]
 
 _OURS: tuple[type[Search], ...] = (
-    Mosaic,
     UPSO2D,
     GPSO2D,
     LPSO2D,
@@ -36,6 +35,7 @@ _OURS: tuple[type[Search], ...] = (
     ChaoticBPSO,
     SFFS,
     Ranking,
+    Mosaic,
     SparseGA,
     DifferentialEvolution,
     SimulatedAnnealing,
