@@ -181,7 +181,7 @@ def test_names_pandas_clone_and_pipelines():
     chosen = selector.transform(frame)
     assert list(chosen.columns) == list(selector.get_feature_names_out()) == list(np.array(names)[selector.support_])
     np.testing.assert_array_equal(clone(selector).fit(frame, y).support_, selector.support_)
-    pipeline = make_pipeline(StandardScaler(), quick(GaussianNB()), GaussianNB())
+    pipeline = make_pipeline(StandardScaler(), quick(GaussianNB(), algorithm="2d-upso"), LogisticRegression())
     assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
 
 
