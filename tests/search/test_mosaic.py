@@ -82,3 +82,18 @@ def test_negative_and_infinite_errors_do_no_harm():
     result = minimize("mosaic", Odd(30, 3), 800)
     assert result.mask[:3].all()
     assert not result.mask[3]
+
+
+@pytest.mark.parametrize("seed", [1, 4, 7])
+def test_all_lines_may_end_at_once(seed):
+    """On a smooth slope they do: then all begin, and none has neighbours yet."""
+
+    class Slope:
+        n_features = 99
+
+        def errors(self, masks):
+            return 0.01 * np.abs(masks.sum(axis=1) - 12) + masks[:, :49].mean(axis=1)
+
+    result = minimize("mosaic", Slope(), 2000, seed=seed)
+    assert result.n_evaluations == 2000
+    assert result.error == 0.0

@@ -175,6 +175,8 @@ class Mosaic(FreshSearch):
     def _neighbours(self, lines: IntArray, beliefs: FloatArray, moves: int) -> tuple[BoolArray, IntArray]:
         """The most promising neighbours of the lines that are new, at most `moves` of each, and whose they are."""
         n, here = self.n_features, self.line_masks[lines]
+        if not lines.size:  # all lines begin
+            return here, lines
         less, out = _least(np.where(here, beliefs, np.inf), _LOW)
         more, into = _least(np.where(here, np.inf, -beliefs), _NEAR)
         worse = (less[:, :, np.newaxis] + more[:, np.newaxis, :]).reshape(len(lines), -1)
