@@ -8,15 +8,17 @@ from pqswarm.identify.judge import identify
 from pqswarm.identify.model import Model, Prediction, Subset, default_model
 from pqswarm.identify.training import TRAINING_SNR, train
 from pqswarm.identify.validation import Check, check_model
-from pqswarm.identify.verdict import ChannelVerdict, Verdict
+from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
 
 __all__ = [
     "BANDWIDTHS",
+    "COLUMNS",
     "FEATURES",
     "GROUPS",
     "TRAINING_SNR",
     "ChannelVerdict",
     "Check",
+    "EventVerdict",
     "Model",
     "Prediction",
     "Subset",

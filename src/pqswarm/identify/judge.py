@@ -12,13 +12,13 @@ from pqswarm.identify.agreement import describe_agreement, main_disturbance, rul
 from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features
 from pqswarm.identify.files import load_model
 from pqswarm.identify.model import Model, default_model
-from pqswarm.identify.verdict import ChannelVerdict, Verdict
+from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
 from pqswarm.measure import Thresholds, characterise
 from pqswarm.measure.urms import fill_gaps
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray
-    from pqswarm.measure import ChannelResult, Characterisation
+    from pqswarm.measure import ChannelResult, Characterisation, Event
     from pqswarm.recordings.recording import Recording
 
 __all__ = ["identify"]
@@ -87,7 +87,16 @@ def identify(
         channels=verdicts,
         caveats=(*found.caveats, *(_list_caveats(recording, found, chosen, usable) if asked else ())),
         notes=tuple(recording.notes),
+        events=tuple(_judge_event(event, verdicts) for event in found.events),
+        station=recording.station,
+        start=recording.start,
+        path=recording.path,
     )
+
+
+def _judge_event(event: "Event", channels: Sequence[ChannelVerdict]) -> EventVerdict:
+    own = next(channel for channel in channels if channel.result.name == event.worst.channel)
+    return EventVerdict(event, own.rule, own.probabilities, own.agreement, own.window, own.result.reference_source)
 
 
 def _find_capture(result: "ChannelResult", found: "Characterisation", n_samples: int) -> tuple[int, int]:

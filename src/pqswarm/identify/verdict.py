@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.identify.agreement import in_words
@@ -10,10 +11,18 @@ from pqswarm.identify.agreement import in_words
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pqswarm.measure import ChannelResult, Characterisation
+    from pqswarm.measure import ChannelResult, Characterisation, Event
     from pqswarm.recordings.recording import Recording
 
-__all__ = ["ChannelVerdict", "Verdict"]
+__all__ = ["COLUMNS", "ChannelVerdict", "EventVerdict", "Verdict"]
+
+COLUMNS = (
+    *("source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system"),
+    *("magnitude", "unit", "volts", "duration_s", "cycles", "sag_type", "class", "probability", "runner_up"),
+    *("runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency"),
+    *("sampling_rate", "caveats"),
+)
+"""Columns of the row of an event, in order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +102,62 @@ class ChannelVerdict:
 
 
 @dataclass(frozen=True, eq=False)
+class EventVerdict:
+    """What an event is by the rules and by the model.
+
+    Attributes
+    ----------
+    event : Event
+        By the rules.
+    rule : str
+        The class that the rules amount to in the window.
+    probabilities : mapping of str to float
+        Of the classes by the model, the most probable first; empty if it could not be asked.
+    agreement : str
+        Of rules and model, in words.
+    window : tuple of float
+        What the model looked at, on the worst channel: begin and end [s].
+    reference_source : str
+        Where 1 pu comes from.
+    """
+
+    event: "Event"
+    rule: str
+    probabilities: Mapping[str, float]
+    agreement: str
+    window: tuple[float, float]
+    reference_source: str = ""
+
+    @property
+    def label(self) -> str:
+        """The class by the model; empty if it could not be asked."""
+        return next(iter(self.probabilities), "")
+
+    @property
+    def probability(self) -> float:
+        """Of the class; 0 if the model could not be asked."""
+        return next(iter(self.probabilities.values()), 0.0)
+
+    @property
+    def runner_up(self) -> tuple[str, float]:
+        """The second most probable class, and its probability."""
+        items = list(self.probabilities.items())
+        return items[1] if len(items) > 1 else ("", 0.0)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            **self.event.as_dict(),
+            "class": self.label or None,
+            "probability": round(self.probability, 4) if self.label else None,
+            "probabilities": {name: round(value, 4) for name, value in self.probabilities.items()},
+            "rule_class": self.rule,
+            "agreement": self.agreement,
+            "window": [round(value, 6) for value in self.window],
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class Verdict:
     """What was found in a recording.
 
@@ -108,6 +173,12 @@ class Verdict:
         What was assumed, and what the recording cannot show; one sentence each.
     notes : tuple of str
         What had to be assumed in reading the recording.
+    events : tuple of EventVerdict
+        In order of time; one of kind ``"none"`` if nothing was found.
+    station, path : str
+        Where it was recorded, and the file.
+    start : datetime or None
+        Time of the first sample.
     """
 
     source: str
@@ -115,6 +186,10 @@ class Verdict:
     channels: tuple[ChannelVerdict, ...]
     caveats: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    events: tuple[EventVerdict, ...] = ()
+    station: str = ""
+    start: datetime | None = None
+    path: str = ""
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -142,33 +217,52 @@ class Verdict:
         )
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one plain dict for each channel."""
-        return [
-            {
-                "source": self.source,
-                "channel": channel.result.name,
-                "phase": channel.result.phase,
-                "class": channel.label,
-                "probability": round(channel.probability, 3) if channel.label else "",
-                "runner_up": channel.runner_up[0],
-                "runner_up_probability": round(channel.runner_up[1], 3) if channel.label else "",
-                "rule_class": channel.rule,
-                "agreement": channel.agreement,
-                "sentence": "; ".join(channel.result.sentences()) or "no disturbance found",
-                "reference_volts": float(f"{channel.result.reference:.6g}"),
-                "reference": channel.result.reference_source,
-                "frequency": round(self.characterisation.frequency, 3),
-                "sampling_rate": float(f"{self.characterisation.sampling_rate:.8g}"),
-                "extended": channel.extended,
-                "caveats": " ".join(self.caveats),
-            }
-            for channel in self.channels
-        ]
+        """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""
+        return [self._row(one) for one in self.events]
+
+    def _row(self, one: EventVerdict) -> dict[str, Any]:
+        event, when = one.event, one.event.at(self.start)
+        found = self.characterisation
+        return {
+            "source": self.source,
+            "path": self.path,
+            "station": self.station,
+            "date": "" if when is None else f"{when:%Y-%m-%d}",
+            "time": "" if when is None else when.isoformat(timespec="milliseconds")[11:],
+            "offset_s": round(event.start, 6),
+            "kind": event.kind,
+            "category": event.category,
+            "phases": " ".join(event.phases).strip(),
+            "channels": "; ".join(event.channels),
+            "system": event.system,
+            "magnitude": float(f"{event.magnitude:.4g}"),
+            "unit": event.unit,
+            "volts": float(f"{event.magnitude * event.reference:.6g}") if event.unit == "pu" else "",
+            "duration_s": round(event.duration, 6),
+            "cycles": round(event.cycles, 2),
+            "sag_type": event.sag_type,
+            "class": one.label,
+            "probability": round(one.probability, 3) if one.label else "",
+            "runner_up": one.runner_up[0],
+            "runner_up_probability": round(one.runner_up[1], 3) if one.label else "",
+            "rule_class": one.rule,
+            "agreement": one.agreement,
+            "sentence": event.sentence,
+            "reference_volts": float(f"{event.reference:.6g}"),
+            "reference": one.reference_source,
+            "frequency": round(found.frequency, 3),
+            "sampling_rate": float(f"{found.sampling_rate:.8g}"),
+            "caveats": " ".join(self.caveats),
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
         return {
             "source": self.source,
+            "path": self.path,
+            "station": self.station,
+            "start": None if self.start is None else self.start.isoformat(),
+            "events": [one.as_dict() for one in self.events],
             "sentences": list(self.sentences),
             "channels": [channel.as_dict() for channel in self.channels],
             "caveats": list(self.caveats),

@@ -1,6 +1,7 @@
 """What happened in a recording: measured by IEC 61000-4-30, in the words of IEEE 1159."""
 
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
+from pqswarm.measure.event import KINDS, Event, Part
 from pqswarm.measure.harmonics import Spectrum
 from pqswarm.measure.pipeline import characterise
 from pqswarm.measure.thresholds import Thresholds
@@ -8,10 +9,13 @@ from pqswarm.measure.transients import Transient
 from pqswarm.measure.urms import half_cycle_rms
 
 __all__ = [
+    "KINDS",
     "ChannelResult",
     "Characterisation",
     "Disturbance",
+    "Event",
     "Flag",
+    "Part",
     "Spectrum",
     "Thresholds",
     "Transient",

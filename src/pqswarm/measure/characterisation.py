@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pqswarm._typing import FloatArray
+from pqswarm.measure.event import Event
+from pqswarm.measure.event_list import list_events
 from pqswarm.measure.harmonics import Spectrum
 from pqswarm.measure.ieee1159 import duration_text, join_names
 from pqswarm.measure.sentences import describe_transients, group_events, group_transients, merge_events
@@ -197,6 +199,11 @@ class Characterisation:
         """The caveats, by their name in earlier versions."""
         warnings.warn("Characterisation.limits is deprecated: use caveats.", DeprecationWarning, stacklevel=2)
         return self.caveats
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events, in order of time."""
+        return list_events(self.channels, float(self.time[-1]) if self.time.size else 0.0, self.nominal_frequency)
 
     def sentences(self) -> tuple[str, ...]:
         """Say what was found, in order of time; what several phases of a system share is said once."""

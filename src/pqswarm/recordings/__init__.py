@@ -4,19 +4,22 @@ from pqswarm.recordings._deprecated import __getattr__ as __getattr__
 from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
-from pqswarm.recordings.readers import READERS, read, read_all
-from pqswarm.recordings.recording import Channel, Recording, RecordingError
+from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.table import write_csv
 
 __all__ = [
     "READERS",
     "Channel",
+    "ChannelHeader",
     "Options",
     "RawChannel",
     "RawRecording",
     "Reader",
     "Recording",
     "RecordingError",
+    "RecordingSource",
+    "open_recordings",
     "read",
     "read_all",
     "write_comtrade",

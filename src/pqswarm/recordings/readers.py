@@ -15,10 +15,10 @@ from pqswarm.recordings.normalise import normalise
 from pqswarm.recordings.npz.reader import NPZ
 from pqswarm.recordings.pqdif.reader import PQDIF
 from pqswarm.recordings.reader import Options, Reader
-from pqswarm.recordings.recording import Recording, RecordingError
+from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
 from pqswarm.recordings.table.reader import TABLE
 
-__all__ = ["READERS", "read", "read_all"]
+__all__ = ["READERS", "open_recordings", "read", "read_all"]
 
 _OURS = (PQDIF, NPZ, COMTRADE, TABLE)  # the content of the first two is unmistakable
 _HEAD = 4096  # bytes
@@ -115,6 +115,27 @@ def read_all(
     [2]
     """
     return tuple(_read(Path(path), format, Options.of(options), None)[0])
+
+
+def open_recordings(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002
+    **options: Any,
+) -> tuple[RecordingSource, ...]:
+    """Open all recordings of a file without reading their samples, where the format allows that.
+
+    Parameters
+    ----------
+    path, format, **options
+        As for :func:`read`.
+
+    Returns
+    -------
+    tuple of RecordingSource
+        In the order of the file, at least one.
+    """
+    return read_all(path, format=format, **options)
 
 
 def _read(path: Path, format_name: str | None, options: Options, wanted: int | None) -> tuple[list[Recording], int]:

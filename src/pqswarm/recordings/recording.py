@@ -1,14 +1,16 @@
-"""A recording: channels of samples in SI units, with all that is known about them."""
+"""A recording: channels of samples in SI units, with all that is known about them; in memory, or where it lies."""
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Protocol
 
 import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError
 
-__all__ = ["Channel", "Recording", "RecordingError"]
+__all__ = ["Channel", "ChannelHeader", "Recording", "RecordingError", "RecordingSource"]
 
 
 class RecordingError(FileFormatError):
@@ -16,8 +18,8 @@ class RecordingError(FileFormatError):
 
 
 @dataclass(frozen=True, eq=False)
-class Channel:
-    """One measured quantity.
+class ChannelHeader:
+    """What is known of one measured quantity, without its samples.
 
     Attributes
     ----------
@@ -27,14 +29,11 @@ class Channel:
         SI unit of the samples: ``"V"``, ``"A"``, or what the file says, prefixes removed.
     phase : str
         ``"A"``, ``"B"``, ``"C"``, ``"N"``, ``"AB"``, ``"BC"``, ``"CA"``, or empty if it is not known.
-    samples : ndarray of shape (n_samples,)
-        Values in `unit`; NaN where the file marks a sample as missing.
     """
 
     name: str
     unit: str
     phase: str
-    samples: FloatArray
 
     @property
     def is_voltage(self) -> bool:
@@ -45,6 +44,72 @@ class Channel:
     def is_current(self) -> bool:
         """Whether it is a current."""
         return self.unit == "A"
+
+
+@dataclass(frozen=True, eq=False)
+class Channel(ChannelHeader):
+    """One measured quantity.
+
+    Attributes
+    ----------
+    name, unit, phase : str
+        As in :class:`ChannelHeader`.
+    samples : ndarray of shape (n_samples,)
+        Values in `unit`; NaN where the file marks a sample as missing.
+    """
+
+    samples: FloatArray
+
+
+class RecordingSource(Protocol):
+    """A recording where it lies: what is known of it, and any stretch of its samples on demand.
+
+    A :class:`Recording` is one; :func:`pqswarm.recordings.open_recordings` returns others, whose samples stay in the
+    file. Attributes are those of :class:`Recording`; channels may come without samples.
+    """
+
+    @property
+    def channels(self) -> Sequence[ChannelHeader]:
+        """What was measured."""
+
+    @property
+    def sampling_rate(self) -> float:
+        """Samples per second [Hz]."""
+
+    @property
+    def nominal_frequency(self) -> float:
+        """Of the grid [Hz]."""
+
+    @property
+    def n_samples(self) -> int:
+        """Samples of each channel."""
+
+    @property
+    def start(self) -> datetime | None:
+        """Time of the first sample."""
+
+    @property
+    def source(self) -> str:
+        """Name, and the place in the file."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+
+    @property
+    def station(self) -> str:
+        """Where it was recorded."""
+
+    @property
+    def format(self) -> str:
+        """Of the file."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What had to be assumed in reading it."""
+
+    def read(self, first: int = 0, stop: int | None = None) -> "Recording":
+        """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +132,10 @@ class Recording:
         Such as ``"COMTRADE 1999 BINARY"``.
     notes : tuple of str
         What had to be assumed, or tolerated, in reading it; one sentence each.
+    station : str
+        Where it was recorded, as the file says; empty if it does not.
+    path : str
+        The file, as it was given.
     """
 
     channels: tuple[Channel, ...]
@@ -76,6 +145,8 @@ class Recording:
     source: str = ""
     format: str = ""
     notes: tuple[str, ...] = field(default=())
+    station: str = ""
+    path: str = ""
 
     def __post_init__(self) -> None:
         lengths = {channel.samples.shape for channel in self.channels}
@@ -111,6 +182,33 @@ class Recording:
     def voltages(self) -> tuple[Channel, ...]:
         """The channels that are voltages."""
         return tuple(channel for channel in self.channels if channel.is_voltage)
+
+    def read(self, first: int = 0, stop: int | None = None) -> "Recording":
+        """Return a stretch as a recording of its own, which shares the samples.
+
+        Parameters
+        ----------
+        first, stop : int
+            Its first sample, and the one after its last; by default all.
+
+        Returns
+        -------
+        Recording
+            It begins at its own first sample.
+
+        Examples
+        --------
+        >>> one = Recording((Channel("U", "V", "A", np.arange(10.0)),), 1000.0, 50.0, datetime(2026, 1, 1))
+        >>> part = one.read(4, 6)
+        >>> part.channels[0].samples.tolist(), part.start.microsecond
+        ([4.0, 5.0], 4000)
+        """
+        first, stop, _ = slice(first, stop).indices(self.n_samples)
+        if (first, stop) == (0, self.n_samples):
+            return self
+        channels = tuple(replace(channel, samples=channel.samples[first:stop]) for channel in self.channels)
+        start = None if self.start is None else self.start + timedelta(seconds=first / self.sampling_rate)
+        return replace(self, channels=channels, start=start)
 
     def channel(self, name: str) -> Channel:
         """Return the channel of that name.
