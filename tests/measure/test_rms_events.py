@@ -55,7 +55,10 @@ def test_polyphase_sag_from_the_first_phase_to_the_last():
     assert event.start == pytest.approx(0.1, abs=0.003)
     assert event.end == pytest.approx(0.3, abs=0.003)
     assert event.magnitude == pytest.approx(0.5, abs=0.01)
-    assert found.sentences() == ("instantaneous sag on phases A and B, 0.50 pu residual, 10.0 cycles",)
+    assert found.sentences() == (
+        "instantaneous sag on phases A and B, 0.50 pu residual, 10.0 cycles: "
+        "A 0.50 pu for 5.0 cycles, B 0.70 pu for 7.5 cycles",
+    )
 
 
 def test_polyphase_interruption_needs_all_phases():

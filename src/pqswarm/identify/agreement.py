@@ -1,14 +1,14 @@
 """What the rules of the standard would call a channel, and how that compares with the model."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from pqswarm.measure import ChannelResult
+    from pqswarm.measure import ChannelResult, Event
 
-__all__ = ["GROUPS", "describe_agreement", "group_of", "in_words", "main_disturbance", "rule_class"]
+__all__ = ["GROUPS", "describe_agreement", "event_rule", "group_of", "in_words", "main_disturbance", "rule_class"]
 
 GROUPS: Mapping[str, str] = {
     "pure_sinusoid": "normal",
@@ -25,10 +25,18 @@ GROUPS: Mapping[str, str] = {
     "flicker_with_harmonics": "harmonics",
     "sag_with_transient": "sag",
     "swell_with_transient": "swell",
+    "impulsive_transient": "transient",
+    "voltage_change": "voltage change",
 }
 """What each class that the rules know is above all."""
 
-_TITLES = {"pure_sinusoid": "no disturbance", "dc_offset": "DC offset", "oscillatory_transient": "transient"}
+_TITLES = {
+    "pure_sinusoid": "no disturbance",
+    "dc_offset": "DC offset",
+    "oscillatory_transient": "transient",
+    "voltage_change": "small voltage change",
+}
+_SINGLE = {"none": "pure_sinusoid", "DC offset": "dc_offset", "unbalance": "pure_sinusoid"}
 
 
 def group_of(event_class: str) -> str:
@@ -81,6 +89,28 @@ def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
     return "dc_offset" if "DC offset" in flags else "pure_sinusoid"
 
 
+def event_rule(event: "Event", events: "Iterable[Event]") -> str:
+    """Return the class of GROUPS that an event is by the rules, with what else is there on its worst channel."""
+    beside = {
+        other.kind
+        for other in events
+        if other is not event
+        and event.worst.channel in other.channels
+        and other.system in ("", event.system)
+        and other.start <= event.end
+        and other.end >= event.start
+    }
+    if event.kind in ("sag", "swell"):
+        if "transient_peak" in event.details or "transient" in beside:
+            return f"{event.kind}_with_transient"
+        return f"{event.kind}_with_harmonics" if "harmonics" in beside and "notching" not in beside else event.kind
+    if event.kind == "transient":
+        return "impulsive_transient" if event.category.startswith("impulsive") else "oscillatory_transient"
+    if {event.kind, *beside} >= {"harmonics", "flicker"} and event.kind in ("harmonics", "flicker"):
+        return "flicker_with_harmonics"
+    return _SINGLE.get(event.kind, event.kind.replace(" ", "_"))
+
+
 def describe_agreement(rule: str, label: str, class_names: Collection[str], result: "ChannelResult") -> str:
     """Say whether the classes by rules and model agree, and what the rules measured where that explains why not.
 
@@ -103,6 +133,8 @@ def _reason(rule: str, label: str, result: "ChannelResult") -> str:
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd:.1f} %)"
     kinds = {GROUPS[rule], GROUPS[label]}
+    if len(kinds) == 1:
+        return ""
     known = result.urms[np.isfinite(result.urms)]
     if known.size and not result.events and kinds & {"sag", "swell", "interruption", "flicker"}:
         return f" (Urms(1/2) stays between {known.min():.3f} and {known.max():.3f} pu)"

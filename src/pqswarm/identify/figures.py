@@ -37,7 +37,7 @@ def plot_verdict(recording: "Recording", verdict: "Verdict") -> Figure:
     shown = verdict.channels[:_MOST_CHANNELS]
     main = max(range(len(shown)), key=lambda i: _severity(shown[i]))
     colours = [_PHASES.get(one.result.phase, other) for one, other in zip(shown, _OTHERS, strict=False)]
-    waves = [_wave(verdict, channel) for channel in shown]
+    waves = [_wave(recording, verdict, channel) for channel in shown]
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(10.0, 8.0), layout=ConstrainedLayoutEngine(w_pad=0.15))
         axes = figure.subplots(3, 1, height_ratios=[1.25, 1.0, 1.1])
@@ -57,10 +57,10 @@ def _severity(channel: "ChannelVerdict") -> float:
     )
 
 
-def _wave(verdict: "Verdict", channel: "ChannelVerdict") -> "FloatArray":
+def _wave(recording: "Recording", verdict: "Verdict", channel: "ChannelVerdict") -> "FloatArray":
     """The samples of a channel [pu of the peak]."""
     result, found = channel.result, verdict.characterisation
-    filled, _ = fill_gaps(result.channel.samples, found.sampling_rate / found.frequency)
+    filled, _ = fill_gaps(recording.channels[result.number].samples, found.sampling_rate / found.frequency)
     largest = float(np.abs(filled).max(initial=0.0))
     return np.asarray(filled / (np.sqrt(2) * result.reference if result.reference > 0 else max(largest, 1e-300)))
 

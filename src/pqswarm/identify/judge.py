@@ -1,6 +1,7 @@
 """The verdict on a recording: what the rules of the standard find, what the model says, and whether they agree."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,41 +9,43 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import describe_agreement, main_disturbance, rule_class
+from pqswarm.identify.agreement import describe_agreement, event_rule, main_disturbance, rule_class
+from pqswarm.identify.binding import allowed_classes, classes_of_kind
 from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features
 from pqswarm.identify.files import load_model
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
+from pqswarm.identify.windows import event_window, main_window, urms_inside
 from pqswarm.measure import Thresholds, characterise
+from pqswarm.measure.pages import read_channels
 from pqswarm.measure.urms import fill_gaps
 
 if TYPE_CHECKING:
-    from pqswarm._typing import BoolArray
+    from pqswarm._typing import BoolArray, FloatArray
+    from pqswarm.identify.model import Prediction
     from pqswarm.measure import ChannelResult, Characterisation, Event
-    from pqswarm.recordings.recording import Recording
+    from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["identify"]
 
-_NEAR = (0.85, 1.2)
-_LEAD = 8.0
-"""Cycles shown before an event that is longer than the window."""
-
 
 def identify(
-    recording: "Recording",
+    recording: "RecordingSource",
     model: Model | str | Path | None = None,
     channels: Sequence[str] | None = None,
     *,
     reference: str | float = "auto",
-    nominal_voltage: float | None = None,
+    nominal_voltage: float | Mapping[str, float] | None = None,
     thresholds: Thresholds | Mapping[str, float] | None = None,
+    block: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **old: float,
 ) -> Verdict:
     """Say what happened in a recording.
 
     Parameters
     ----------
-    recording : Recording
+    recording : Recording or RecordingSource
         With at least one voltage.
     model : Model, str or Path, optional
         Or the file of one; by default the bundled model.
@@ -50,17 +53,19 @@ def identify(
         Names (or phases) of the channels to look at; by default all voltages of the supply.
     reference : {"auto", "nominal", "pre-event"} or float
         What 1 pu is; see :func:`pqswarm.measure.characterise`.
-    nominal_voltage : float, optional
-        RMS, as the channels measure it [V]. With an automatic reference far from it, the model takes it for 1 pu.
+    nominal_voltage : float or mapping of str to float, optional
+        RMS, as the channels measure it [V], for all channels or by their names. What is given is 1 pu.
     thresholds : Thresholds or mapping of str to float, optional
         Of the rules.
+    block, progress
+        As for :func:`pqswarm.measure.characterise`.
     **old : float
         Single thresholds, as in earlier versions.
 
     Returns
     -------
     Verdict
-        Disturbances by the rules, the learned class of each channel, and the caveats of both.
+        One row for each event: by the rules, and the learned class of its own window; and the caveats of both.
 
     Examples
     --------
@@ -68,116 +73,144 @@ def identify(
     >>> from pqswarm.recordings import Channel, Recording
     >>> event = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
     >>> verdict = identify(Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50))
-    >>> verdict.channels[0].label, verdict.sentences
+    >>> verdict.events[0].label, verdict.sentences
     ('sag', ('instantaneous sag on phase B, 0.62 pu residual, 7.5 cycles',))
     """
     model = default_model() if model is None else model
     chosen = model if isinstance(model, Model) else load_model(model)
     levels = Thresholds.read(thresholds, old)
-    found = characterise(recording, reference, nominal_voltage=nominal_voltage, channels=channels, thresholds=levels)
-    usable = usable_features(recording.sampling_rate, found.frequency)
-    verdicts = tuple(
-        _judge_channel(result, found, chosen, usable, _scale(result.reference, reference, nominal_voltage))
-        for result in found.channels
+    found = characterise(
+        recording,
+        reference,
+        nominal_voltage=nominal_voltage,
+        channels=channels,
+        thresholds=levels,
+        block=block,
+        progress=progress,
     )
-    asked = any(channel.label for channel in verdicts)
+    judge = _Judge(recording, found, chosen, usable_features(recording.sampling_rate, found.frequency))
+    verdicts = tuple(judge.channel(result) for result in found.channels)
+    events = tuple(judge.event(event) for event in found.events)
+    asked = any(one.label for one in verdicts) or any(one.label for one in events)
     return Verdict(
         source=recording.source,
         characterisation=found,
         channels=verdicts,
-        caveats=(*found.caveats, *(_list_caveats(recording, found, chosen, usable) if asked else ())),
+        caveats=(*found.caveats, *(judge.caveats() if asked else ())),
         notes=tuple(recording.notes),
-        events=tuple(_judge_event(event, verdicts) for event in found.events),
+        events=events,
         station=recording.station,
         start=recording.start,
         path=recording.path,
     )
 
 
-def _judge_event(event: "Event", channels: Sequence[ChannelVerdict]) -> EventVerdict:
-    own = next(channel for channel in channels if channel.result.name == event.worst.channel)
-    return EventVerdict(event, own.rule, own.probabilities, own.agreement, own.window, own.result.reference_source)
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """Asks a model about parts of a recording; each part is looked at once."""
 
+    recording: "RecordingSource"
+    found: "Characterisation"
+    model: Model
+    usable: "BoolArray"
+    _features: "dict[tuple[int, int, int], FloatArray]" = field(default_factory=dict)
 
-def _find_capture(result: "ChannelResult", found: "Characterisation", n_samples: int) -> tuple[int, int]:
-    """First sample of the capture that the model looks at, and the one after its last.
+    def channel(self, result: "ChannelResult") -> ChannelVerdict:
+        """Judge the main capture of a channel."""
+        first, stop = main_window(self.found, main_disturbance(result))
+        rate = self.found.sampling_rate
+        window = (first / rate, stop / rate)
+        rule = rule_class(result, window)
+        extended = stop - first < int(np.floor(WINDOW_CYCLES / self.found.frequency * rate))
+        urms = urms_inside(result, self.found, first, stop)
+        names = self.model.class_names
+        classes = allowed_classes(names, urms, self.found.thresholds, rule, self._visible(first, stop))
+        prediction, reason = self._ask(result, first, stop, classes)
+        if prediction is None:
+            return ChannelVerdict(result, rule, {}, (), f"rules only: {reason}", window, extended)
+        used = tuple(dict.fromkeys(name.partition(".")[0] for name in prediction.subset.names))
+        shares, known = _order(prediction)
+        agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
+        return ChannelVerdict(result, rule, shares, used, agreement, window, extended, known)
 
-    Thirty cycles around the largest disturbance: in the middle, or, if it is longer than the window, from some
-    cycles before its begin; the middle of the recording if there is none; all of a shorter recording.
-    """
-    window = int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
-    if n_samples <= window:
-        return 0, n_samples
-    main = main_disturbance(result)
-    if main is None:
-        first = (n_samples - window) // 2
-    else:
-        start, end = (round(moment * found.sampling_rate) for moment in main)
-        cycle = found.sampling_rate / found.frequency
-        if end - start > (WINDOW_CYCLES - _LEAD) * cycle:
-            first = start - round(_LEAD * cycle)
-        else:
-            first = (start + end - window) // 2
-    first = min(max(first, 0), n_samples - window)
-    return first, first + window
-
-
-def _scale(found: float, reference: str | float, nominal: float | None) -> float:
-    """What 1 pu is for the model [V]: the reference, unless it is far from a nominal voltage that the user gave.
-
-    A record that begins inside a swell has too high a first level; the model notices if it knows what is normal.
-    """
-    if reference != "auto" or nominal is None or not found > 0 or _NEAR[0] < found / nominal < _NEAR[1]:
-        return found
-    return nominal
-
-
-def _judge_channel(
-    result: "ChannelResult", found: "Characterisation", model: Model, usable: "BoolArray", scale: float
-) -> ChannelVerdict:
-    wave, _ = fill_gaps(result.channel.samples, found.sampling_rate / found.frequency)
-    first, stop = _find_capture(result, found, wave.size)
-    rate = found.sampling_rate
-    window = (first / rate, stop / rate)
-    rule = rule_class(result, window)
-    extended = stop - first < int(np.floor(WINDOW_CYCLES / found.frequency * rate))
-    cycles = (stop - first) / rate * found.frequency
-    try:
-        if not scale > 0:
-            raise PqswarmError("there is no voltage: the model was not asked.")
-        capture = wave[first:stop] / (np.sqrt(2) * scale)
-        prediction = model.predict(compute_features(np.clip(capture, -1e3, 1e3), rate, found.frequency), usable)
-    except PqswarmError as error:
-        reason = f"only {cycles:.1f} cycles, {LEAST_CYCLES} are needed" if cycles < LEAST_CYCLES else str(error)
-        return ChannelVerdict(result, rule, {}, (), f"rules only: {reason.rstrip('.')}", window, extended)
-    shares = dict(zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True))
-    ordered = dict(sorted(shares.items(), key=lambda item: -item[1]))
-    used = tuple(dict.fromkeys(name.partition(".")[0] for name in prediction.subset.names))
-    agreement = describe_agreement(rule, next(iter(ordered)), model.class_names, result)
-    return ChannelVerdict(result, rule, ordered, used, agreement, window, extended)
-
-
-def _list_caveats(recording: "Recording", found: "Characterisation", model: Model, usable: "BoolArray") -> list[str]:
-    """What was assumed for the model, beyond what was for the rules."""
-    said = []
-    widest = model.subsets[0]
-    subset = model.subset_for(usable)
-    if subset.highest < widest.highest:
-        said.append(
-            f"At {recording.sampling_rate:.5g} Hz the model uses features below "
-            f"{subset.highest * found.frequency:.4g} Hz only ({len(subset.names)} features; error rate "
-            f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
+    def event(self, event: "Event") -> EventVerdict:
+        """Judge the capture of an event, on its worst channel."""
+        result = next(
+            one
+            for one in self.found.channels
+            if one.name == event.worst.channel and (not event.system or one.system == event.system)
         )
-    cycles = recording.n_samples / recording.sampling_rate * found.frequency
-    if cycles < WINDOW_CYCLES - 0.5:
-        said.append(
-            f"The capture of {cycles:.1f} cycles was extended to {WINDOW_CYCLES:g} with its own steady cycles "
-            "for the wavelet features."
+        first, stop = event_window(event, self.found, self.found.events)
+        rate = self.found.sampling_rate
+        rule = event_rule(event, self.found.events)
+        classes = classes_of_kind(self.model.class_names, event.kind, rule, self._visible(first, stop))
+        prediction, reason = (
+            (None, "the model looks at one channel at a time")
+            if event.kind == "unbalance"
+            else self._ask(result, first, stop, classes)
         )
-    elif cycles > WINDOW_CYCLES + 0.5:
-        said.append(f"The model sees {WINDOW_CYCLES:g} cycles around the largest disturbance of each channel.")
-    if abs(found.frequency / 50 - 1) > 0.02:
-        said.append(
-            f"Time was scaled from {found.frequency:.4g} Hz: the bands of the model are multiples of the fundamental."
+        shares, known = ({}, True) if prediction is None else _order(prediction)
+        agreement = (
+            f"rules only: {reason}"
+            if prediction is None
+            else describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
         )
-    return said
+        window = (first / rate, stop / rate)
+        return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
+
+    def _visible(self, first: int, stop: int) -> frozenset[str] | None:
+        """Classes that a capture can show."""
+        return None
+
+    def _ask(
+        self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]
+    ) -> "tuple[Prediction | None, str]":
+        """What the model says of a capture, or why it cannot be asked."""
+        rate, frequency = self.found.sampling_rate, self.found.frequency
+        cycles = (stop - first) / rate * frequency
+        if not result.reference > 0:
+            return None, "there is no voltage"
+        if cycles < LEAST_CYCLES:
+            return None, f"only {cycles:.1f} cycles, {LEAST_CYCLES} are needed"
+        key = (result.number, first, stop)
+        try:
+            if key not in self._features:
+                (samples,) = read_channels(self.recording, [result.number], first, stop)
+                filled, _ = fill_gaps(samples, rate / frequency)
+                capture = np.clip(filled / (np.sqrt(2) * result.reference), -1e3, 1e3)
+                self._features[key] = compute_features(capture, rate, frequency)
+            return self.model.predict(self._features[key], self.usable, classes), ""
+        except PqswarmError as error:
+            return None, str(error).rstrip(".")
+
+    def caveats(self) -> list[str]:
+        """What was assumed for the model, beyond what was for the rules."""
+        found, said = self.found, []
+        widest, subset = self.model.subsets[0], self.model.subset_for(self.usable)
+        if subset.highest < widest.highest:
+            said.append(
+                f"At {found.sampling_rate:.5g} Hz the model uses features below "
+                f"{subset.highest * found.frequency:.4g} Hz only ({len(subset.names)} features; error rate "
+                f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
+            )
+        cycles = found.n_samples / found.sampling_rate * found.frequency
+        if cycles < WINDOW_CYCLES - 0.5:
+            said.append(
+                f"The capture of {cycles:.1f} cycles was extended to {WINDOW_CYCLES:g} with its own steady cycles "
+                "for the wavelet features."
+            )
+        elif cycles > WINDOW_CYCLES + 0.5:
+            said.append(f"The model sees up to {WINDOW_CYCLES:g} cycles around each event.")
+        if abs(found.frequency / 50 - 1) > 0.02:
+            said.append(
+                f"Time was scaled from {found.frequency:.4g} Hz: the bands of the model are multiples of the "
+                "fundamental."
+            )
+        return said
+
+
+def _order(prediction: "Prediction") -> tuple[dict[str, float], bool]:
+    """Probabilities of the classes offered, the greatest first, and whether the capture is like anything learned."""
+    shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
+    ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])
+    return dict(ordered), True

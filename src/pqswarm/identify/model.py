@@ -156,7 +156,9 @@ class Model:
                 return subset
         raise PqswarmError("the sampling rate is too low for the model: eight samples per cycle are needed.")
 
-    def predict(self, features: "FloatArray", usable: "BoolArray | None" = None) -> Prediction:
+    def predict(
+        self, features: "FloatArray", usable: "BoolArray | None" = None, classes: "frozenset[str] | None" = None
+    ) -> Prediction:
         """Return the probabilities of the classes.
 
         The classifier is fitted to the training events for the widest subset whose features exist.
@@ -190,7 +192,11 @@ class Model:
             self._estimators[subset] = fit_estimator(self.classifier, data, self.labels)
         columns = rows[:, [FEATURES.index(name) for name in subset.names]]
         scores = log_scores(self._estimators[subset], scale(columns, self.knots[self._places(subset)]))
-        return Prediction(self.class_names, soften(scores, subset.temperature), subset)
+        shares = soften(scores, subset.temperature)
+        if classes is not None and not classes.issuperset(self.class_names):
+            offered = np.isin(self.class_names, list(classes))
+            shares = soften(np.where(offered, scores, -np.inf), subset.temperature)
+        return Prediction(self.class_names, shares, subset)
 
     def _places(self, subset: Subset) -> list[int]:
         return [self.feature_names.index(name) for name in subset.names]

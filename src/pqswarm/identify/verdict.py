@@ -25,6 +25,11 @@ COLUMNS = (
 """Columns of the row of an event, in order."""
 
 
+def _label(probabilities: Mapping[str, float], known: bool) -> str:
+    best = next(iter(probabilities), "")
+    return best if known or not best else "unknown"
+
+
 @dataclass(frozen=True, eq=False)
 class ChannelVerdict:
     """What was found on one channel.
@@ -45,6 +50,8 @@ class ChannelVerdict:
         What the model looked at: begin and end [s].
     extended : bool
         Whether it was shorter than 30 cycles.
+    known : bool
+        Whether it is like anything that the model has learned.
     """
 
     result: "ChannelResult"
@@ -54,11 +61,12 @@ class ChannelVerdict:
     agreement: str
     window: tuple[float, float]
     extended: bool
+    known: bool = True
 
     @property
     def label(self) -> str:
-        """The class by the model; empty if it could not be asked."""
-        return next(iter(self.probabilities), "")
+        """The class by the model, or ``"unknown"``; empty if it could not be asked."""
+        return _label(self.probabilities, self.known)
 
     @property
     def probability(self) -> float:
@@ -119,6 +127,8 @@ class EventVerdict:
         What the model looked at, on the worst channel: begin and end [s].
     reference_source : str
         Where 1 pu comes from.
+    known : bool
+        Whether the event is like anything that the model has learned.
     """
 
     event: "Event"
@@ -127,11 +137,12 @@ class EventVerdict:
     agreement: str
     window: tuple[float, float]
     reference_source: str = ""
+    known: bool = True
 
     @property
     def label(self) -> str:
-        """The class by the model; empty if it could not be asked."""
-        return next(iter(self.probabilities), "")
+        """The class by the model, or ``"unknown"``; empty if it could not be asked."""
+        return _label(self.probabilities, self.known)
 
     @property
     def probability(self) -> float:
@@ -143,6 +154,13 @@ class EventVerdict:
         """The second most probable class, and its probability."""
         items = list(self.probabilities.items())
         return items[1] if len(items) > 1 else ("", 0.0)
+
+    def text(self) -> str:
+        """Return the event and the opinion of the model in one line."""
+        if not self.probabilities:
+            return f"{self.event.sentence}; {self.agreement}"
+        said = f"{in_words(self.label)} {100 * self.probability:.0f} %" if self.known else "unknown"
+        return f"{self.event.sentence}; model: {said}, {self.agreement}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -203,18 +221,25 @@ class Verdict:
         return self.characterisation.sentences()
 
     def text(self) -> str:
-        """Return everything in words, one thing a line."""
+        """Return everything in words: a heading, a line for each event, what 1 pu is, and the caveats."""
         found = self.characterisation
+        heading = [self.path or self.source or "recording", self.station]
+        if self.start is not None:
+            heading.append(f"{self.start:%Y-%m-%d}")
         references = "; ".join(f"{one.name} {one.reference:.5g} V ({one.reference_source})" for one in found.channels)
         return "\n".join(
             [
-                self.source or "recording",
-                *(f"  {sentence}" for sentence in self.sentences),
-                *(f"  {channel.text()}" for channel in self.channels),
+                ", ".join(part for part in heading if part),
+                *(f"  {self._when(one.event)}  {one.text()}" for one in self.events),
                 f"  1 pu: {references}; {found.frequency:.2f} Hz",
                 *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
             ]
         )
+
+    def _when(self, event: "Event") -> str:
+        """Time of day at which an event began, or the time from the first sample."""
+        when = event.at(self.start)
+        return f"+{event.start:.3f} s" if when is None else when.isoformat(timespec="milliseconds")[11:]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""
@@ -234,7 +259,7 @@ class Verdict:
             "category": event.category,
             "phases": " ".join(event.phases).strip(),
             "channels": "; ".join(event.channels),
-            "system": event.system,
+            "system": "; ".join((event.system, *event.also)),
             "magnitude": float(f"{event.magnitude:.4g}"),
             "unit": event.unit,
             "volts": float(f"{event.magnitude * event.reference:.6g}") if event.unit == "pu" else "",

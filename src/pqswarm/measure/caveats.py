@@ -1,24 +1,16 @@
 """What was assumed, and what a recording cannot show, in sentences."""
 
-from collections.abc import Sequence
-
-from pqswarm.measure.channels import SupplyChannel
-from pqswarm.measure.reference import Reference
-from pqswarm.recordings.recording import Recording
+from pqswarm._typing import FloatArray
+from pqswarm.measure.survey import Supply
+from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["list_caveats"]
 
 
-def list_caveats(
-    recording: Recording,
-    chosen: Sequence[SupplyChannel],
-    ignored: Sequence[str],
-    references: Sequence[Reference],
-    measured: float | None,
-    nominal_frequency: float,
-) -> tuple[str, ...]:
-    """List what was assumed and what cannot be detected."""
-    said = list(ignored)
+def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray) -> tuple[str, ...]:
+    """List what was assumed and what cannot be detected; `missing` is the share of missing samples of each channel."""
+    said = list(supply.ignored)
+    measured, nominal_frequency = supply.measured, supply.nominal_frequency
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency
     if measured is None:
@@ -30,15 +22,16 @@ def list_caveats(
         )
     elif abs(measured / nominal_frequency - 1) > 0.08:
         said.append(f"The frequency, {measured:.1f} Hz, is far from nominal: a machine off the grid, or a wrong rate.")
-    said += dict.fromkeys(reference.caveat for reference in references if reference.caveat)
-    dead = [one.channel.name for one, ref in zip(chosen, references, strict=True) if ref.volts <= 0]
+    said += dict.fromkeys(reference.caveat for reference in supply.references if reference.caveat)
+    dead = [one.name for one, ref in zip(supply.headers, supply.references, strict=True) if ref.volts <= 0]
     if dead:
         said.append(f"No voltage on {', '.join(dead)}: nothing can be said in per unit.")
-    gaps = [f"{one.channel.name} ({100 * one.missing:.1f} %)" for one in chosen if one.missing > 0]
+    shares = zip(supply.headers, missing.tolist(), strict=True)
+    gaps = [f"{one.name} ({100 * share:.1f} %)" for one, share in shares if share > 0]
     if gaps:
         said.append(f"Samples are missing on {', '.join(gaps)}.")
-    cycles = recording.duration * nominal_frequency
-    seconds = recording.duration
+    seconds = recording.n_samples / rate
+    cycles = seconds * nominal_frequency
     if cycles < 10:
         said.append(f"Flicker cannot be detected in {cycles:.1f} cycles, and the frequency is less certain.")
     elif seconds < 1.5:

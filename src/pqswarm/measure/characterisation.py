@@ -6,15 +6,20 @@ from typing import Any
 
 from pqswarm._typing import FloatArray
 from pqswarm.measure.event import Event
-from pqswarm.measure.event_list import list_events
 from pqswarm.measure.harmonics import Spectrum
 from pqswarm.measure.ieee1159 import duration_text, join_names
-from pqswarm.measure.sentences import describe_transients, group_events, group_transients, merge_events
+from pqswarm.measure.sentences import describe_transients
+from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.thresholds import Thresholds
 from pqswarm.measure.transients import Transient
-from pqswarm.recordings.recording import Channel
+from pqswarm.recordings.recording import ChannelHeader
 
 __all__ = ["ChannelResult", "Characterisation", "Disturbance", "Flag"]
+
+_CLOSE = 1.25
+"""Cycles by which the duration of the standard may differ from that on the waveform."""
+_MOST_VALUES = 20_000
+"""Values of Urms(1/2) of a channel that are written out."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +69,16 @@ class Disturbance:
     nominal_frequency: float
 
     @property
+    def said_duration(self) -> float:
+        """The length on the waveform [s], or, where edges are too slow for that, that of the standard."""
+        close = abs(self.urms_duration - self.duration) * self.nominal_frequency <= _CLOSE
+        return self.duration if close else self.urms_duration
+
+    @property
     def sentence(self) -> str:
         """Say it: ``"instantaneous sag on phase B, 0.62 pu residual, 7.5 cycles"``."""
         word = "maximum" if self.kind == "swell" else "residual"
-        length = duration_text(self.duration, self.nominal_frequency)
+        length = duration_text(self.said_duration, self.nominal_frequency)
         where = join_names(self.channels, self.phases, self.system)
         text = f"{self.category} on {where}, {self.magnitude:.2f} pu {word}, "
         cut = " and ".join(name for name, yes in (("start", self.cut_start), ("end", self.cut_end)) if yes)
@@ -89,6 +100,11 @@ class Flag:
     value: float
     sentence: str
 
+    @property
+    def value_text(self) -> str:
+        """The size in words."""
+        return f"{self.value:.0f} per cycle" if self.kind == "notching" else f"{100 * self.value:.1f} %"
+
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values."""
         return asdict(self)
@@ -100,8 +116,10 @@ class ChannelResult:
 
     Attributes
     ----------
-    channel : Channel
-        The channel itself.
+    channel : ChannelHeader
+        The channel: name, unit, phase.
+    number : int
+        Its place among the channels of the recording.
     system : str
         Its group of channels.
     reference : float
@@ -120,7 +138,8 @@ class ChannelResult:
         Harmonics, DC offset, notching, flicker.
     """
 
-    channel: Channel
+    channel: ChannelHeader
+    number: int
     system: str
     reference: float
     reference_source: str
@@ -154,7 +173,7 @@ class ChannelResult:
             "system": self.system,
             "reference": self.reference,
             "reference_source": self.reference_source,
-            "urms": [None if value != value else round(value, 6) for value in self.urms.tolist()],
+            "urms": _written(self.urms),
             "events": [event.as_dict() for event in self.events],
             "transients": [transient.as_dict() for transient in self.transients],
             "spectrum": None if self.spectrum is None else self.spectrum.as_dict(),
@@ -182,6 +201,12 @@ class Characterisation:
         Of each system of two or more channels, by the polyphase rules of IEC 61000-4-30.
     caveats : tuple of str
         What was assumed and what cannot be detected; one sentence each.
+    events : tuple of Event
+        What happened, in order of time; one of kind ``"none"`` if nothing did.
+    steady : SteadySeries
+        Quantities of each 10 or 12 cycles, and of each ten minutes.
+    n_samples : int
+        Of the recording.
     """
 
     source: str
@@ -193,6 +218,9 @@ class Characterisation:
     channels: tuple[ChannelResult, ...]
     polyphase: tuple[Disturbance, ...]
     caveats: tuple[str, ...]
+    events: tuple[Event, ...]
+    steady: SteadySeries
+    n_samples: int
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -200,20 +228,9 @@ class Characterisation:
         warnings.warn("Characterisation.limits is deprecated: use caveats.", DeprecationWarning, stacklevel=2)
         return self.caveats
 
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """The events, in order of time."""
-        return list_events(self.channels, float(self.time[-1]) if self.time.size else 0.0, self.nominal_frequency)
-
     def sentences(self) -> tuple[str, ...]:
-        """Say what was found, in order of time; what several phases of a system share is said once."""
-        events = [event for channel in self.channels for event in channel.events]
-        transients = [transient for channel in self.channels for transient in channel.transients]
-        said = [(group[0].start, merge_events(group).sentence) for group in group_events(events)]
-        said += [(group[0].onset, describe_transients(group)) for group in group_transients(transients)]
-        words = [text for _, text in sorted(said)]
-        words += [flag.sentence for channel in self.channels for flag in channel.flags]
-        return tuple(words) or ("no disturbance found",)
+        """Say what happened, in order of time; what several phases of a system share is said once."""
+        return tuple(event.sentence for event in self.events)
 
     def text(self) -> str:
         """Return sentences, references, thresholds and caveats, one a line."""
@@ -247,12 +264,20 @@ class Characterisation:
             "frequency": self.frequency,
             "nominal_frequency": self.nominal_frequency,
             "thresholds": asdict(self.thresholds),
-            "time": [round(value, 6) for value in self.time.tolist()],
+            "time": _written(self.time),
             "sentences": list(self.sentences()),
+            "events": [event.as_dict() for event in self.events],
             "channels": [channel.as_dict() for channel in self.channels],
             "polyphase": [event.as_dict() for event in self.polyphase],
             "caveats": list(self.caveats),
         }
+
+
+def _written(values: FloatArray) -> list[float | None] | None:
+    """Values for JSON; None of a long recording, which has too many."""
+    if values.size > _MOST_VALUES:
+        return None
+    return [None if value != value else round(value, 6) for value in values.tolist()]
 
 
 def _event_row(event: Disturbance, scope: str) -> dict[str, Any]:

@@ -82,6 +82,8 @@ class Event:
         ``"A"``, ``"Ba"``, ``"Cb"``, ``"Dc"``, ...: type after Bollen and its symmetrical phase; empty if not known.
     cut_start, cut_end : bool
         Whether the record begins, or ends, inside it.
+    also : tuple of str
+        Other systems of the recording that show the same.
     details : mapping of str to float
         What else was measured, such as ``frequency`` [Hz], ``decay`` [s], ``thd``, ``order``, ``per_cycle``.
     """
@@ -101,6 +103,7 @@ class Event:
     sag_type: str = ""
     cut_start: bool = False
     cut_end: bool = False
+    also: tuple[str, ...] = ()
     details: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -142,6 +145,7 @@ class Event:
             "category": self.category,
             "sentence": self.sentence,
             "system": self.system,
+            "also": list(self.also),
             "phases": list(self.phases),
             "channels": list(self.channels),
             "magnitude": _plain(self.magnitude),

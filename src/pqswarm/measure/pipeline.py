@@ -1,8 +1,8 @@
 """From a recording to what happened in it, by IEC 61000-4-30 and in the words of IEEE 1159."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from math import isfinite
 
 import numpy as np
@@ -10,58 +10,60 @@ import numpy as np
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
-from pqswarm.measure.channels import SupplyChannel, select_channels
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
+from pqswarm.measure.event_list import list_events
 from pqswarm.measure.flicker import find_flicker, longest_quiet
 from pqswarm.measure.harmonics import Spectrum, measure_spectrum
-from pqswarm.measure.ieee1159 import category, join_names, oscillation_word
+from pqswarm.measure.ieee1159 import category, join_names
 from pqswarm.measure.notches import count_notches
-from pqswarm.measure.reference import Reference, choose_reference
+from pqswarm.measure.pages import PAGE
 from pqswarm.measure.rms_events import Span, find_spans, locate
+from pqswarm.measure.scan import Scan, SourceMeanSquare, scan_pages
+from pqswarm.measure.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
-from pqswarm.measure.transients import Transient, find_transients
-from pqswarm.measure.urms import MeanSquare, half_cycle_rms
-from pqswarm.recordings.frequency import supply_share
-from pqswarm.recordings.recording import Recording
+from pqswarm.measure.urms import MeanSquare, fill_gaps
+from pqswarm.recordings.recording import Recording, RecordingSource
 
 __all__ = ["characterise"]
 
 _REFERENCES = ("auto", "nominal", "pre-event")
-_CROWDED = 2.1
-"""Cycles between two steps below which transients cannot be detected."""
-_LEAST_SHARE = 0.3
-"""Of the fundamental in the mean square of a supply voltage."""
 
 
 def characterise(
-    recording: Recording,
+    recording: RecordingSource,
     reference: str | float = "auto",
     *,
-    nominal_voltage: float | None = None,
+    nominal_voltage: float | Mapping[str, float] | None = None,
     channels: Sequence[str] | None = None,
     thresholds: Thresholds | Mapping[str, float] | None = None,
+    block: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
     **old: float,
 ) -> Characterisation:
     """Find and measure the disturbances of a recording.
 
-    Sags, swells and interruptions are found in Urms(1/2), for each channel and for each system of channels;
-    transients in what neither the cycle before nor the one after has; harmonics, offset, notches and flicker in
-    the steady part.
+    Sags, swells, interruptions and small voltage changes are found in Urms(1/2), for each channel and for each system
+    of channels; transients in what neither the cycle before nor the one after has; harmonics, offset, notches and
+    flicker in what is steady. A long recording is measured page by page, in bounded memory.
 
     Parameters
     ----------
-    recording : Recording
+    recording : Recording or RecordingSource
         With at least one voltage.
     reference : {"auto", "nominal", "pre-event"} or float
-        What 1 pu is: the nominal voltage; the first steady level of each channel; a voltage [V]; or, by default,
-        the first steady level unless the record begins inside an event.
-    nominal_voltage : float, optional
-        RMS, as the channels measure it (phase to neutral, or line to line) [V]; by default a standard voltage close
-        to the recording's.
+        What 1 pu is: the nominal voltage; the first steady level of each channel; a voltage [V]; or, by default, the
+        nominal voltage if it is given, else the first steady level unless the record begins inside an event.
+    nominal_voltage : float or mapping of str to float, optional
+        RMS, as the channels measure it (phase to neutral, or line to line) [V], for all channels or by their names;
+        by default a standard voltage close to the recording's.
     channels : sequence of str, optional
         Names (or phases) of the channels to look at; by default all voltages of the supply, not the neutral.
     thresholds : Thresholds or mapping of str to float, optional
         Levels beyond which something counts as found.
+    block : int, optional
+        Samples of each channel that are read at a time; no result depends on it.
+    progress : callable, optional
+        Called with samples done, and in all.
     **old : float
         Single thresholds, as in earlier versions.
 
@@ -87,102 +89,121 @@ def characterise(
     """
     levels = Thresholds.read(thresholds, old)
     _check_reference(reference, nominal_voltage)
-    chosen, ignored, measured = select_channels(recording, channels)
-    frequency = recording.nominal_frequency if measured is None else measured
-    nominal_frequency = recording.nominal_frequency
-    if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
-        standard = min((50.0, 60.0), key=lambda f: abs(f - measured))
-        # A grid, or a machine that runs away from it.
-        nominal_frequency = standard if abs(measured / standard - 1) < 0.08 else nominal_frequency
-    both = [half_cycle_rms(one.channel.samples, recording.sampling_rate, frequency) for one in chosen]
-    time, urms = both[0][0], [values for _, values in both]
-    references: list[Reference] = []
-    systems = list(dict.fromkeys(one.system for one in chosen))
-    for system in systems:
-        members = [i for i, one in enumerate(chosen) if one.system == system]
-        references += choose_reference(
-            reference,
-            [urms[i] for i in members],
-            [chosen[i].channel.phase for i in members],
-            [supply_share(chosen[i].filled, recording.sampling_rate, frequency) > _LEAST_SHARE for i in members],
-            nominal_voltage,
-        )
-    meter = _Meter(recording.sampling_rate, frequency, nominal_frequency, levels, time, len(systems) > 1)
-    results = [meter.channel(one, values, ref) for one, values, ref in zip(chosen, urms, references, strict=True)]
-    polyphase = [event for system in systems for event in meter.polyphase([r for r in results if r.system == system])]
+    supply = survey(recording, reference, nominal_voltage, channels)
+    scan = scan_pages(recording, supply, levels, block, progress)
+    meter = _Meter(recording, supply, scan, levels)
+    results = tuple(meter.channel(i) for i in range(len(supply.numbers)))
+    systems = dict.fromkeys(supply.systems)
+    polyphase = tuple(e for name in systems for e in meter.polyphase([r for r in results if r.system == name]))
     return Characterisation(
         source=recording.source,
         sampling_rate=recording.sampling_rate,
-        frequency=frequency,
-        nominal_frequency=nominal_frequency,
+        frequency=supply.frequency,
+        nominal_frequency=supply.nominal_frequency,
         thresholds=levels,
-        time=time,
-        channels=tuple(results),
-        polyphase=tuple(polyphase),
-        caveats=list_caveats(recording, chosen, ignored, references, measured, nominal_frequency),
+        time=scan.time,
+        channels=results,
+        polyphase=polyphase,
+        caveats=list_caveats(recording, supply, scan.missing),
+        events=list_events(recording, supply, scan, results, polyphase, levels),
+        steady=scan.steady,
+        n_samples=recording.n_samples,
     )
 
 
-def _check_reference(reference: str | float, nominal_voltage: float | None) -> None:
+def _check_reference(reference: str | float, nominal_voltage: float | Mapping[str, float] | None) -> None:
     if isinstance(reference, str):
         if reference not in _REFERENCES:
             raise unknown_name("reference", reference, _REFERENCES)
     elif not (isfinite(reference) and reference > 0):
         raise PqswarmError(f"reference must be a voltage above 0 V, not {reference!r}.")
-    if nominal_voltage is not None and not (isfinite(nominal_voltage) and nominal_voltage > 0):
-        raise PqswarmError(f"nominal_voltage must be above 0 V, not {nominal_voltage!r}.")
+    given = nominal_voltage.values() if isinstance(nominal_voltage, Mapping) else (nominal_voltage,)
+    for volts in given:
+        if volts is not None and not (isfinite(volts) and volts > 0):
+            raise PqswarmError(f"nominal_voltage must be above 0 V, not {volts!r}.")
 
 
 @dataclass(frozen=True, eq=False)
 class _Meter:
-    """What all channels share, and how each is measured; `named` if a finding must say in which system it is."""
+    """Turns what the scan found into results for each channel."""
 
-    sampling_rate: float
-    frequency: float
-    nominal_frequency: float
+    recording: RecordingSource
+    supply: Supply
+    scan: Scan
     thresholds: Thresholds
-    time: FloatArray
-    named: bool
 
-    def channel(self, one: SupplyChannel, volts: FloatArray, reference: Reference) -> ChannelResult:
-        """Measure one channel."""
+    @property
+    def _frequency(self) -> float:
+        return self.supply.frequency
+
+    def channel(self, i: int) -> ChannelResult:
+        """Result of one channel."""
+        header, reference = self.supply.headers[i], self.supply.references[i]
         scale = reference.volts if reference.volts > 0 else 1.0
-        urms = volts / scale
+        volts = self.scan.urms[i]
+        urms: FloatArray = volts / scale
         live = reference.volts > 0 and urms.size > 0
-        mean_square = MeanSquare(one.channel.samples, self.sampling_rate / self.frequency)
         spans = find_spans(urms, urms, self.thresholds) if live else []
-        where = ((one.channel.name,), (one.channel.phase,), one.system if self.named else "")
-        edges = locate(spans, self.time, mean_square, self.sampling_rate, self.frequency)
+        where = ((header.name,), (header.phase,), self.supply.system_of(i))
+        rate = self.recording.sampling_rate
+        edges = locate(spans, self.scan.time, self._mean_square(i), rate, self._frequency)
         events = [
             self._event(span, where, *edge)
             for span, edge in zip(spans, edges, strict=True)
             # Beside an interruption, a sag of less than a cycle is only the way down or up.
-            if edge[1] - edge[0] >= 1 / self.frequency or not _beside_interruption(span, spans)
+            if edge[1] - edge[0] >= 1 / self._frequency or not _beside_interruption(span, spans)
         ]
-        wave = one.filled / (scale * np.sqrt(2))
-        spectrum = measure_spectrum(one.filled, self.sampling_rate, self.frequency, volts, self.time) if live else None
-        flags = self._flags(join_names(*where), wave, urms, spans, spectrum, scale) if spectrum else []
+        spectrum, flags = self._steady(i, spans, scale) if live else (None, [])
         return ChannelResult(
-            channel=one.channel,
-            system=one.system,
+            channel=header,
+            number=self.supply.numbers[i],
+            system=self.supply.systems[i],
             reference=reference.volts,
             reference_source=reference.source,
             urms=urms,
             events=tuple(events),
-            transients=self._transients(one, wave, events, where[2]) if live else (),
+            transients=self.scan.transients[i] if live else (),
             spectrum=spectrum,
             flags=tuple(Flag(kind, where[0][0], where[1][0], where[2], value, text) for kind, value, text in flags),
         )
 
+    @cached_property
+    def _begin(self) -> Recording:
+        """The first pages, or all of a short recording."""
+        return self.recording.read(0, min(self.recording.n_samples, 2 * PAGE))
+
+    def _mean_square(self, i: int) -> MeanSquare | SourceMeanSquare:
+        cycle, number = self.recording.sampling_rate / self._frequency, self.supply.numbers[i]
+        if self.recording.n_samples == self._begin.n_samples:
+            return MeanSquare(self._begin.channels[number].samples, cycle)
+        return SourceMeanSquare(self.recording, number, cycle)
+
+    def _steady(
+        self, i: int, spans: Sequence[Span], scale: float
+    ) -> tuple[Spectrum | None, list[tuple[str, float, str]]]:
+        """Spectrum on the steadiest cycles, and what is steady in a short recording, of its first page."""
+        rate, begin = self.recording.sampling_rate, self._begin
+        known = self.scan.time < begin.duration - 1 / self._frequency
+        known |= begin.n_samples == self.recording.n_samples
+        filled, _ = fill_gaps(begin.channels[self.supply.numbers[i]].samples, rate / self._frequency)
+        volts, time = self.scan.urms[i][known], self.scan.time[known]
+        spectrum = measure_spectrum(filled, rate, self._frequency, volts, time)
+        if spectrum is None or self.scan.is_long:
+            return spectrum, []
+        header = self.supply.headers[i]
+        where = join_names((header.name,), (header.phase,), self.supply.system_of(i))
+        wave = filled / (scale * np.sqrt(2))
+        return spectrum, self._flags(where, wave, self.scan.urms[i] / scale, spans, spectrum, scale)
+
     def polyphase(self, members: Sequence[ChannelResult]) -> list[Disturbance]:
         """Find the events of a system of channels."""
-        if len(members) < 2 or not self.time.size:
+        if len(members) < 2 or not self.scan.time.size:
             return []
         table = np.array([member.urms for member in members])
         lowest, highest = np.fmin.reduce(table), np.fmax.reduce(table)
         found = []
         for span in find_spans(lowest, highest, self.thresholds):
-            low, high = self.time[span.first], self.time[min(span.stop, self.time.size - 1)]
+            low, high = self.scan.time[span.first], self.scan.time[min(span.stop, self.scan.time.size - 1)]
             inside = [
                 (member, event)
                 for member in members
@@ -202,7 +223,7 @@ class _Meter:
             where = (
                 tuple(member.name for member in taking_part),
                 tuple(member.phase for member in taking_part),
-                members[0].system if self.named else "",
+                members[0].system if len(set(self.supply.systems)) > 1 else "",
             )
             found.append(self._event(span, where, start, max(end, start)))
         return found
@@ -210,11 +231,11 @@ class _Meter:
     def _event(
         self, span: Span, where: tuple[tuple[str, ...], tuple[str, ...], str], start: float, end: float
     ) -> Disturbance:
-        urms_start = float(self.time[span.first])
-        urms_end = float(self.time[min(span.stop, self.time.size - 1)])
+        urms_start = float(self.scan.time[span.first])
+        urms_end = float(self.scan.time[min(span.stop, self.scan.time.size - 1)])
         return Disturbance(
             kind=span.kind,
-            category=category(span.kind, end - start, self.nominal_frequency),
+            category=category(span.kind, end - start, self.supply.nominal_frequency),
             channels=where[0],
             phases=where[1],
             system=where[2],
@@ -222,45 +243,13 @@ class _Meter:
             start=start,
             end=end,
             duration=end - start,
-            cycles=(end - start) * self.nominal_frequency,
+            cycles=(end - start) * self.supply.nominal_frequency,
             urms_start=urms_start,
             urms_end=urms_end,
             urms_duration=urms_end - urms_start,
             cut_start=span.open_start,
             cut_end=span.open_end,
-            nominal_frequency=self.nominal_frequency,
-        )
-
-    def _transients(
-        self, one: SupplyChannel, wave: FloatArray, events: Sequence[Disturbance], system: str
-    ) -> tuple[Transient, ...]:
-        # Not those of a short swell: a strong transient makes one itself.
-        steady = [event for event in events if event.kind != "swell" or event.duration > _CROWDED / self.frequency]
-        marks = {0.0, wave.size / self.sampling_rate, *(t for e in steady for t in (e.start, e.end))}
-        close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / self.frequency]
-        found = find_transients(
-            wave,
-            self.sampling_rate,
-            self.frequency,
-            threshold=self.thresholds.transient,
-            noise_factor=self.thresholds.transient_noise_factor,
-            steps=[edge for event in events for edge in (event.start, event.end)],
-            crowded=close if steady else [],
-            unsure=~np.isfinite(one.channel.samples),
-        )
-        return tuple(
-            Transient(
-                channel=one.channel.name,
-                phase=one.channel.phase,
-                system=system,
-                category=(
-                    "impulsive transient"
-                    if each["kind"] == "impulsive"
-                    else f"{oscillation_word(each['frequency'])} oscillatory transient"
-                ),
-                **each,
-            )
-            for each in found
+            nominal_frequency=self.supply.nominal_frequency,
         )
 
     def _flags(
@@ -277,11 +266,16 @@ class _Meter:
         if abs(offset) > self.thresholds.dc:
             flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
         notches = count_notches(
-            wave, self.sampling_rate, self.frequency, spectrum.start, spectrum.cycles, least=self.thresholds.notch
+            wave,
+            self.recording.sampling_rate,
+            self._frequency,
+            spectrum.start,
+            spectrum.cycles,
+            least=self.thresholds.notch,
         )
         if notches:
             flags.append(("notching", float(notches), f"notching on {where}, {notches} per cycle"))
-        flicker = find_flicker(longest_quiet(urms, spans), self.frequency, least=self.thresholds.flicker)
+        flicker = find_flicker(longest_quiet(urms, spans), self._frequency, least=self.thresholds.flicker)
         if flicker:
             text = f"flicker on {where}, {100 * flicker[1]:.1f} % deep at {flicker[0]:.1f} Hz"
             flags.append(("flicker", flicker[1], text))

@@ -1,12 +1,12 @@
 """Sags, swells and interruptions: from Urms(1/2) to events."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.measure.thresholds import Thresholds
-from pqswarm.measure.urms import MeanSquare
 
 __all__ = ["Span", "find_spans", "locate"]
 
@@ -17,6 +17,15 @@ _NOT_BACK = 0.5
 """Below this the supply is not back between two interruptions [pu]."""
 _LONG = 4
 """From this number of values on, an event holds a whole cycle."""
+
+
+class SlidingMeanSquare(Protocol):
+    """Mean square of `size` samples, about any places: :class:`pqswarm.measure.urms.MeanSquare`, or of a file."""
+
+    size: int
+
+    def at(self, centres: FloatArray, width: float) -> FloatArray:
+        """Mean square over windows of `width` samples about `centres` [samples]."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +101,7 @@ def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
 
 
 def locate(
-    spans: list[Span], time: FloatArray, signal: MeanSquare, sampling_rate: float, frequency: float
+    spans: list[Span], time: FloatArray, signal: "SlidingMeanSquare", sampling_rate: float, frequency: float
 ) -> list[tuple[float, float]]:
     """Find where on the waveform each span begins and ends [s].
 
@@ -125,7 +134,7 @@ def locate(
 class _Edges:
     """Finds steps in the mean square over `width` cycles; `sign` is that of an event's change."""
 
-    signal: MeanSquare
+    signal: "SlidingMeanSquare"
     sampling_rate: float
     frequency: float
     sign: float

@@ -4,14 +4,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pqswarm.measure.ieee1159 import category, join_names
+from pqswarm.measure.ieee1159 import category, duration_text, join_names
 
 if TYPE_CHECKING:
-    from pqswarm.measure.characterisation import Disturbance
+    from pqswarm.measure.characterisation import Disturbance, Flag
+    from pqswarm.measure.event import Part
     from pqswarm.measure.transients import Transient
+    from pqswarm.measure.voltage_changes import VoltageChange
 
-__all__ = ["describe_transients", "group_events", "group_transients", "merge_events"]
+__all__ = [
+    "describe_change",
+    "describe_disturbances",
+    "describe_flags",
+    "describe_transients",
+    "group_events",
+    "group_transients",
+    "merge_events",
+]
 
+_SAME_SIZE = 0.03
+"""Magnitudes that differ by less are said once [pu]."""
 _TOGETHER = 0.002
 """Transients on several channels that begin within this time are one [s]."""
 
@@ -58,6 +70,42 @@ def merge_events(events: Sequence["Disturbance"]) -> "Disturbance":
         cut_start=any(event.cut_start for event in events),
         cut_end=any(event.cut_end for event in events),
     )
+
+
+def describe_disturbances(group: Sequence["Disturbance"]) -> str:
+    """Describe the sags, swells or interruptions that make one event; where phases differ, each gets its own words."""
+    whole = merge_events(group)
+    cycle = 1 / whole.nominal_frequency
+    sizes, lengths = [one.magnitude for one in group], [one.said_duration for one in group]
+    spread = max(lengths) - min(lengths)
+    if max(sizes) - min(sizes) < _SAME_SIZE and spread <= max(1.01 * cycle, 0.05 * max(lengths)):
+        return whole.sentence
+    each = (
+        f"{one.phases[0] or one.channels[0]} {one.magnitude:.2f} pu for {duration_text(one.said_duration, 1 / cycle)}"
+        for one in sorted(group, key=lambda one: (one.phases, one.channels))
+    )
+    return f"{whole.sentence}: {', '.join(each)}"
+
+
+def describe_flags(flags: Sequence["Flag"]) -> str:
+    """Describe the steady disturbances of one kind in a system, each phase with its own value."""
+    if len(flags) == 1:
+        return flags[0].sentence
+    where = join_names(tuple(flag.channel for flag in flags), tuple(flag.phase for flag in flags), flags[0].system)
+    each = ", ".join(f"{flag.phase or flag.channel} {flag.value_text}" for flag in flags)
+    return f"{flags[0].kind} on {where} ({each})"
+
+
+def describe_change(parts: Sequence["Part"], system: str, worst: "VoltageChange", nominal_frequency: float) -> str:
+    """Describe a small voltage change, each phase with its own size."""
+    where = join_names(tuple(part.channel for part in parts), tuple(part.phase for part in parts), system)
+    largest = max(parts, key=lambda part: abs(part.magnitude))
+    word = "step" if abs(worst.after - worst.before) > worst.largest / 2 else "dip" if largest.magnitude < 0 else "rise"
+    text = f"small voltage change on {where}, {word} of {largest.magnitude:+.1f} %"
+    if len(parts) > 1:
+        text += f" ({', '.join(f'{part.phase or part.channel} {part.magnitude:+.1f} %' for part in parts)})"
+    text += f", from {worst.before:.3f} to {worst.after:.3f} pu"
+    return text if largest.end <= largest.start else f"{text}, {duration_text(largest.duration, nominal_frequency)}"
 
 
 def group_transients(transients: Iterable["Transient"]) -> list[list["Transient"]]:

@@ -20,9 +20,12 @@ class Thresholds(Parameters):
     hysteresis: float = option(default=0.02, low=0, meaning="by how much Urms(1/2) must be back for the end [pu]")
     transient: float = option(default=0.08, low=0, meaning="least deviation from the cycles before and after [pu]")
     transient_noise_factor: float = option(default=6.0, low=0, meaning="least deviation over the recording's own noise")
+    voltage_change: float = option(default=0.02, low=0, meaning="least change of Urms(1/2) that counts [pu]")
     thd: float = option(default=0.05, low=0, meaning="total harmonic distortion above which harmonics are flagged")
     dc: float = option(default=0.01, low=0, meaning="direct component above which it is flagged [pu]")
     notch: float = option(default=0.05, low=0, meaning="least depth of a notch [pu]")
+    unbalance: float = option(default=0.02, low=0, meaning="negative over positive sequence above which it is flagged")
+    pst: float = option(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
     flicker: float = option(default=0.005, low=0, meaning="least depth of a modulation")
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ import numpy as np
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["MeanSquare", "fill_gaps", "half_cycle_rms"]
+__all__ = ["MeanSquare", "fill_gaps", "half_cycle_rms", "window_centres"]
 
 _MOST_MISSING = 0.25
 """Share of a window that may be missing."""
@@ -56,11 +56,16 @@ def half_cycle_rms(
         )
     cycle = sampling_rate / frequency
     mean_square = MeanSquare(samples, cycle)
-    begin = -0.5 if first is None else max(first * sampling_rate, -0.5)
-    # One part in a million of a cycle of grace, so that a record of exactly one cycle has a value.
-    n_windows = int(np.floor((samples.size - 0.5 - begin - cycle) / (cycle / 2) + 1e-6)) + 1
-    centres = begin + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2)
+    centres = window_centres(samples.size, cycle, -0.5 if first is None else max(first * sampling_rate, -0.5))
     return centres / sampling_rate, np.sqrt(mean_square.at(centres, cycle))
+
+
+def window_centres(n_samples: int, cycle: float, begin: float = -0.5) -> FloatArray:
+    """Centres of the windows of Urms(1/2) [samples], from a first one that begins at `begin`."""
+    # One part in a million of a cycle of grace, so that a record of exactly one cycle has a value.
+    n_windows = int(np.floor((n_samples - 0.5 - begin - cycle) / (cycle / 2) + 1e-6)) + 1
+    centres: FloatArray = begin + cycle / 2 + np.arange(max(n_windows, 0), dtype=np.float64) * (cycle / 2)
+    return centres
 
 
 class MeanSquare:

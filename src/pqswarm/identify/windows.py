@@ -1,0 +1,98 @@
+"""Which part of a recording the model looks at for an event."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm.features import WINDOW_CYCLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pqswarm._typing import FloatArray
+    from pqswarm.measure import ChannelResult, Characterisation, Event
+
+__all__ = ["event_window", "main_window", "urms_inside"]
+
+_LEAD = 8.0
+"""Cycles shown before an event that is longer than the window."""
+_BESIDE = 2.0
+"""Least number of cycles that are shown beside an event, whatever its neighbours."""
+_SHORTEST = 3.0
+"""Cycles of the shortest window."""
+_LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
+
+
+def event_window(event: "Event", found: "Characterisation", others: "Iterable[Event]") -> tuple[int, int]:
+    """First sample of the capture for an event, and the one after its last: up to thirty cycles around it.
+
+    It leaves out what happened before and after, where that leaves enough to see.
+    """
+    if event.kind == "none":
+        return main_window(found, None)
+    if event.kind in _LASTING:
+        return _middle(found, (event.start + event.end) / 2)
+    part = event.worst
+    first, stop = _around(found, part.start, max(part.end, part.start))
+    rate, cycle = found.sampling_rate, found.sampling_rate / found.frequency
+    start, end = part.start * rate, max(part.end, part.start) * rate
+    for other in others:
+        own = [one for one in other.parts if one.channel == part.channel]
+        if other is event or other.kind in (*_LASTING, "none", "voltage change") or not own:
+            continue
+        low, high = own[0].start * rate, own[-1].end * rate
+        if high <= start + cycle / 2:
+            first = max(first, min(round(high + cycle / 2), round(start)))
+        elif low >= end - cycle / 2:
+            stop = min(stop, max(round(low - cycle / 2), round(end)))
+    least = round(_SHORTEST * cycle)
+    if stop - first < least:  # too little to see: the neighbours are shown too
+        first = max(min(first, round(start - _BESIDE * cycle)), 0)
+        stop = min(max(stop, first + least), found.n_samples)
+        first = max(min(first, stop - least), 0)
+    return first, stop
+
+
+def main_window(found: "Characterisation", main: tuple[float, float] | None) -> tuple[int, int]:
+    """Capture around the main disturbance [s] of a channel; without one, where Urms(1/2) departs most from its usual."""
+    if main is not None:
+        return _around(found, *main)
+    table = np.array([one.urms for one in found.channels if one.reference > 0])
+    known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
+    if not known.any():
+        return _middle(found, found.n_samples / found.sampling_rate / 2)
+    away = np.abs(table - np.median(table[:, known], axis=1, keepdims=True)).max(axis=0)
+    return _middle(found, float(found.time[np.where(known, away, -1.0).argmax()]))
+
+
+def urms_inside(result: "ChannelResult", found: "Characterisation", first: int, stop: int) -> "FloatArray":
+    """Urms(1/2) [pu] of the windows that lie in a capture."""
+    half = 0.5 / found.frequency
+    low, high = first / found.sampling_rate + half, stop / found.sampling_rate - half
+    inside = result.urms[(found.time >= low - 1e-9) & (found.time <= high + 1e-9)]
+    return np.asarray(inside if inside.size else result.urms)
+
+
+def _length(found: "Characterisation") -> int:
+    return int(np.floor(WINDOW_CYCLES / found.frequency * found.sampling_rate))
+
+
+def _middle(found: "Characterisation", moment: float) -> tuple[int, int]:
+    return _clip(found, round(moment * found.sampling_rate) - _length(found) // 2)
+
+
+def _around(found: "Characterisation", start: float, end: float) -> tuple[int, int]:
+    """An event in the middle, or, if it is longer than the window, from some cycles before its begin."""
+    cycle = found.sampling_rate / found.frequency
+    begin, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
+    if stop - begin > (WINDOW_CYCLES - _LEAD) * cycle:
+        return _clip(found, begin - round(_LEAD * cycle))
+    return _clip(found, (begin + stop - _length(found)) // 2)
+
+
+def _clip(found: "Characterisation", first: int) -> tuple[int, int]:
+    length = _length(found)
+    if found.n_samples <= length:
+        return 0, found.n_samples
+    first = min(max(first, 0), found.n_samples - length)
+    return first, first + length

@@ -1,0 +1,143 @@
+"""One event for each thing that happened: its phases, times, sizes and words."""
+
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from pqswarm.measure import KINDS, characterise
+from pqswarm.recordings import Channel, Recording
+from tests.measure.waves import RATE, record, sine, with_level
+
+
+def three(volts=325.0, cycles=40):
+    return [sine(cycles, phase=0.3 - 2 * np.pi * k / 3, volts=volts) for k in range(3)]
+
+
+def test_a_sag_of_one_phase_is_one_event():
+    waves = three()
+    (event,) = characterise(record(with_level(waves[0], 0.2, 0.3, 0.6), *waves[1:])).events
+    assert (event.kind, event.phases, event.unit, event.sag_type) == ("sag", ("A",), "pu", "Ba")
+    assert event.magnitude == pytest.approx(0.6, abs=0.01)
+    assert event.start == pytest.approx(0.2, abs=0.002)
+    assert event.end == pytest.approx(0.3, abs=0.002)
+    assert event.reference == pytest.approx(229.8, abs=0.2)
+    assert event.at(datetime(2026, 1, 1, 12)).isoformat(timespec="milliseconds") == "2026-01-01T12:00:00.200"
+    assert event.at(None) is None
+    assert event.kind in KINDS
+
+
+def test_sentences_say_of_no_phase_what_holds_of_another():
+    waves = three()
+    found = characterise(
+        record(
+            with_level(waves[0], 0.1, 0.5, 0.5),
+            with_level(waves[1], 0.1, 0.18, 0.5),
+            with_level(waves[2], 0.1, 0.18, 0.5),
+        )
+    )
+    (event,) = found.events
+    assert event.phases == ("A", "B", "C")
+    assert event.sentence == (
+        "instantaneous sag on phases A, B and C, 0.50 pu residual, 20.0 cycles: "
+        "A 0.50 pu for 20.0 cycles, B 0.50 pu for 4.0 cycles, C 0.50 pu for 4.0 cycles"
+    )
+    assert [part.end - part.start for part in event.parts] == pytest.approx([0.4, 0.08, 0.08], abs=0.004)
+
+
+def test_what_is_alike_is_said_once():
+    found = characterise(record(*(with_level(wave, 0.1, 0.2, 0.5) for wave in three())))
+    assert found.sentences() == ("instantaneous sag on phases A, B and C, 0.50 pu residual, 5.0 cycles",)
+    assert found.events[0].sag_type == "A"
+
+
+def test_an_interruption_of_all_phases_ends_with_the_first_that_is_back():
+    waves = three(cycles=60)
+    ends = (0.5, 0.6, 0.7)
+    (event,) = characterise(record(*(with_level(w, 0.2, e, 0.0) for w, e in zip(waves, ends, strict=True)))).events
+    assert event.kind == "interruption"
+    assert event.duration == pytest.approx(0.3, abs=0.011)  # Urms(1/2) is refreshed each half cycle
+    assert event.end == pytest.approx(0.7, abs=0.002)
+
+
+def test_a_slow_sag_has_the_duration_of_the_standard():
+    t = np.arange(20_000) / RATE
+    level = 1 - 0.3 * np.exp(-(((t - 1) / 0.2) ** 2))  # 0.7 pu, without a step anywhere
+    (event,) = characterise(record(325 * level * np.sin(2 * np.pi * 50 * t + 0.3))).events
+    below = t[level < 0.9]
+    back = t[(level < 0.92) & (t > 1)][-1]
+    assert event.duration == pytest.approx(back - below[0], abs=0.03)
+    assert f"{event.duration * 50:.1f} cycles" in event.sentence
+
+
+def test_a_transient_at_the_edge_of_a_sag_is_part_of_it():
+    waves = three()
+    t = np.arange(waves[0].size) / RATE
+    ring = 150 * np.exp(-(t - 0.2) / 0.002) * np.sin(2 * np.pi * 900 * (t - 0.2)) * (t >= 0.2)
+    (event,) = characterise(record(with_level(waves[0], 0.2, 0.3, 0.6) + ring, *waves[1:])).events
+    assert event.kind == "sag"
+    assert event.details["transient_peak"] > 0.2
+    assert "with a transient of" in event.sentence
+
+
+def test_a_transient_that_raises_urms_is_one_event():
+    waves = three()
+    t = np.arange(waves[0].size) / RATE
+    ring = 500 * np.exp(-(t - 0.2) / 0.004) * np.sin(2 * np.pi * 700 * (t - 0.2)) * (t >= 0.2)
+    (event,) = characterise(record(waves[0] + ring, *waves[1:])).events
+    assert event.kind == "transient"
+    assert event.details["urms_maximum"] > 1.1
+
+
+@pytest.mark.parametrize(("level", "words"), [(0.95, "step of -5.0 %"), (1.06, "step of +6.0 %")])
+def test_small_voltage_change(level, words):
+    waves = [with_level(wave, 1.0, 9.0, level) for wave in three(cycles=120)]
+    (event,) = characterise(record(*waves)).events
+    assert (event.kind, event.phases, event.unit) == ("voltage change", ("A", "B", "C"), "%")
+    assert event.magnitude == pytest.approx(100 * (level - 1), abs=0.2)
+    assert event.start == pytest.approx(1.0, abs=0.03)
+    assert words in event.sentence
+
+
+def test_a_small_dip_and_a_small_change_beside_a_sag():
+    waves = three(cycles=120)
+    (dip,) = characterise(record(with_level(waves[0], 1.0, 1.2, 0.94), *waves[1:])).events
+    assert "dip of -6.0 %" in dip.sentence
+    found = characterise(record(with_level(waves[0], 1.0, 1.2, 0.5), with_level(waves[1], 1.0, 1.2, 0.94), waves[2]))
+    assert [event.kind for event in found.events] == ["sag"]  # a change on another phase belongs to the sag
+
+
+def test_noise_and_slow_drift_are_no_voltage_change():
+    rng = np.random.default_rng(0)
+    t = np.arange(30_000) / RATE
+    drift = 325 * (1 + 0.004 * t) * np.sin(2 * np.pi * 50 * t + 0.3)
+    noise = 23 * rng.standard_normal(t.size)  # 20 dB
+    assert [event.kind for event in characterise(record(drift)).events] == ["none"]
+    assert [event.kind for event in characterise(record(sine(150) + noise[: sine(150).size])).events] == ["none"]
+
+
+def test_nothing():
+    (event,) = characterise(record(*three())).events
+    assert (event.kind, event.sentence) == ("none", "no disturbance found")
+    assert event.phases == ("A", "B", "C")
+
+
+def test_two_busbars_see_one_sag():
+    waves = three()
+    waves[0] = with_level(waves[0], 0.2, 0.3, 0.6)
+    names = [f"{bus} U{phase}" for bus in ("Bus I", "Bus II") for phase in "ABC"]
+    channels = tuple(Channel(name, "V", name[-1], wave) for name, wave in zip(names, waves * 2, strict=True))
+    (event,) = characterise(Recording(channels, RATE, 50.0)).events
+    assert event.also == ("Bus II",)
+    assert event.sentence.endswith("the same on Bus II")
+    other = list(channels)
+    other[3] = replace(channels[3], samples=with_level(three()[0], 0.2, 0.3, 0.3))
+    assert len(characterise(Recording(tuple(other), RATE, 50.0)).events) == 2
+
+
+def test_plain_values_of_an_event():
+    plain = characterise(record(with_level(sine(), 0.1, 0.2, 0.5))).events[0].as_dict()
+    assert plain["kind"] == "sag"
+    assert plain["parts"][0]["magnitude"] == pytest.approx(0.5, abs=0.01)
+    assert plain["sag_type"] == ""

@@ -1,0 +1,111 @@
+"""Long recordings: page by page, whatever the block."""
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.measure import characterise, pages
+from pqswarm.recordings import Channel, Recording
+
+RATE = 3200.0
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch):
+    for module in ("pages", "survey", "pipeline"):
+        monkeypatch.setattr(f"pqswarm.measure.{module}.PAGE", 16_384)
+
+
+def long_recording(seconds=40.0):
+    t = np.arange(round(seconds * RATE)) / RATE
+    rng = np.random.default_rng(3)
+    waves = [325 * np.sin(2 * np.pi * 50.02 * t - 2 * np.pi * k / 3) for k in range(3)]
+    waves[0][(t > 5.0) & (t <= 5.3)] *= 0.5  # across the border of two pages
+    waves[1][(t > 12.0) & (t <= 12.06)] *= 1.3
+    for wave in waves:
+        wave[(t > 20.0) & (t <= 28.0)] = 0.0  # longer than a page
+        wave += rng.standard_normal(t.size)
+        later = t[t > 34] - 34
+        wave[t > 34] += 130 * np.exp(-later / 0.003) * np.sin(2 * np.pi * 600 * later)
+    return Recording(tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABC", waves, strict=True)), RATE, 50.0)
+
+
+def summary(found):
+    return [
+        (event.kind, event.phases, round(event.start, 6), event.magnitude, event.sentence) for event in found.events
+    ]
+
+
+def test_everything_is_found_once():
+    found = characterise(long_recording())
+    assert [(event.kind, event.phases) for event in found.events] == [
+        ("sag", ("A",)),
+        ("swell", ("B",)),
+        ("interruption", ("A", "B", "C")),
+        ("transient", ("A", "B", "C")),
+    ]
+    starts = [event.start for event in found.events]
+    assert starts == pytest.approx([5.0, 12.0, 20.0, 34.0], abs=0.004)
+    assert [event.end for event in found.events[:3]] == pytest.approx([5.3, 12.06, 28.0], abs=0.004)
+
+
+@pytest.mark.parametrize("block", [1000, 16_384, 50_001, 10**7])
+def test_results_do_not_depend_on_the_block(block):
+    one, other = characterise(long_recording()), characterise(long_recording(), block=block)
+    assert summary(one) == summary(other)
+    for a, b in zip(one.channels, other.channels, strict=True):
+        np.testing.assert_array_equal(a.urms, b.urms)
+        assert a.transients == b.transients
+    np.testing.assert_array_equal(one.steady.thd, other.steady.thd)
+
+
+def test_pages_equal_the_whole(monkeypatch):
+    recording = long_recording()
+    paged = characterise(recording)
+    for module in ("pages", "survey", "pipeline"):
+        monkeypatch.setattr(f"pqswarm.measure.{module}.PAGE", 10**6)
+    whole = characterise(recording)
+    assert [event.kind for event in paged.events] == [event.kind for event in whole.events]
+    assert [e.start for e in paged.events] == pytest.approx([e.start for e in whole.events], abs=2e-3)
+    assert paged.frequency == pytest.approx(whole.frequency, abs=0.01)
+
+
+def test_no_more_than_a_page_is_read_at_a_time():
+    recording, longest = long_recording(), 0
+
+    class Counting:
+        def __getattr__(self, name):
+            return getattr(recording, name)
+
+        def read(self, first=0, stop=None):
+            nonlocal longest
+            part = recording.read(first, stop)
+            longest = max(longest, part.n_samples)
+            return part
+
+    characterise(Counting())
+    assert longest <= 2 * 16_384
+
+
+def test_the_border_of_a_page_is_no_border_of_an_event():
+    recording = long_recording()
+    for page, following in zip(
+        list(pages.turn_pages(recording, [0, 2], 100, 999))[:-1],
+        list(pages.turn_pages(recording, [0, 2], 100))[1:],
+        strict=True,
+    ):
+        assert page.stop == following.first
+        assert page.core.shape == (2, page.stop - page.first)
+        np.testing.assert_array_equal(page.core[1], recording.channels[2].samples[page.first : page.stop])
+
+
+def test_block():
+    with pytest.raises(PqswarmError, match="block must be at least 1"):
+        characterise(long_recording(), block=0)
+
+
+def test_progress():
+    seen = []
+    characterise(long_recording(), progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (128_000, 128_000)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)

@@ -1,0 +1,74 @@
+"""The types of sags after Bollen: phasors as his table defines them, in all three phases, and from waveforms."""
+
+import numpy as np
+import pytest
+
+from pqswarm.measure import characterise
+from pqswarm.measure.sag_types import fit_phasor, sag_type, symmetrical_components
+from pqswarm.recordings import Channel, Recording
+
+TURN = np.exp(-2j * np.pi / 3)
+BEFORE = np.array([1, TURN, TURN**2])
+
+
+def dip(kind, v, phase):
+    """Phasors of a sag of residual voltage v whose symmetrical phase is 0, 1 or 2 (Bollen 2003, Table I)."""
+    root = np.sqrt(3) / 2
+    basic = {
+        "A": [v, v * TURN, v * TURN**2],
+        "B": [v, TURN, TURN**2],
+        "C": [1, -0.5 - root * v * 1j, -0.5 + root * v * 1j],
+        "D": [v, -0.5 * v - root * 1j, -0.5 * v + root * 1j],
+    }[kind]
+    return np.roll(basic, phase) * TURN**phase
+
+
+@pytest.mark.parametrize("kind", "ABCD")
+@pytest.mark.parametrize("phase", [0, 1, 2])
+@pytest.mark.parametrize("v", [0.1, 0.5, 0.8])
+def test_types(kind, phase, v):
+    during = dip(kind, v, phase)
+    wanted = "A" if kind == "A" else kind + "abc"[phase]
+    assert sag_type("ABC", BEFORE, during) == wanted
+    # Between phases there is no zero sequence: a sag of type B is one of type D.
+    lines = [[x[0] - x[1], x[1] - x[2], x[2] - x[0]] for x in (BEFORE, during)]
+    assert sag_type(["AB", "BC", "CA"], *lines) == wanted.replace("B", "D")
+    # Whatever the order of the channels.
+    assert sag_type("CAB", np.roll(BEFORE, 1), np.roll(during, 1)) == wanted
+
+
+def test_phases_that_turn_the_other_way():
+    swapped = [BEFORE[[0, 2, 1]], dip("C", 0.5, 1)[[0, 2, 1]]]
+    assert sag_type("ABC", *swapped) == "Cc"
+
+
+def test_what_has_no_type():
+    assert sag_type("AB", BEFORE[:2], BEFORE[:2]) == ""
+    assert sag_type(["", "", ""], BEFORE, BEFORE) == ""
+    assert sag_type("ABC", 0 * BEFORE, BEFORE) == ""
+    assert sag_type("ABC", BEFORE, BEFORE - 0.4) == ""  # the neutral moves: no sag between phases
+
+
+def test_components_and_phasor():
+    zero, positive, negative = symmetrical_components(BEFORE + 0.2)
+    assert [abs(zero), abs(positive), abs(negative)] == pytest.approx([0.2, 1.0, 0.0])
+    n = np.arange(1000, 1237)
+    wave = 10 * np.cos(2 * np.pi * 50 * n / 6400 + 0.7) + 3
+    phasor = fit_phasor(wave, 1000, 6400, 50.0)
+    assert abs(phasor) == pytest.approx(10 / np.sqrt(2))
+    assert np.angle(phasor) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(("kind", "phase"), [("A", 0), ("B", 1), ("C", 2), ("D", 0)])
+def test_from_waveforms(kind, phase):
+    t = np.arange(3840) / 6400
+    during = (t > 0.2) & (t <= 0.35)
+    waves = [
+        325 * np.where(during, np.imag(b * np.exp(2j * np.pi * 50 * t)), np.imag(a * np.exp(2j * np.pi * 50 * t)))
+        for a, b in zip(BEFORE, dip(kind, 0.5, phase), strict=True)
+    ]
+    recording = Recording(
+        tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABC", waves, strict=True)), 6400.0, 50.0
+    )
+    (event,) = [one for one in characterise(recording).events if one.kind == "sag"]
+    assert event.sag_type == ("A" if kind == "A" else kind + "abc"[phase])
