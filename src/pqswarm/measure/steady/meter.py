@@ -146,13 +146,15 @@ class SteadyMeter:
         """Measure so many windows at the beginning of the buffer, or one less where the frequency turns out lower."""
         known = np.isfinite(self._buffer[:, : self._filled])
         samples = np.where(known, self._buffer[:, : self._filled], 0.0)
-        for _ in range(2):
-            self._follow(samples, known, n_windows)
-            n_windows = min(n_windows, self._filled // self._length)
-            if not n_windows:
-                self._filled = 0
-                return
         length = self._length
+        self._follow(samples, known, n_windows)
+        if self._length != length:  # measured once more with the better window
+            self._follow(samples, known, n_windows)
+            length = self._length
+        n_windows = min(n_windows, self._filled // length)
+        if not n_windows:
+            self._filled = 0
+            return
         used = n_windows * length
         good: BoolArray = np.all(known[:, :used].reshape(known.shape[0], n_windows, length), axis=-1)
         self._windows.append(

@@ -12,6 +12,8 @@ _LONGEST = 0.08
 """Of a cycle."""
 _NOISE = 8.0
 """Least jump over the noise of the shape."""
+_ROUGH = 6.0
+"""The same for a first look, over the median."""
 
 
 def measure_notches(
@@ -29,11 +31,13 @@ def measure_notches(
     kept = lines[..., : n_samples // 2 + 1]
     scale = np.sqrt(2) * np.where(size > 0, size, np.inf)
     wave = np.fft.irfft(kept, n_samples, axis=-1) * (n_samples / length) / scale[..., None]
-    jump = np.roll(wave, -1, axis=-1) - wave
-    # What is steeper than its surroundings; only the windows that have such a place are looked at closely.
-    coarse = np.abs(jump - (np.roll(jump, 3, axis=-1) + np.roll(jump, -3, axis=-1)) / 2).max(axis=-1)
-    for c, w in zip(*np.nonzero(coarse > 0.4 * least), strict=True):
-        found = _find(wave[c, w], jump[c, w], least)
+    rough = np.abs(
+        _shifted(wave, 1) - wave - (_shifted(wave, 4) - _shifted(wave, 3) + _shifted(wave, -2) - _shifted(wave, -3)) / 2
+    )
+    # Only the windows that have a place much steeper than its surroundings are looked at closely.
+    steep = np.maximum(0.3 * least, _ROUGH * np.median(rough, axis=-1))
+    for c, w in zip(*np.nonzero(rough.max(axis=-1) > steep), strict=True):
+        found = _find(wave[c, w], least)
         if found:
             depth[c, w] = max(height for _, _, height in found)
             count[c, w] = len(found)
@@ -41,14 +45,20 @@ def measure_notches(
     return depth, count, smooth
 
 
-def _find(wave: FloatArray, jump: FloatArray, least: float) -> list[tuple[int, int, float]]:
+def _shifted(wave: FloatArray, by: int) -> FloatArray:
+    """Put the values of a cycle earlier by so many samples."""
+    return np.concatenate([wave[..., by:], wave[..., :by]], axis=-1)
+
+
+def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
     """First and last sample of each notch, and its depth: two jumps of opposite sign, close together."""
     n = wave.size
-    around = np.stack([np.roll(jump, k) for k in (-5, -4, -3, 3, 4, 5)])
-    sharp = jump - np.median(around, axis=0)
+    jump = _shifted(wave, 1) - wave
+    sharp = jump - np.median([_shifted(jump, k) for k in (-5, -4, -3, 3, 4, 5)], axis=0)
     # A jump may be spread over two or three samples.
+    after, before = _shifted(sharp, 1), _shifted(sharp, -1)
     tall = sharp
-    for wide in (sharp + np.roll(sharp, -1), sharp + np.roll(sharp, -1) + np.roll(sharp, 1)):
+    for wide in (sharp + after, before + sharp + after):
         tall = np.where(np.abs(wide) > np.abs(tall), wide, tall)
     noise = 1.4826 * float(np.median(np.abs(tall)))
     loud = np.abs(tall) > max(least, _NOISE * noise)
@@ -62,7 +72,7 @@ def _find(wave: FloatArray, jump: FloatArray, least: float) -> list[tuple[int, i
 
 
 def _peaks(height: FloatArray, loud: BoolArray) -> list[int]:
-    top = np.max([np.roll(height, k) for k in range(-2, 3)], axis=0)
+    top = np.max([_shifted(height, k) for k in range(-2, 3)], axis=0)
     places: list[int] = np.flatnonzero(loud & (height >= top)).tolist()
     return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]
 
