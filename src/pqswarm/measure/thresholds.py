@@ -27,6 +27,8 @@ class Thresholds(Parameters):
     unbalance: float = option(default=0.02, low=0, meaning="negative over positive sequence above which it is flagged")
     pst: float = option(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
     flicker: float = option(default=0.005, low=0, meaning="least depth of a modulation")
+    unbalance: float = option(default=0.02, low=0, meaning="negative over positive sequence above which it is flagged")
+    pst: float = option(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,0 +1,237 @@
+"""Steady quantities of voltages that arrive in blocks."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severity
+from pqswarm.measure.steady.series import INTERVAL, SteadySeries, build_series, interval_of
+from pqswarm.measure.steady.windows import (
+    WindowValues,
+    advance,
+    highest_order,
+    measure_windows,
+    phasors,
+)
+from pqswarm.recordings.recording import ChannelHeader
+
+__all__ = ["SteadyMeter"]
+
+_WINDOWS = 15
+"""Measured at once; 15 windows are the 150 or 180 cycles of IEC 61000-4-30."""
+_RANGE = 0.1
+"""By which the frequency may depart from the one given."""
+_NEARLY = 0.95
+"""Share of an interval that must be known for its Pst."""
+_FLICKER_RATE = 400.0
+
+
+class SteadyMeter:
+    """Measure what is steady: harmonics, unbalance, flicker and more, in windows of 10 or 12 cycles.
+
+    Windows follow each other without gap; their length follows the frequency of the samples themselves, within half a
+    sample, and is set anew every 15 windows. Results are the same, bit for bit, whatever the sizes of the blocks; no
+    more than about 3.5 s of samples are kept.
+
+    Parameters
+    ----------
+    sampling_rate : float
+        Samples per second, at least four per cycle [Hz].
+    nominal_frequency : float
+        Of the grid [Hz]: 10 cycles make a window at 50 Hz, 12 at 60 Hz.
+    frequency : float
+        Measured at the beginning [Hz]; it may depart from this by 10 %.
+    channels : sequence of ChannelHeader
+        Name and phase of each channel.
+    systems : sequence of str, optional
+        Name of the group of phases to which each channel belongs; by default all belong together.
+    least_notch : float
+        Least depth of a notch [share of the peak].
+    lamp : {230, 120}, optional
+        Of the flickermeter; by default that of 120 V above 55 Hz.
+
+    Examples
+    --------
+    >>> t = np.arange(20_000) / 10_000
+    >>> u = 325 * np.sin(2 * np.pi * 50 * t + np.array([[0.0], [-2.0944], [2.0944]]))
+    >>> u[0] += 16.25 * np.sin(2 * np.pi * 250 * t)
+    >>> meter = SteadyMeter(10_000, 50, 50.0, [ChannelHeader(f"U{p}", "V", p) for p in "ABC"])
+    >>> meter.feed(u[:, :7000])
+    >>> meter.feed(u[:, 7000:])
+    >>> series = meter.finish()
+    >>> series.n_windows, series.thd[:, 0].round(3).tolist(), round(float(series.unbalance[0, 0]), 4)
+    (10, [0.05, 0.0, 0.0], 0.0)
+    """
+
+    def __init__(
+        self,
+        sampling_rate: float,
+        nominal_frequency: float,
+        frequency: float,
+        channels: Sequence[ChannelHeader],
+        *,
+        systems: Sequence[str] | None = None,
+        least_notch: float = 0.05,
+        lamp: int | None = None,
+    ) -> None:
+        if not channels:
+            raise PqswarmError("channels must name at least one channel.")
+        if systems is not None and len(systems) != len(channels):
+            raise PqswarmError(f"systems must name one group for each of {len(channels)} channels, not {len(systems)}.")
+        if not (nominal_frequency > 0 and frequency > 0 and sampling_rate >= 4.5 * max(nominal_frequency, frequency)):
+            raise PqswarmError(
+                f"steady quantities need at least 4.5 samples per cycle, not {sampling_rate:g} Hz for {frequency:g} Hz."
+            )
+        self._rate = float(sampling_rate)
+        self._nominal = float(nominal_frequency)
+        self._cycles = max(round(nominal_frequency / 5), 1)
+        self._bounds = (frequency * (1 - _RANGE), frequency * (1 + _RANGE))
+        self._frequency = float(frequency)
+        self._orders = highest_order(sampling_rate, frequency)
+        self._least_notch = least_notch
+        self._channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in channels)
+        self._systems = tuple(systems) if systems is not None else ("",) * len(channels)
+        size = _WINDOWS * (int(self._cycles * sampling_rate / self._bounds[0]) + 1)
+        self._buffer = np.empty((len(channels), size))
+        self._filled = 0
+        self._position = 0
+        self._windows: list[WindowValues] = []
+        self._starts: list[AnyArray] = []
+        self._flicker = _FlickerLog(sampling_rate, nominal_frequency, len(channels), lamp)
+
+    def feed(self, volts: FloatArray) -> None:
+        """Measure the next samples.
+
+        Parameters
+        ----------
+        volts : ndarray of shape (n_channels, n_samples)
+            Voltages [V]; NaN where they are not known.
+        """
+        volts = np.asarray(volts, dtype=np.float64)
+        if volts.ndim != 2 or volts.shape[0] != len(self._channels):
+            raise PqswarmError(f"volts must have the shape ({len(self._channels)}, n_samples), not {volts.shape}.")
+        done = 0
+        while done < volts.shape[1]:
+            more = min(volts.shape[1] - done, self._buffer.shape[1] - self._filled)
+            self._buffer[:, self._filled : self._filled + more] = volts[:, done : done + more]
+            self._filled += more
+            done += more
+            if self._filled == self._buffer.shape[1]:
+                self._measure(_WINDOWS)
+
+    def finish(self) -> SteadySeries:
+        """Measure what is left, and return everything; samples after the last whole window are left out."""
+        while (left := self._filled // self._length) > 0:
+            self._measure(min(left, _WINDOWS))
+        return build_series(
+            self._channels,
+            self._systems,
+            self._rate,
+            self._nominal,
+            self._cycles,
+            self._orders,
+            np.concatenate([*self._starts, [self._position]]) / self._rate,
+            self._windows,
+            *self._flicker.finish(),
+        )
+
+    @property
+    def _length(self) -> int:
+        """Samples of a window."""
+        return round(self._cycles * self._rate / self._frequency)
+
+    def _measure(self, n_windows: int) -> None:
+        """Measure so many windows at the beginning of the buffer, or one less where the frequency turns out lower."""
+        known = np.isfinite(self._buffer[:, : self._filled])
+        samples = np.where(known, self._buffer[:, : self._filled], 0.0)
+        length = self._length
+        self._follow(samples, known, n_windows)
+        if self._length != length:  # measured once more with the better window
+            self._follow(samples, known, n_windows)
+            length = self._length
+        n_windows = min(n_windows, self._filled // length)
+        if not n_windows:
+            self._filled = 0
+            return
+        used = n_windows * length
+        good: BoolArray = np.all(known[:, :used].reshape(known.shape[0], n_windows, length), axis=-1)
+        self._windows.append(
+            measure_windows(
+                samples,
+                good,
+                length,
+                self._cycles,
+                self._rate,
+                self._frequency,
+                self._orders,
+                self._least_notch,
+            )
+        )
+        starts = self._position + np.arange(n_windows) * length
+        self._flicker.feed(self._buffer[:, :used], good, interval_of(starts / self._rate))
+        self._starts.append(starts)
+        self._position += used
+        self._buffer[:, : self._filled - used] = self._buffer[:, used : self._filled].copy()
+        self._filled -= used
+
+    def _follow(self, samples: FloatArray, known: BoolArray, n_windows: int) -> None:
+        """Set the frequency to that of these windows, if they have one."""
+        length = self._length
+        n_windows = min(n_windows, self._filled // length)
+        table = samples[:, : n_windows * length].reshape(samples.shape[0], n_windows, length)
+        good = known[:, : n_windows * length].reshape(table.shape).all(axis=-1)
+        first, second = phasors(table, self._frequency, self._rate)
+        live = good & (np.abs(first + second) > 0.5 * np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length))
+        deviation = advance(first, second, live, (length - length // 2) / self._rate)
+        if np.isfinite(deviation).any():
+            measured = self._frequency + float(np.nanmedian(deviation))
+            if self._bounds[0] < measured < self._bounds[1]:
+                self._frequency = measured
+
+
+class _FlickerLog:
+    """Flicker sensation of each window, and the severity of each interval of ten minutes."""
+
+    def __init__(self, sampling_rate: float, nominal_frequency: float, n_channels: int, lamp: int | None) -> None:
+        enough = sampling_rate >= _FLICKER_RATE
+        self._meter = Flickermeter(sampling_rate, nominal_frequency, n_channels, lamp=lamp) if enough else None
+        self._n_channels = n_channels
+        self._windows: list[FloatArray] = []
+        self._interval: list[FloatArray] = []
+        self._severities: list[list[float]] = []
+
+    def feed(self, volts: FloatArray, good: BoolArray, intervals: IntArray) -> None:
+        """Log some windows; `good` (channels, windows) says which are known, `intervals` to which ten minutes."""
+        if self._meter is None:
+            self._windows.append(np.full(good.shape, np.nan))
+            return
+        values = self._meter.feed(volts)
+        # Values belong to windows by their share of the time.
+        owner = np.arange(values.shape[1]) * good.shape[1] // max(values.shape[1], 1)
+        values = np.where(good[:, owner], values, np.nan)
+        bounds = np.searchsorted(owner, np.arange(good.shape[1]))
+        self._windows.append(np.where(good, np.fmax.reduceat(values, bounds, axis=1), np.nan))
+        for interval in np.unique(intervals):
+            while len(self._severities) < interval:
+                self._close()
+            self._interval.append(values[:, intervals[owner] == interval])
+
+    def _close(self) -> None:
+        """Take the severity of the interval that is over; NaN where too little of it is known."""
+        table = np.concatenate(self._interval, axis=1)
+        rate = self._meter.output_rate if self._meter else 0.0
+        enough = np.isfinite(table).sum(axis=1) >= _NEARLY * INTERVAL * rate
+        self._severities.append(
+            [short_term_severity(row) if yes else float("nan") for row, yes in zip(table, enough, strict=True)]
+        )
+        self._interval = []
+
+    def finish(self) -> tuple[FloatArray, FloatArray]:
+        """Greatest sensation (channels, windows) of each window; severity (channels, intervals)."""
+        if self._interval:
+            self._close()
+        nothing = np.empty((self._n_channels, 0))
+        sensation = np.concatenate(self._windows, axis=1) if self._windows else nothing
+        return sensation, np.array(self._severities).T if self._severities else nothing

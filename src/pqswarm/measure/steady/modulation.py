@@ -1,0 +1,49 @@
+"""Slow variations of the half-cycle RMS."""
+
+import numpy as np
+
+from pqswarm._typing import FloatArray
+
+__all__ = ["measure_modulation", "strongest_modulation"]
+
+_BAND = (0.5, 25.0)
+"""Of a modulation that is looked for [Hz]."""
+
+
+def measure_modulation(urms: FloatArray, cycles: int) -> FloatArray:
+    """Amplitude (root of two times RMS) of Urms(1/2) about its mean of two windows, in each window [share].
+
+    The mean over 0.4 s passes what is slower than about 1 Hz, and keeps a single step within two windows.
+    """
+    per_window = 2 * cycles
+    n_windows = urms.shape[1] // per_window
+    if not n_windows:
+        return np.empty((urms.shape[0], 0))
+    wide = 2 * per_window
+    filled = np.pad(urms, ((0, 0), (wide // 2, wide - wide // 2 - 1)), mode="reflect" if n_windows > 1 else "edge")
+    known = np.isfinite(filled)
+    total = np.cumsum(np.where(known, filled, 0.0), axis=1)
+    count = np.cumsum(known, axis=1)
+    total, count = (np.concatenate([np.zeros((urms.shape[0], 1)), one], axis=1) for one in (total, count))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (total[:, wide:] - total[:, :-wide]) / (count[:, wide:] - count[:, :-wide])
+        rest = (urms / mean - 1).reshape(urms.shape[0], n_windows, per_window)
+    amplitude: FloatArray = np.sqrt(2 * np.mean(rest**2, axis=-1))
+    return amplitude
+
+
+def strongest_modulation(urms: FloatArray, rate: float, frequency: float) -> tuple[float, float]:
+    """Frequency [Hz] and amplitude [share] of the strongest line in a stretch of Urms(1/2) at `rate` [Hz]."""
+    known = np.isfinite(urms)
+    if known.sum() < 8:
+        return float("nan"), float("nan")
+    relative = np.where(known, urms / np.mean(urms[known]) - 1, 0.0)
+    relative -= relative.mean()
+    window = np.hanning(relative.size + 2)[1:-1]
+    size = max(4 * relative.size, 256)
+    lines = 2 * np.abs(np.fft.rfft(relative * window, size)) / window.sum()
+    hertz = np.arange(lines.size) * rate / size
+    lines[(hertz < max(_BAND[0], 1.5 * rate / relative.size)) | (hertz > _BAND[1])] = 0.0
+    best = int(np.argmax(lines))
+    # The window of one cycle smooths it.
+    return float(hertz[best]), float(lines[best] / np.sinc(hertz[best] / frequency))

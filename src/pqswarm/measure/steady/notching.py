@@ -1,0 +1,91 @@
+"""Notches in the shape that all cycles of a window share."""
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
+
+__all__ = ["measure_notches"]
+
+_LEAST_SAMPLES = 100
+"""Per cycle."""
+_LONGEST = 0.08
+"""Of a cycle."""
+_NOISE = 8.0
+"""Least jump over the noise of the shape."""
+_ROUGH = 6.0
+"""The same for a first look, over the median."""
+
+
+def measure_notches(
+    lines: AnyArray, n_samples: int, length: int, size: FloatArray, thd: FloatArray, least: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Depth [share of the peak], number per cycle, and THD without the notches, in each window.
+
+    `lines` are the spectral lines of the orders 0, 1, ... of a window of `length` samples, not normalised; `size` is
+    the RMS of the fundamental [V] and `thd` the distortion with the notches. NaN below 100 samples per cycle.
+    """
+    if n_samples < _LEAST_SAMPLES:
+        nothing = np.full(size.shape, np.nan)
+        return nothing, nothing.copy(), thd.copy()
+    depth, count, smooth = np.zeros(size.shape), np.zeros(size.shape), thd.copy()
+    kept = lines[..., : n_samples // 2 + 1]
+    scale = np.sqrt(2) * np.where(size > 0, size, np.inf)
+    wave = np.fft.irfft(kept, n_samples, axis=-1) * (n_samples / length) / scale[..., None]
+    rough = np.abs(
+        _shifted(wave, 1) - wave - (_shifted(wave, 4) - _shifted(wave, 3) + _shifted(wave, -2) - _shifted(wave, -3)) / 2
+    )
+    # Only the windows that have a place much steeper than its surroundings are looked at closely.
+    steep = np.maximum(0.3 * least, _ROUGH * np.median(rough, axis=-1))
+    for c, w in zip(*np.nonzero(rough.max(axis=-1) > steep), strict=True):
+        found = _find(wave[c, w], least)
+        if found:
+            depth[c, w] = max(height for _, _, height in found)
+            count[c, w] = len(found)
+            smooth[c, w] = _repaired_thd(wave[c, w], found)
+    return depth, count, smooth
+
+
+def _shifted(wave: FloatArray, by: int) -> FloatArray:
+    """Put the values of a cycle earlier by so many samples."""
+    return np.concatenate([wave[..., by:], wave[..., :by]], axis=-1)
+
+
+def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
+    """First and last sample of each notch, and its depth: two jumps of opposite sign, close together."""
+    n = wave.size
+    jump = _shifted(wave, 1) - wave
+    sharp = jump - np.median([_shifted(jump, k) for k in (-5, -4, -3, 3, 4, 5)], axis=0)
+    # A jump may be spread over two or three samples.
+    after, before = _shifted(sharp, 1), _shifted(sharp, -1)
+    tall = sharp
+    for wide in (sharp + after, before + sharp + after):
+        tall = np.where(np.abs(wide) > np.abs(tall), wide, tall)
+    noise = 1.4826 * float(np.median(np.abs(tall)))
+    loud = np.abs(tall) > max(least, _NOISE * noise)
+    places = _peaks(np.abs(tall), loud)
+    found, used = [], -1
+    for i, j in zip(places, [*places[1:], *(p + n for p in places[:1])], strict=True):
+        if i != used and j - i <= _LONGEST * n and tall[i] * tall[j % n] < 0:
+            used = j % n
+            found.append((i + 1, j, float(min(abs(tall[i]), abs(tall[j % n])))))
+    return found
+
+
+def _peaks(height: FloatArray, loud: BoolArray) -> list[int]:
+    top = np.max([_shifted(height, k) for k in range(-2, 3)], axis=0)
+    places: list[int] = np.flatnonzero(loud & (height >= top)).tolist()
+    return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]
+
+
+def _repaired_thd(wave: FloatArray, found: list[tuple[int, int, float]]) -> float:
+    """THD of the shape with a straight line in place of each notch."""
+    n = wave.size
+    keep = np.ones(n, dtype=bool)
+    for first, last, _ in found:
+        keep[np.arange(first - 1, last + 3) % n] = False
+    x = np.flatnonzero(keep)
+    if x.size < n // 2:
+        return 0.0
+    places, values = np.concatenate([x - n, x, x + n]), np.tile(wave[x], 3)
+    lines = np.abs(np.fft.rfft(np.interp(np.arange(n), places, values)))
+    return float(np.sqrt(np.sum(lines[2:51] ** 2)) / lines[1]) if lines[1] > 0 else 0.0

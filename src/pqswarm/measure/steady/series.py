@@ -1,0 +1,285 @@
+"""Steady quantities through a recording."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm.measure.steady.flickermeter import long_term_severity
+from pqswarm.measure.steady.modulation import measure_modulation
+from pqswarm.measure.steady.unbalance import measure_unbalance
+from pqswarm.measure.steady.windows import WindowValues
+from pqswarm.recordings.recording import ChannelHeader
+
+__all__ = ["INTERVAL", "SteadySeries", "build_series", "interval_of"]
+
+INTERVAL = 600.0
+"""Seconds over which values are aggregated."""
+_LIVE = 0.1
+"""Windows with less than this share of the usual fundamental are left out of the aggregates of shares."""
+_LONG = 12
+"""Intervals of the long-term flicker severity."""
+
+
+@dataclass(frozen=True, eq=False)
+class SteadySeries:
+    """Steady quantities of a recording in windows of 10 or 12 cycles, and per ten minutes.
+
+    Shares are of the window's own fundamental, 0.05 is 5 %. Values of windows with missing samples are NaN. The first
+    axis are channels (or systems), the second windows.
+
+    Attributes
+    ----------
+    channels : tuple of ChannelHeader
+        What was measured.
+    systems : tuple of str
+        Name of the group of phases of each channel.
+    groups : tuple of tuple of int
+        The three channels of each three-phase system, in the order of the phases.
+    sampling_rate : float
+        Samples per second [Hz].
+    nominal_frequency : float
+        Of the grid [Hz].
+    cycles : int
+        Of a window.
+    edges : ndarray of shape (n_windows + 1,)
+        Where windows begin and end, from the first sample [s].
+    frequency : ndarray of shape (n_windows,)
+        Of the fundamental, over the window [Hz].
+    rms, fundamental : ndarray of shape (n_channels, n_windows)
+        RMS of everything and of the fundamental [V].
+    harmonics : ndarray of shape (n_channels, n_windows, n_orders - 1)
+        Harmonic subgroups of IEC 61000-4-7 of the orders 2, 3, ... at most 50 [share].
+    thd : ndarray of shape (n_channels, n_windows)
+        Total harmonic distortion of these subgroups [share].
+    thd_without_notches : ndarray of shape (n_channels, n_windows)
+        The same, after notches were filled by straight lines [share].
+    dc : ndarray of shape (n_channels, n_windows)
+        Direct component [V].
+    notch_depth, notches : ndarray of shape (n_channels, n_windows)
+        Depth of the deepest notch that all cycles of the window share [share of the peak], and notches per cycle.
+        NaN below 100 samples per cycle.
+    noise : ndarray of shape (n_channels, n_windows)
+        RMS of what lies between the harmonics, as if it were white [share].
+    modulation : ndarray of shape (n_channels, n_windows)
+        Amplitude of the variation of Urms(1/2) about its mean of two windows [share].
+    sensation : ndarray of shape (n_channels, n_windows)
+        Greatest instantaneous flicker sensation Pinst.
+    urms : ndarray of shape (n_channels, n_windows * 2 * cycles)
+        Urms(1/2) at each half cycle [V]; the last one spans half a cycle.
+    unbalance, zero_sequence : ndarray of shape (n_systems, n_windows)
+        Negative and zero over positive sequence of each of `groups` [share]; no zero sequence line to line.
+    severity : ndarray of shape (n_channels, n_intervals)
+        Short-term flicker severity Pst of each ten minutes; NaN if less than 95 % of them are known.
+    """
+
+    channels: tuple[ChannelHeader, ...]
+    systems: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    sampling_rate: float
+    nominal_frequency: float
+    cycles: int
+    edges: FloatArray
+    frequency: FloatArray
+    rms: FloatArray
+    fundamental: FloatArray
+    harmonics: AnyArray
+    thd: FloatArray
+    thd_without_notches: FloatArray
+    dc: FloatArray
+    notch_depth: FloatArray
+    notches: FloatArray
+    noise: FloatArray
+    modulation: FloatArray
+    sensation: FloatArray
+    urms: AnyArray
+    unbalance: FloatArray
+    zero_sequence: FloatArray
+    severity: FloatArray
+
+    @property
+    def n_windows(self) -> int:
+        """Number of windows."""
+        return self.edges.size - 1
+
+    @property
+    def samples_per_cycle(self) -> float:
+        """Samples per nominal cycle."""
+        return self.sampling_rate / self.nominal_frequency
+
+    @property
+    def intervals(self) -> IntArray:
+        """The ten minutes to which each window belongs, from the first sample."""
+        return interval_of(self.edges[:-1])
+
+    def ten_minutes(self) -> list[dict[str, Any]]:
+        """Aggregate the windows of each ten minutes, by root mean square (IEC 61000-4-30, 4.5).
+
+        Returns
+        -------
+        list of dict
+            One for each ten minutes and channel: ``start``, ``end`` [s], ``channel``, ``phase``, ``system``,
+            ``windows`` (known ones), ``frequency`` [Hz] (mean), ``rms``, ``rms_min``, ``rms_max``, ``dc`` [V],
+            ``thd``, ``h2``, ``h3``, ..., ``unbalance``, ``zero_sequence`` [%], ``pst``, and ``plt`` for the last of
+            each two hours. What is not known is NaN. Windows without a fundamental are left out of the shares.
+        """
+        rows: list[dict[str, Any]] = []
+        intervals = self.intervals
+        dead = ~(self.fundamental > _LIVE * _median(self.fundamental))
+        for interval in np.unique(intervals).tolist():
+            inside = intervals == interval
+            places = np.flatnonzero(inside)
+            start, end = float(self.edges[places[0]]), float(self.edges[places[-1] + 1])
+            for c, channel in enumerate(self.channels):
+                part = places[~dead[c, places]]
+                group = next((g for g, members in enumerate(self.groups) if c in members), None)
+                shares = {"thd": self.thd[c, part]}
+                shares |= {f"h{k + 2}": self.harmonics[c, part, k] for k in range(self.harmonics.shape[2])}
+                nothing = np.full(1, np.nan)
+                shares["unbalance"] = nothing if group is None else self.unbalance[group, part]
+                shares["zero_sequence"] = nothing if group is None else self.zero_sequence[group, part]
+                known = self.rms[c, places][np.isfinite(self.rms[c, places])]
+                rows.append(
+                    {
+                        "start": start,
+                        "end": end,
+                        "channel": channel.name,
+                        "phase": channel.phase,
+                        "system": self.systems[c],
+                        "windows": int(known.size),
+                        "frequency": _mean(self.frequency[places]),
+                        "rms": _root(self.rms[c, places]),
+                        "rms_min": float(known.min(initial=np.inf)) if known.size else float("nan"),
+                        "rms_max": float(known.max(initial=0.0)) if known.size else float("nan"),
+                        "dc": _mean(self.dc[c, places]),
+                        **{name: 100 * _root(values) for name, values in shares.items()},
+                        "pst": self._severity(c, interval),
+                        "plt": self._long_severity(c, interval),
+                    }
+                )
+        return rows
+
+    def _severity(self, channel: int, interval: int) -> float:
+        return float(self.severity[channel, interval]) if interval < self.severity.shape[1] else float("nan")
+
+    def _long_severity(self, channel: int, interval: int) -> float:
+        whole = (interval + 1) % _LONG == 0 and interval < self.severity.shape[1]
+        return (
+            long_term_severity(self.severity[channel, interval + 1 - _LONG : interval + 1]) if whole else float("nan")
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a summary as plain values: of each channel the 95 % value of the ten minutes, and the greatest.
+
+        The 95 % value is what EN 50160 looks at, over a week; of a single ten minutes it is their value.
+        """
+        rows = self.ten_minutes()
+        found: dict[str, Any] = {"windows": self.n_windows, "cycles": self.cycles, "channels": []}
+        for channel in self.channels:
+            own = [row for row in rows if row["channel"] == channel.name]
+            summary: dict[str, Any] = {"channel": channel.name, "phase": channel.phase}
+            for name in ("rms", "thd", "unbalance", "zero_sequence", "pst"):
+                values = np.array([row[name] for row in own])
+                values = values[np.isfinite(values)]
+                summary[name] = (
+                    {"p95": float(np.percentile(values, 95)), "max": float(values.max())} if values.size else None
+                )
+            found["channels"].append(summary)
+        return found
+
+    def write(self, path: str | Path, *, per: str = "window", start: datetime | None = None) -> Path:
+        """Write the values to a file: ``.csv``, or ``.npz`` with everything.
+
+        Parameters
+        ----------
+        path : str or Path
+            Its suffix says the format.
+        per : {"window", "10 min"}
+            What a row of a CSV stands for.
+        start : datetime, optional
+            Time of the first sample, for a column of times.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from pqswarm.measure.steady.writing import write_series
+
+        return write_series(self, Path(path), per, start)
+
+
+def interval_of(start: FloatArray) -> IntArray:
+    """Number of the ten minutes in which each time [s] lies."""
+    return np.floor(start / INTERVAL + 1e-9).astype(np.int64)
+
+
+def build_series(
+    channels: Sequence[ChannelHeader],
+    systems: Sequence[str],
+    sampling_rate: float,
+    nominal_frequency: float,
+    cycles: int,
+    orders: int,
+    edges: FloatArray,
+    windows: Sequence[WindowValues],
+    sensation: FloatArray,
+    severity: FloatArray,
+) -> SteadySeries:
+    """Put together what was measured in pieces."""
+    n_channels = len(channels)
+
+    def together(name: str, *shape: int) -> AnyArray:
+        pieces = [getattr(one, name) for one in windows]
+        return np.concatenate(pieces, axis=1) if pieces else np.empty((n_channels, 0, *shape))
+
+    phasor = together("phasor")
+    squares = together("squares", 2 * cycles).reshape(n_channels, -1)
+    # Each value spans its half cycle and the next.
+    following = np.concatenate([squares[:, 1:], squares[:, -1:]], axis=1)
+    urms = np.sqrt((squares + following) / 2)
+    groups, negative, zero = measure_unbalance(channels, systems, phasor)
+    return SteadySeries(
+        channels=tuple(channels),
+        systems=tuple(systems),
+        groups=groups,
+        sampling_rate=sampling_rate,
+        nominal_frequency=nominal_frequency,
+        cycles=cycles,
+        edges=edges,
+        frequency=np.concatenate([np.empty(0), *(one.frequency for one in windows)]),
+        rms=together("rms"),
+        fundamental=np.abs(phasor),
+        harmonics=together("harmonics", orders - 1),
+        thd=together("thd"),
+        thd_without_notches=together("smooth_thd"),
+        dc=together("dc"),
+        notch_depth=together("notch_depth"),
+        notches=together("notches"),
+        noise=together("noise"),
+        modulation=measure_modulation(urms, cycles),
+        sensation=sensation,
+        urms=urms,
+        unbalance=negative,
+        zero_sequence=zero,
+        severity=severity,
+    )
+
+
+def _median(values: FloatArray) -> FloatArray:
+    known = [row[np.isfinite(row)] for row in values]
+    return np.array([[float(np.median(row)) if row.size else np.nan] for row in known])
+
+
+def _mean(values: FloatArray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _root(values: AnyArray) -> float:
+    known = values[np.isfinite(values)].astype(np.float64)
+    return float(np.sqrt(np.mean(known**2))) if known.size else float("nan")
