@@ -2,14 +2,89 @@
 
 import os
 import stat
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["find_partner", "read_bytes"]
+__all__ = ["FileBytes", "find_partner", "naming", "read_bytes"]
 
 _FOLDER_LIMIT = 100_000  # names looked at in search of a partner file
+
+
+@contextmanager
+def naming(path: str | Path) -> Iterator[None]:
+    """Complete errors with the name of the file, and turn those of damaged files into :class:`RecordingError`."""
+    try:
+        yield
+    except FileFormatError as error:
+        raise RecordingError(f"{path} {error}") from error
+    except PqswarmError:
+        raise
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, struct.error, zlib.error) as error:
+        # The fuzz tests count this as a failure of the reader; a user gets a message and the next file all the same.
+        raise RecordingError(f"{path} is damaged in an unforeseen way ({type(error).__name__}: {error}).") from error
+
+
+@dataclass(frozen=True)
+class FileBytes:
+    """The bytes of a file from `offset` on, `size` of them, read on demand; several threads may do so at once.
+
+    Nothing is kept open: a file that vanishes, or changes its size or date, is refused when it is read again.
+    """
+
+    path: Path
+    size: int
+    offset: int
+    state: tuple[int, int]
+
+    @classmethod
+    def of(cls, path: Path, limit: int | None = None) -> "FileBytes":
+        """Return all bytes of a regular file, of at most `limit` bytes if one is given."""
+        try:
+            state = path.stat()
+        except FileNotFoundError:
+            raise RecordingError("does not exist.") from None
+        except ValueError as error:  # a name with a null byte
+            raise RecordingError(f"cannot be read: {error}.") from error
+        if not stat.S_ISREG(state.st_mode):  # opening a pipe would wait forever
+            raise RecordingError("is not a regular file.")
+        if limit is not None and state.st_size > limit:
+            raise RecordingError(_over(state.st_size, limit))
+        return cls(path, state.st_size, 0, (state.st_size, state.st_mtime_ns))
+
+    def after(self, offset: int) -> "FileBytes":
+        """Return the bytes from `offset` on."""
+        return replace(self, size=self.size - offset, offset=self.offset + offset)
+
+    def read(self, first: int, stop: int) -> bytes:
+        """Return the bytes from `first` to before `stop`, or fewer at the end."""
+        stop = min(stop, self.size)
+        with self.path.open("rb", buffering=0) as file:
+            state = os.fstat(file.fileno())
+            if (state.st_size, state.st_mtime_ns) != self.state:
+                raise RecordingError("has changed since it was opened.")
+            file.seek(self.offset + first)
+            content = bytearray(max(stop - first, 0))
+            view, done = memoryview(content), 0
+            while done < len(content):
+                count = file.readinto(view[done:])
+                if not count:
+                    raise RecordingError("has become shorter while it was read.")
+                done += count
+        return bytes(content)
+
+
+def _over(size: int, limit: int) -> str:
+    return f"has {size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; max_bytes raises it."
 
 
 def read_bytes(path: Path, limit: int, first: int | None = None) -> bytes:
@@ -22,9 +97,7 @@ def read_bytes(path: Path, limit: int, first: int | None = None) -> bytes:
                 return file.read(first)
             size = os.fstat(file.fileno()).st_size
             if size > limit:
-                raise RecordingError(
-                    f"has {size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; max_bytes raises it."
-                )
+                raise RecordingError(_over(size, limit))
             return file.read(size)  # never the limit: that much would be taken at once
     except RecordingError:
         raise

@@ -1,17 +1,27 @@
 """Frequency of the supply: nominal, for files that do not say it, and as measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from pqswarm._typing import AnyArray, FloatArray
 
-__all__ = ["estimate_nominal", "measure_frequency", "moving_mean", "supply_share"]
+__all__ = [
+    "MOST_CHANNELS",
+    "estimate_nominal",
+    "estimate_nominal_of",
+    "measure_frequency",
+    "moving_mean",
+    "supply_share",
+]
 
 _BAND = (45.0, 65.0)
 """Where the fundamental is looked for first [Hz]; then from 0.4 to 2 times the nominal frequency."""
 
-_MOST_CHANNELS = 3
+MOST_CHANNELS = 3
+"""Voltages from which a frequency is estimated."""
+
+_PIECE = 262_144  # samples fetched at once
 _ENOUGH_PER_CYCLE = 128
 _LEAST_SHARE = 0.5
 
@@ -21,31 +31,47 @@ def estimate_nominal(signals: Sequence[FloatArray], sampling_rate: float) -> flo
 
     Signals may have NaN, and need not be supply voltages: this is coarser than :func:`measure_frequency`.
     """
-    size = signals[0].size
+    chosen = signals[:MOST_CHANNELS]
+    return estimate_nominal_of(lambda first, stop: [x[first:stop] for x in chosen], signals[0].size, sampling_rate)
+
+
+def estimate_nominal_of(
+    fetch: Callable[[int, int], Sequence[FloatArray]], size: int, sampling_rate: float
+) -> float | None:
+    """50 or 60 Hz, as :func:`estimate_nominal`, from twenty short pieces of signals that are fetched."""
     # A window of five or six cycles; shorter than that a cycle count decides too little.
     length = min(round(sampling_rate * 0.1), size)
     if length < 32 or length / sampling_rate < 0.03:
         return None
     frequencies = np.arange(44.0, 66.5, 0.5)
     stride = max(1, length // 2000)  # 20 kHz are plenty for 60 Hz, up to where aliases are not the signal anyway
-    window = np.hanning(length)[::stride]
+    window = np.hanning(length)[::stride] if length <= _PIECE else np.hanning(len(range(0, length, stride)))
     kernel = np.exp(-2j * np.pi * frequencies[:, None] * np.arange(0, length, stride) / sampling_rate)
     power, total = np.zeros(frequencies.size), 0.0
     starts = np.unique(np.linspace(0, size - length, min(20, max(1, size // length))).astype(int))
-    for signal in signals[:_MOST_CHANNELS]:
-        scale = float(np.nanmax(np.abs(signal))) or 1.0
-        for start in starts:
-            part = signal[start : start + length : stride] / scale
-            if np.isnan(part).any():
-                continue
-            part = (part - part.mean()) * window
-            power += np.abs(kernel @ part) ** 2
-            total += float(np.sum(part**2)) * float(np.sum(window**2))
+    parts = [_every(fetch, int(start), length, stride) for start in starts]
+    for channel in zip(*parts, strict=True):
+        whole = [part for part in channel if not np.isnan(part).any()]
+        scale = max((float(np.abs(part).max()) for part in whole), default=0.0) or 1.0
+        for part in whole:
+            centred = (part / scale - (part / scale).mean()) * window
+            power += np.abs(kernel @ centred) ** 2
+            total += float(np.sum(centred**2)) * float(np.sum(window**2))
     best = int(np.argmax(power))
     # Half of the energy in one line is a mains voltage; the normalisation makes a pure line about 0.5 x 0.67.
     if total <= 0 or power[best] / total < 0.15:
         return None
     return 50.0 if frequencies[best] < 55 else 60.0
+
+
+def _every(fetch: Callable[[int, int], Sequence[FloatArray]], start: int, length: int, stride: int) -> list[FloatArray]:
+    """Every `stride`-th sample of a window, which is fetched in pieces if it is long."""
+    piece = max(_PIECE // stride, 1) * stride
+    parts = [
+        [x[::stride].copy() for x in fetch(first, min(first + piece, start + length))]
+        for first in range(start, start + length, piece)
+    ]
+    return [np.concatenate(channel) for channel in zip(*parts, strict=True)]
 
 
 def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nominal_frequency: float) -> float | None:
@@ -54,7 +80,7 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
     The phase of the fundamental is followed through the record; the median of its advance from one cycle to the
     next, over the cycles in which the amplitude is steady, is blind to sags, phase jumps and transients.
     """
-    strongest = sorted((x for x in signals if x.size), key=lambda x: -float(np.std(x)))[:_MOST_CHANNELS]
+    strongest = sorted((x for x in signals if x.size), key=lambda x: -float(np.std(x)))[:MOST_CHANNELS]
     strongest = [x / np.std(x) for x in strongest if np.std(x) > 1e-9 * max(float(np.abs(x).max(initial=0.0)), 1e-300)]
     every = max(int(sampling_rate / nominal_frequency) // _ENOUGH_PER_CYCLE, 1)
     if every > 1:

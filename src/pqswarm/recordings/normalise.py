@@ -1,84 +1,101 @@
-"""From what a reader found to a :class:`Recording`: overrides, SI units, phases, and checks common to all formats."""
+"""From what a reader found to a recording: overrides, SI units, phases, and checks common to all formats."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from pqswarm.recordings.frequency import estimate_nominal
+from pqswarm._typing import FloatArray
+from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.phases import find_phase
-from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawChannel, RawRecording
-from pqswarm.recordings.recording import Channel, Recording, RecordingError
+from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
+from pqswarm.recordings.recording import ChannelHeader, RecordingError
+from pqswarm.recordings.source import FileSource, in_si
 from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
 
 __all__ = ["normalise"]
 
 _MAX_NOTES = 40
-_MAX_VALUE = 1e15  # larger samples are not measured, and their squares would overflow later
+_PIECE = 65536  # samples looked at at once
 _RATES = (1e-3, 1e9)  # Hz
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
-def normalise(raw: RawRecording, options: Options) -> Recording:
+def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     """Apply the caller's overrides and make the recording, in SI units; its notes say what had to be changed."""
     notes = list(dict.fromkeys(raw.notes))
     if len(notes) > _MAX_NOTES:
         notes = [*notes[:_MAX_NOTES], f"{len(notes) - _MAX_NOTES} more notes are not shown."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
-    channels = _select(raw.channels, options.columns)
-    channels = _apply_units(channels, options.units, notes)
-    kept: list[Channel] = []
-    dropped: list[str] = []
-    n_bad = 0
-    for channel in channels:
-        unit, factor = si_unit(channel.unit)
-        samples = np.ascontiguousarray(channel.samples, np.float64)  # no copy, where it is so already
-        with np.errstate(over="ignore", invalid="ignore"):
-            if factor != 1:
-                samples = samples * factor
-            bad = ~(np.abs(samples) <= _MAX_VALUE) & ~np.isnan(samples)
-        if bad.any():
-            samples = np.where(bad, np.nan, samples)
-            n_bad += int(bad.sum())
-        name = clean(channel.name) or f"channel {len(kept) + len(dropped) + 1}"
-        if np.isnan(samples).all():
-            dropped.append(name)
-            continue
+    numbers = _select(raw.channels, options.columns)
+    units = _units([raw.channels[i] for i in numbers], options.units, notes)
+    channels: list[ChannelHeader] = []
+    factors: list[float] = []
+    for i, written in zip(numbers, units, strict=True):
+        unit, factor = si_unit(written)
+        name = clean(raw.channels[i].name) or f"channel {len(channels) + 1}"
         if unit in ("V", "A") and is_summary(name):
             unit = f"{unit} rms"
-        kept.append(Channel(name, unit, find_phase(channel.phase, name), samples))
-    if n_bad:
-        notes.append(f"{n_bad} samples were infinite or beyond {_MAX_VALUE:g}: they are taken as missing.")
-    if dropped:
+        channels.append(ChannelHeader(name, unit, find_phase(raw.channels[i].phase, name)))
+        factors.append(factor)
+    kept = _with_numbers(raw, numbers, factors)
+    if len(kept) < len(channels):
+        dropped = [channel.name for i, channel in enumerate(channels) if i not in kept]
         notes.append(f"{_join(dropped)} had no samples that are numbers, and were ignored.")
     if not kept:
         raise RecordingError("has no channel with samples that are numbers.")
+    channels, numbers, factors = [channels[i] for i in kept], [numbers[i] for i in kept], [factors[i] for i in kept]
     rate = _rate(raw.sampling_rate, options.sampling_rate, notes)
-    return Recording(
-        tuple(kept),
+    voltages = [i for i, channel in enumerate(channels) if channel.is_voltage] or list(range(len(channels)))
+
+    def fetch(first: int, stop: int) -> list[FloatArray]:
+        chosen = voltages[:MOST_CHANNELS]
+        values = raw.fetch(first, stop, [numbers[i] for i in chosen])
+        return [in_si(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
+
+    frequency = _frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
+    return FileSource(
+        tuple(channels),
         rate,
-        _frequency(raw.nominal_frequency, options.nominal_frequency, kept, rate, notes),
+        frequency,
+        raw.n_samples,
         raw.start,
         raw.source,
         raw.format,
         tuple(notes),
+        clean(raw.station),
+        path,
+        raw,
+        numbers,
+        factors,
     )
+
+
+def _with_numbers(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
+    """Places of the channels with at least one sample that is a number; each is looked through until one is found."""
+    missing = list(range(len(numbers)))
+    for first in range(0, raw.n_samples, _PIECE):
+        values = raw.fetch(first, min(first + _PIECE, raw.n_samples), [numbers[i] for i in missing])
+        missing = [i for i, x in zip(missing, values, strict=True) if bool(np.isnan(in_si(x, factors[i])[0]).all())]
+        if not missing:
+            break
+    return [i for i in range(len(numbers)) if i not in set(missing)]
 
 
 def _join(names: list[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _select(channels: list[RawChannel], columns: Sequence[str | int] | None) -> list[RawChannel]:
+def _select(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
+    """Numbers of the channels to take."""
     if columns is None:
-        return channels
+        return list(range(len(channels)))
     chosen = []
     for column in [columns] if isinstance(columns, str) else columns:
         if isinstance(column, int):
-            found = channels[column : column + 1] if 0 <= column < len(channels) else []
+            found = [column] if 0 <= column < len(channels) else []
         else:
-            found = [channel for channel in channels if clean(channel.name) == column]
+            found = [i for i, channel in enumerate(channels) if clean(channel.name) == column]
         if not found:
             names = ", ".join(clean(channel.name) for channel in channels[:20])
             raise RecordingError(f"has no channel {column!r}; it has {names}.")
@@ -86,11 +103,10 @@ def _select(channels: list[RawChannel], columns: Sequence[str | int] | None) -> 
     return chosen
 
 
-def _apply_units(
-    channels: list[RawChannel], units: str | Mapping[str, str] | None, notes: list[str]
-) -> list[RawChannel]:
+def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, notes: list[str]) -> list[str]:
+    """Units of the channels: given, written in the file, or guessed from their names."""
     if isinstance(units, str):
-        return [replace(channel, unit=units) for channel in channels]
+        return [units for _ in channels]
     given = units or {}
     guessed: list[str] = []
     result = []
@@ -101,12 +117,12 @@ def _apply_units(
             unit = guess_unit(name)
             if unit:
                 guessed.append(f"{name} [{unit}]")
-        result.append(replace(channel, unit=unit))
+        result.append(unit)
     if guessed:
         notes.append(f"Units are not given; from the names: {_join(guessed)}.")
-    if not any(channel.unit.strip() for channel in result):
+    if not any(unit.strip() for unit in result):
         notes.append("Neither units nor names say what was measured: volts are assumed.")
-        return [replace(channel, unit="V") for channel in result]
+        return ["V" for _ in channels]
     return result
 
 
@@ -126,7 +142,14 @@ def _rate(found: float, given: float | None, notes: list[str]) -> float:
     return float(found)
 
 
-def _frequency(found: float, given: float | None, channels: list[Channel], rate: float, notes: list[str]) -> float:
+def _frequency(
+    found: float,
+    given: float | None,
+    fetch: Callable[[int, int], list[FloatArray]],
+    n_samples: int,
+    rate: float,
+    notes: list[str],
+) -> float:
     if given is not None:
         if not _FREQUENCIES[0] <= given <= _FREQUENCIES[1]:
             raise RecordingError(f"cannot be read with a nominal_frequency of {given} Hz: 5 to 1000 is allowed.")
@@ -139,8 +162,7 @@ def _frequency(found: float, given: float | None, channels: list[Channel], rate:
         return float(found)
     if found:
         notes.append(f"The file's nominal frequency of {found:g} Hz is impossible.")
-    voltages = [channel for channel in channels if channel.is_voltage] or channels
-    estimate = estimate_nominal([channel.samples for channel in voltages], rate)
+    estimate = estimate_nominal_of(fetch, n_samples, rate)
     if estimate is not None:
         notes.append(f"The nominal frequency of {estimate:g} Hz was estimated from the samples.")
         return estimate

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from pqswarm._typing import FloatArray
-from pqswarm.errors import unknown_name
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["MAX_BYTES", "MAX_CHANNELS", "Options", "RawChannel", "RawRecording", "Reader"]
+__all__ = ["MAX_BYTES", "MAX_CHANNELS", "Options", "RawChannel", "RawHeader", "RawRecording", "RawSource", "Reader"]
 
 MAX_BYTES = 512_000_000
 """Default limit of the samples of one file, at 8 bytes each [byte]."""
@@ -38,7 +38,11 @@ class Options:
     encoding : str, optional
         Of text.
     max_bytes : int
-        Limit of the samples of the file at 8 bytes each; files of more than four times this are not opened [byte].
+        Limit of the samples that are read at once, at 8 bytes each; files of more than four times this are not read
+        whole [byte]. What :func:`open_recordings` leaves in the file is not limited.
+    whole : bool
+        Whether all samples will be read at once, as :func:`read` does: then a file that is too large is refused before
+        it is looked through.
     """
 
     sampling_rate: float | None = None
@@ -50,6 +54,7 @@ class Options:
     decimal: str | None = None
     encoding: str | None = None
     max_bytes: int = MAX_BYTES
+    whole: bool = False
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
@@ -77,13 +82,55 @@ class Options:
 
 
 @dataclass
-class RawChannel:
-    """A channel as the file gives it: `unit` and `phase` are the file's words, `samples` are in that unit."""
+class RawHeader:
+    """What the file says of a channel, in its own words."""
 
     name: str
     unit: str
     phase: str
+
+
+@dataclass
+class RawChannel(RawHeader):
+    """A channel as the file gives it: `unit` and `phase` are the file's words, `samples` are in that unit."""
+
     samples: FloatArray
+
+
+@dataclass
+class RawSource:
+    """A recording as the file gives it, whose samples stay in the file.
+
+    Attributes
+    ----------
+    channels : sequence of RawHeader
+        What was measured.
+    sampling_rate : float
+        0 if the file says nothing [Hz].
+    n_samples : int
+        Samples of each channel.
+    fetch : callable
+        Takes the first sample, the one after the last, and the numbers of channels; returns one array for each of
+        these channels, in the unit of its header, with NaN where a sample is missing. It may be called by several
+        threads at once, and gives the same samples whatever the stretches.
+    nominal_frequency, start, source, format, notes, is_main, station
+        As in :class:`RawRecording`.
+    missing : str
+        Note on missing samples, with ``{}`` for their number; none if it is empty.
+    """
+
+    channels: Sequence[RawHeader]
+    sampling_rate: float
+    n_samples: int
+    fetch: Callable[[int, int, Sequence[int]], Sequence[FloatArray]]
+    nominal_frequency: float = 0.0
+    start: datetime | None = None
+    source: str = ""
+    format: str = ""
+    notes: list[str] = field(default_factory=list)
+    is_main: bool = False
+    station: str = ""
+    missing: str = ""
 
 
 @dataclass
@@ -104,6 +151,8 @@ class RawRecording:
         What had to be assumed, or tolerated; one sentence each.
     is_main : bool
         Whether it is the one that :func:`read` returns; by default that is the first one of the file.
+    station : str
+        Where it was recorded, as the file says.
     """
 
     channels: list[RawChannel]
@@ -114,6 +163,26 @@ class RawRecording:
     format: str = ""
     notes: list[str] = field(default_factory=list)
     is_main: bool = False
+    station: str = ""
+
+    def as_source(self) -> RawSource:
+        """Return the same recording as one whose samples are fetched."""
+        lengths = {channel.samples.shape for channel in self.channels}
+        if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
+            raise RecordingError("has channels of several lengths.")
+        return RawSource(
+            self.channels,
+            self.sampling_rate,
+            self.channels[0].samples.size if self.channels else 0,
+            lambda first, stop, channels: [self.channels[i].samples[first:stop] for i in channels],
+            self.nominal_frequency,
+            self.start,
+            self.source,
+            self.format,
+            self.notes,
+            self.is_main,
+            self.station,
+        )
 
 
 @dataclass(frozen=True)
@@ -130,12 +199,15 @@ class Reader:
         As in ``read(path, format=name)``.
     suffixes : tuple of str
         Of its files, in small letters, with the point: those that a folder is searched for.
-    read : callable
+    read : callable, optional
         Takes path and :class:`Options`, returns a list of :class:`RawRecording`. Its :class:`RecordingError` is
         completed with the name of the file.
     recognises : callable, optional
         Takes path and the first bytes of a file, and says whether it is certainly of this format. By default the
         suffix decides.
+    open : callable, optional
+        Like `read`, but returns a list of :class:`RawSource`, whose samples stay in the file until they are fetched.
+        One of `read` and `open` is needed; with both, `open` is used.
 
     Examples
     --------
@@ -154,5 +226,14 @@ class Reader:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[[Path, Options], Sequence[RawRecording]]
+    read: Callable[[Path, Options], Sequence[RawRecording]] | None = None
     recognises: Callable[[Path, bytes], bool] = lambda path, head: False  # noqa: ARG005
+    open: Callable[[Path, Options], Sequence[RawSource]] | None = None
+
+    def sources(self, path: Path, options: Options) -> list[RawSource]:
+        """Return the recordings of a file, with their samples in the file where the format allows that."""
+        if self.open is not None:
+            return list(self.open(path, options))
+        if self.read is None:
+            raise PqswarmError(f"the reader {self.name!r} has neither read nor open.")
+        return [raw.as_source() for raw in self.read(path, options)]

@@ -1,21 +1,20 @@
 """The one way into all formats."""
 
-import struct
 import warnings
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pqswarm._registry import Registry
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
-from pqswarm.recordings.files import read_bytes
+from pqswarm.recordings.files import naming, read_bytes
 from pqswarm.recordings.normalise import normalise
 from pqswarm.recordings.npz.reader import NPZ
 from pqswarm.recordings.pqdif.reader import PQDIF
 from pqswarm.recordings.reader import Options, Reader
 from pqswarm.recordings.recording import Recording, RecordingError, RecordingSource
+from pqswarm.recordings.source import FileSource
 from pqswarm.recordings.table.reader import TABLE
 
 __all__ = ["READERS", "open_recordings", "read", "read_all"]
@@ -80,8 +79,8 @@ def read(
     >>> recording.sampling_rate, recording.channel("Ua").samples
     (2000.0, array([   0., 1500., 2500.]))
     """
-    recordings, main = _read(Path(path), format, Options.of(options), observation)
-    return recordings[main]
+    sources, main = _open(Path(path), format, Options.of({**options, "whole": True}), observation)
+    return sources[main].read()
 
 
 def read_all(
@@ -114,7 +113,8 @@ def read_all(
     ...     [len(recording.channels) for recording in read_all(path, sampling_rate=6400)]
     [2]
     """
-    return tuple(_read(Path(path), format, Options.of(options), None)[0])
+    sources, _ = _open(Path(path), format, Options.of({**options, "whole": True}), None)
+    return tuple(source.read() for source in sources)
 
 
 def open_recordings(
@@ -123,7 +123,10 @@ def open_recordings(
     format: str | None = None,  # noqa: A002
     **options: Any,
 ) -> tuple[RecordingSource, ...]:
-    """Open all recordings of a file without reading their samples, where the format allows that.
+    r"""Open all recordings of a file, whose samples stay in it where the format allows that.
+
+    COMTRADE and tables of text of any size are read in stretches, on demand; PQDIF and ``.npz`` are packed, and read
+    whole.
 
     Parameters
     ----------
@@ -133,43 +136,52 @@ def open_recordings(
     Returns
     -------
     tuple of RecordingSource
-        In the order of the file, at least one.
+        In the order of the file, at least one. Their notes say what was understood of the file; what can only be said
+        of samples, such as how many are missing, is in the notes of the recordings that their ``read`` returns.
+
+    Notes
+    -----
+    Several threads may read stretches of a source. Nothing is kept open in between: a file that changes or vanishes
+    gives a :class:`RecordingError` then.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "short.csv")
+    ...     _ = path.write_text("t [ms];Ua [kV]\n0;0,0\n0,5;1,5\n1;2,5\n")
+    ...     (source,) = open_recordings(path)
+    ...     source.n_samples, source.read(1, 3).channel("Ua").samples
+    (3, array([1500., 2500.]))
     """
-    return read_all(path, format=format, **options)
+    return tuple(_open(Path(path), format, Options.of(options), None)[0])
 
 
-def _read(path: Path, format_name: str | None, options: Options, wanted: int | None) -> tuple[list[Recording], int]:
+def _open(path: Path, format_name: str | None, options: Options, wanted: int | None) -> tuple[list[FileSource], int]:
     """The usable recordings of a file, and the place of the main one."""
-    try:
+    with naming(path):
         reader = _find_reader(path) if format_name is None else READERS.find(format_name)
-        raws = list(reader.read(path, options))
+        raws = reader.sources(path, options)
         if wanted is not None:
             if not -len(raws) <= wanted < len(raws):
                 raise RecordingError(f"holds {len(raws)} recordings: there is no number {wanted} (they count from 0).")
             raws = [raws[wanted]]
-        recordings: list[Recording] = []
+        if options.whole:
+            options.check_samples(sum(len(raw.channels) * raw.n_samples for raw in raws))
+        sources: list[FileSource] = []
         reasons: list[str] = []
         main = 0
         for raw in raws:
             raw.source, raw.format = raw.source or path.name, raw.format or reader.name
             if raw.is_main:
-                main = len(recordings)
+                main = len(sources)
             try:
-                recordings.append(normalise(raw, options))
+                sources.append(normalise(raw, options, str(path)))
             except RecordingError as error:  # one bad one does not spoil the others
                 reasons.append(str(error))
-        if not recordings:
+        if not sources:
             raise RecordingError(reasons[0] if reasons else "holds no recordings.")
-        return recordings, min(main, len(recordings) - 1)
-    except FileFormatError as error:
-        raise RecordingError(f"{path} {error}") from error
-    except PqswarmError:
-        raise
-    except OSError as error:
-        raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, struct.error, zlib.error) as error:
-        # The fuzz tests count this as a failure of the reader; a user gets a message and the next file all the same.
-        raise RecordingError(f"{path} is damaged in an unforeseen way ({type(error).__name__}: {error}).") from error
+        return sources, min(main, len(sources) - 1)
 
 
 def _find_reader(path: Path) -> Reader:

@@ -1,5 +1,6 @@
-"""Text from strangers: encodings, tables of numbers, dates, and sampling rates from time stamps."""
+"""Text from strangers: encodings, numbers and dates."""
 
+import csv
 import re
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -9,7 +10,7 @@ import numpy as np
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["decode", "find_rate", "number", "numbers", "shift", "stamp"]
+__all__ = ["decode", "number", "numbers", "shift", "split", "stamp"]
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|[\x80-\xff]+[a-z]")
@@ -78,6 +79,18 @@ def numbers(lines: list[str], delimiter: str | None, columns: list[int], decimal
     return table
 
 
+def split(line: str, delimiter: str) -> list[str]:
+    """Split a line into fields without quotes and outer spaces."""
+    if delimiter == " ":
+        return line.replace('"', "").split()
+    if '"' in line:
+        try:
+            return [part.strip() for part in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
+        except csv.Error:
+            return [part.strip(' "') for part in line.split(delimiter)]
+    return [part.strip() for part in line.split(delimiter)]
+
+
 def stamp(date: str, time: str = "", *, month_first: bool = False) -> datetime | None:
     """Return a date and time of day, or None if they are malformed or impossible.
 
@@ -118,57 +131,3 @@ def shift(start: datetime | None, seconds: float) -> datetime | None:
         return None if start is None else start + timedelta(seconds=seconds)
     except (OverflowError, ValueError):
         return None
-
-
-def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
-    """Return the sampling rate [Hz] that time stamps [s] tell, 0 if none, and the longest stretch without a gap.
-
-    Rounded stamps are averaged over the stretch, and a rate that is an integer within their rounding is taken as that.
-    What is found out is added to the notes.
-
-    Examples
-    --------
-    >>> find_rate(np.round(np.arange(1000) / 6400, 6), [])
-    (6400.0, slice(0, 1000, None))
-    """
-    everything = slice(0, times.size)
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.diff(times)
-    if times.size < 2 or not np.isfinite(steps).all():
-        return 0.0, everything
-    typical = float(np.median(steps))
-    if typical <= 0:
-        # Stamps coarser than the sampling: many equal ones, then a step.
-        typical = float(times[-1] - times[0]) / (times.size - 1)
-        if typical <= 0 or (steps < 0).any() or steps.max() > 100 * typical:
-            return 0.0, everything
-        notes.append("The time stamps are coarser than the sampling: the rate is their mean.")
-        kept = everything
-    else:
-        breaks = np.flatnonzero((steps > 2.5 * typical) | (steps < -0.5 * typical)) + 1
-        edges = np.concatenate([[0], breaks, [times.size]])
-        longest = int(np.argmax(np.diff(edges)))
-        kept = slice(int(edges[longest]), int(edges[longest + 1]))
-        if breaks.size:
-            notes.append(
-                f"The time stamps have {breaks.size} gaps: of {times.size} samples the longest stretch without one, "
-                f"{kept.stop - kept.start}, is used."
-            )
-    span = float(times[kept.stop - 1] - times[kept.start])
-    count = kept.stop - kept.start - 1
-    if count < 1 or not span > 0:
-        return 0.0, everything
-    rate = count / span
-    if not np.isfinite(rate):
-        return 0.0, everything
-    rounding = float(np.max(np.abs(times[kept] - times[kept.start] - np.arange(count + 1) / rate)))
-    tolerance = rate * (2 * rounding / span + 1e-9)
-    # The roundest number within the rounding: 6400 rather than 6399, and nothing rounder than three digits.
-    for unit in (100.0, 10.0, 1.0, 0.1):
-        nearest = round(rate / unit) * unit
-        if rate >= 100 * unit and abs(nearest - rate) <= tolerance:
-            rate = float(nearest)
-            break
-    if rounding > 0.6 / rate and typical > 0:
-        notes.append("The time stamps are uneven: the rate is their mean.")
-    return rate, kept

@@ -1,59 +1,70 @@
-"""The data of a COMTRADE recording: rows of sample number, time stamp, analog values and status bits."""
+"""The data of a COMTRADE recording: rows of sample number, time stamp, analog values and status bits.
+
+They stay in the file; a stretch of rows is read when it is asked for.
+"""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pqswarm._typing import AnyArray, FloatArray
 from pqswarm.recordings.comtrade.configuration import Configuration
-from pqswarm.recordings.reader import Options
+from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.text import numbers
+from pqswarm.recordings.rows import TextRows
 
-__all__ = ["Data", "parse_data"]
+__all__ = ["Data", "open_data"]
 
 _TYPES = {"BINARY": "<i2", "BINARY32": "<i4", "FLOAT32": "<f4"}
 _MISSING = {"BINARY": -32768, "BINARY32": -2147483648}
 _NO_STAMP = 0xFFFFFFFF
+_PIECE = 65536  # rows looked at at once
+_PLACES = 16  # where the order of the rows of a long file is looked at
 
 
 @dataclass
 class Data:
-    """Stored values (n_samples, n_analog), and time stamps in the unit of the configuration; NaN where missing."""
+    """Rows of a ``.dat``.
 
-    values: FloatArray
-    stamps: FloatArray
+    `fetch` takes the first row, the one after the last, and the numbers of channels, and returns stored values, NaN
+    where they are missing; `stamps` yields the time stamps of all rows in pieces, in the unit of the configuration.
+    `missing` is the note on missing samples.
+    """
+
     kind: str
+    n_rows: int
+    fetch: Callable[[int, int, Sequence[int]], list[FloatArray]]
+    stamps: Callable[[], Iterator[FloatArray]]
+    missing: str
     notes: list[str]
 
 
-def parse_data(content: bytes, config: Configuration, options: Options) -> Data:
-    """Parse all whole rows of the content of a ``.dat``, by what its ``.cfg`` says."""
-    kind = config.kind or _sniff(content, config)
+def open_data(content: FileBytes, config: Configuration) -> Data:
+    """Look at the content of a ``.dat``, by what its ``.cfg`` says."""
+    head = content.read(0, 200)
+    kind = config.kind or _sniff(content, head, config)
     notes: list[str] = []
-    if kind != "ASCII" and _looks_ascii(content):
+    if kind != "ASCII" and _looks_ascii(head):
         notes.append(f"The configuration says {kind}, but the data are ASCII.")
         kind = "ASCII"
-    if kind == "ASCII":
-        data = _ascii(content, config, options, notes)
-    else:
-        data = _binary(content, kind, config, options, notes)
-    if not len(data.values):
+    data = _ascii(content, config, notes) if kind == "ASCII" else _binary(content, kind, config, notes)
+    if not data.n_rows:
         raise RecordingError("has no samples: its data hold no whole row.")
     return data
 
 
-def _looks_ascii(content: bytes) -> bool:
-    return re.match(rb"\s*\d+\s*,\s*\d*\s*,[0-9eE+\-., \t\r\n]*$", content[:200]) is not None
+def _looks_ascii(head: bytes) -> bool:
+    return re.match(rb"\s*\d+\s*,\s*\d*\s*,[0-9eE+\-., \t\r\n]*$", head) is not None
 
 
-def _sniff(content: bytes, config: Configuration) -> str:
-    if _looks_ascii(content):
+def _sniff(content: FileBytes, head: bytes, config: Configuration) -> str:
+    if _looks_ascii(head):
         return "ASCII"
     for kind in _TYPES:
-        rows = np.frombuffer(content, _row(kind, config), count=len(content) // _row(kind, config).itemsize)
-        if len(rows) > 1 and (np.diff(rows["n"].astype(np.int64)) == 1).mean() > 0.9:
+        row = _row(kind, config)
+        if content.size // row.itemsize > 1 and _share_in_order(content, row) > 0.9:
             return kind
     return "BINARY"
 
@@ -65,51 +76,68 @@ def _row(kind: str, config: Configuration) -> np.dtype[np.void]:
     )
 
 
-def _binary(content: bytes, kind: str, config: Configuration, options: Options, notes: list[str]) -> Data:
+def _rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> AnyArray:
+    return np.frombuffer(content.read(first * row.itemsize, stop * row.itemsize), row)
+
+
+def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
+    """Share of the rows whose number follows that of the row before; of a long file, of rows at some places in it."""
+    count = content.size // row.itemsize
+    length = min(count, _PIECE)
+    if count > length:
+        length //= _PLACES
+    places = np.unique(np.linspace(0, count - length, _PLACES).astype(np.int64)) if count > length else [0]
+    follows = [np.diff(_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places]
+    return float(np.concatenate(follows).mean())
+
+
+def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[str]) -> Data:
     row = _row(kind, config)
-    count = len(content) // row.itemsize
-    options.check_samples(count * (len(config.analog) + 1))
-    rows = np.frombuffer(content, row, count=count)
-    if count > 2 and (np.diff(rows["n"].astype(np.int64)) == 1).mean() < 0.5:
+    count, left = divmod(content.size, row.itemsize)
+    if count > 2 and _share_in_order(content, row) < 0.5:
         notes.append("The samples are not numbered in order: the data may be damaged.")
-    left = len(content) - count * row.itemsize
     if left:
         notes.append(f"{left} bytes after the last whole row were ignored.")
-    with np.errstate(invalid="ignore"):
-        values = rows["values"].astype(np.float64)
-    if kind == "FLOAT32":
-        missing: AnyArray = ~(np.abs(values) < 1e30)
-    elif config.revision == 1991:
-        # The standard of 1991 marks missing values with FFFF, which is -1 in every sine near its zero: not believed.
-        missing = np.zeros(values.shape, bool)
-    else:
-        missing = rows["values"] == _MISSING[kind]
-    if missing.any():
-        values[missing] = np.nan
-        notes.append(f"{int(missing.sum())} samples are marked as missing.")
-    stamps = rows["t"].astype(np.float64)
-    stamps[rows["t"] == _NO_STAMP] = np.nan
-    return Data(values, stamps, kind, notes)
+
+    def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
+        rows = _rows(content, row, first, stop)
+        columns = []
+        for i in channels:
+            stored = rows["values"][:, i]
+            with np.errstate(invalid="ignore"):
+                values = stored.astype(np.float64)
+            # 1991 marks missing values with FFFF, which is -1 in every sine near its zero: not believed.
+            if kind == "FLOAT32":
+                values[~(np.abs(values) < 1e30)] = np.nan
+            elif config.revision > 1991:
+                values[stored == _MISSING[kind]] = np.nan
+            columns.append(values)
+        return columns
+
+    def stamps() -> Iterator[FloatArray]:
+        for first in range(0, count, _PIECE):
+            found = _rows(content, row, first, min(first + _PIECE, count))["t"]
+            yield np.where(found == _NO_STAMP, np.nan, found)
+
+    return Data(kind, count, fetch, stamps, "{} samples are marked as missing.", notes)
 
 
-def _ascii(content: bytes, config: Configuration, options: Options, notes: list[str]) -> Data:
+def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
     n_columns = len(config.analog) + 1
-    # A row has at least a digit and a comma for each column, so that the file's size bounds the table.
-    options.check_samples(min(content.count(b"\n") + 1, len(content) // n_columns + 1) * n_columns)
-    lines = [line for line in content.decode("latin-1").replace("\r", "\n").split("\n") if line.strip(" \t\0\x1a")]
-    kept = [line for line in lines if line.count(",") >= n_columns]
-    if len(kept) < len(lines):
-        notes.append(f"{len(lines) - len(kept)} lines of the data are too short and were ignored.")
-    if not kept:
-        return Data(np.empty((0, len(config.analog))), np.empty(0), "ASCII", notes)
-    # Blank fields are legal for time stamps, and mark missing values in 1991.
-    if any(",," in line.replace(" ", "") for line in kept[:50]):
-        kept = [",".join(field if field.strip() else "nan" for field in line.split(",")) for line in kept]
-    table = numbers(kept, ",", list(range(1, n_columns + 1)))
-    values, stamps = table[:, 1:], table[:, 0]
-    marked = values == 99999 if config.revision > 1991 else np.zeros(values.shape, bool)
-    missing = marked | np.isnan(values)
-    if missing.any():
-        values = np.where(missing, np.nan, values)
-        notes.append(f"{int(missing.sum())} samples are missing or are not numbers.")
-    return Data(values, stamps, "ASCII", notes)
+    # The time stamps are needed only where the configuration gives no rate.
+    rows = TextRows(content, ",", ".", "latin-1", least=n_columns)
+    n_short = rows.index()
+    if n_short:
+        notes.append(f"{n_short} lines of the data are too short and were ignored.")
+
+    def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
+        table = rows.table(first, stop, [i + 2 for i in channels])
+        if config.revision > 1991:
+            table[table == 99999] = np.nan
+        return [np.ascontiguousarray(column) for column in table.T]
+
+    def stamps() -> Iterator[FloatArray]:
+        for first in range(0, rows.n_rows, _PIECE):
+            yield rows.table(first, min(first + _PIECE, rows.n_rows), [1])[:, 0]
+
+    return Data("ASCII", rows.n_rows, fetch, stamps, "{} samples are missing or are not numbers.", notes)

@@ -1,104 +1,129 @@
 """COMTRADE (IEEE C37.111-1991, 1999, 2013): ``.cfg`` with ``.dat``, or ``.cff``; ASCII, BINARY, BINARY32, FLOAT32."""
 
 import re
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from pqswarm._typing import FloatArray
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
-from pqswarm.recordings.comtrade.data import Data, parse_data
-from pqswarm.recordings.files import find_partner, read_bytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.comtrade.data import Data, open_data
+from pqswarm.recordings.files import FileBytes, find_partner, read_bytes
+from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.text import decode, find_rate, shift
+from pqswarm.recordings.stamps import find_rate_of
+from pqswarm.recordings.text import decode, shift
 
 __all__ = ["COMTRADE"]
 
 _SECTION = re.compile(
-    rb"^-{2,}[ \t]*file type:[ \t]*([A-Z]+)[ \t]*([A-Z0-9]*)[ \t]*(?::[ \t]*\d+)?[ \t]*-{2,}[ \t]*\r?\n", re.I | re.M
+    rb"^-{2,}[ \t]*file type[ \t]*:?[ \t]*([A-Z]+)[ \t]*([A-Z0-9]*)[ \t]*(?::[ \t]*\d+)?[ \t]*-{2,}[ \t]*\r?\n",
+    re.I | re.M,
 )
 _CFG_LIMIT = 20_000_000  # bytes
+_CFF_HEAD = 1_000_000  # bytes in which the configuration of a .cff lies, as a rule
 _SAME_RATE = 1.01  # segments whose rates differ less than this are one, sampled in step with the grid
 _SHORTEST = 16  # samples of a segment that counts
 _MOST_SEGMENTS = 100
 
 
-def read_comtrade(path: Path, options: Options) -> list[RawRecording]:
-    """Read a recording by any of its files; partners are found beside it, whatever their case.
+def open_comtrade(path: Path, options: Options) -> list[RawSource]:
+    """Open a recording by any of its files; partners are found beside it, whatever their case.
 
     Each stretch at the high rate is a recording, the longest is the main one.
     """
     config_text, content, source = _contents(path, options)
     text, encoding = decode(config_text, options.encoding)
     config = parse_configuration(text)
-    data = parse_data(content, config, options)
+    data = open_data(content, config)
     notes = [] if encoding == "utf-8" else [f"The configuration was read as {encoding}."]
     notes += config.notes + data.notes
-    channels, scale_notes = _scale(config, data)
+    channels, scales, scale_notes = _scales(config)
     notes += scale_notes
-    recordings = [
-        RawRecording(
-            [replace(channel, samples=channel.samples[kept]) for channel in channels],
+    sources = [
+        RawSource(
+            channels,
             rate,
+            kept.stop - kept.start,
+            _fetch(data, scales, kept.start),
             config.frequency,
-            shift(config.start, _seconds_before(config, kept.start)),
+            shift(config.start, seconds),
             source,
             f"COMTRADE {config.revision} {data.kind}",
             notes + more,
+            station=config.station,
+            missing=data.missing,
         )
-        for rate, kept, more in _segments(config, data, options.sampling_rate)
+        for rate, kept, seconds, more in _segments(config, data, options.sampling_rate)
     ]
-    max(recordings, key=lambda recording: recording.channels[0].samples.size).is_main = True
-    if len(recordings) > 1:
-        for n, recording in enumerate(recordings):
-            recording.source = f"{source}, segment {n + 1}"
-    return recordings
+    max(sources, key=lambda one: one.n_samples).is_main = True
+    if len(sources) > 1:
+        for n, one in enumerate(sources):
+            one.source = f"{source}, segment {n + 1}"
+    return sources
 
 
-def _contents(path: Path, options: Options) -> tuple[bytes, bytes, str]:
+def _contents(path: Path, options: Options) -> tuple[bytes, FileBytes, str]:
     """Configuration, data, and the name of the file that stands for both."""
-    limit = 4 * options.max_bytes
+    limit = 4 * options.max_bytes if options.whole else None
     if path.suffix.casefold() == ".cff":
-        config, content = _sections(read_bytes(path, limit))
-        return config, content, path.name
+        return *_sections(FileBytes.of(path, limit)), path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
-    config = read_bytes(config_path, min(limit, _CFG_LIMIT))
+    config = read_bytes(config_path, _CFG_LIMIT)
     data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
         raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
-    return config, read_bytes(data_path, limit), config_path.name
+    return config, FileBytes.of(data_path, limit), config_path.name
 
 
-def _sections(content: bytes) -> tuple[bytes, bytes]:
+def _sections(content: FileBytes) -> tuple[bytes, FileBytes]:
     """The configuration and the data of a ``.cff``."""
-    config, kind, start = b"", "", 0
-    for match in _SECTION.finditer(content):
-        if kind == "CFG":
-            config = content[start : match.start()]
-        kind, start = match[1].decode("ascii").upper(), match.end()
-        if kind == "DAT":  # the last section; binary data may look like anything
-            return config, content[start:]
+    for limit in (_CFF_HEAD, _CFG_LIMIT):
+        head = content.read(0, limit)
+        config, kind, start = b"", "", 0
+        for match in _SECTION.finditer(head):
+            if kind == "CFG":
+                config = head[start : match.start()]
+            kind, start = match[1].decode("ascii").upper(), match.end()
+            if kind == "DAT":  # the last section; binary data may look like anything
+                return config, content.after(start)
+        if content.size <= limit:
+            break
     raise RecordingError("is not a COMTRADE recording: it has no data section.")
 
 
-def _scale(config: Configuration, data: Data) -> tuple[list[RawChannel], list[str]]:
-    """The channels as primary values, in the units of the file."""
-    channels, secondary, unclear = [], [], []
+def _fetch(
+    data: Data, scales: list[tuple[float, float, float]], offset: int
+) -> Callable[[int, int, Sequence[int]], list[FloatArray]]:
+    """What reads a stretch of a segment that begins at row `offset`, as primary values in the units of the file."""
+
+    def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return [
+                (values * scales[i][0] + scales[i][1]) * scales[i][2]
+                for i, values in zip(channels, data.fetch(offset + first, offset + stop, channels), strict=True)
+            ]
+
+    return fetch
+
+
+def _scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
+    """The channels, and what makes primary values of stored ones: factor, offset and ratio of each."""
+    channels, scales, secondary, unclear = [], [], [], []
     numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
     believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or the same one everywhere
-    with np.errstate(over="ignore", invalid="ignore"):
-        for i, channel in enumerate(config.analog):
-            ratio = _ratio(channel)
-            if ratio != 1:
-                secondary.append(f"{ratio:g}")
-            if channel.side == "S" and ratio == 1 and channel.primary != channel.secondary:
-                unclear.append(channel.name)
-            samples = (data.values[:, i] * channel.factor + channel.offset) * ratio
-            phase = channel.phase if believed or not channel.phase.isdigit() else ""
-            channels.append(RawChannel(channel.name, channel.unit, phase, samples))
+    for channel in config.analog:
+        ratio = _ratio(channel)
+        if ratio != 1:
+            secondary.append(f"{ratio:g}")
+        if channel.side == "S" and ratio == 1 and channel.primary != channel.secondary:
+            unclear.append(channel.name)
+        phase = channel.phase if believed or not channel.phase.isdigit() else ""
+        channels.append(RawHeader(channel.name, channel.unit, phase))
+        scales.append((channel.factor, channel.offset, ratio))
     notes = []
     if secondary:
         ratios = ", ".join(sorted(set(secondary), key=float)[:6])
@@ -107,7 +132,7 @@ def _scale(config: Configuration, data: Data) -> tuple[list[RawChannel], list[st
         notes.append(f"{len(unclear)} channels hold secondary values without a usable ratio: left as they are.")
     if config.revision == 1991 and not any(channel.side for channel in config.analog):
         notes.append("A file of 1991 does not say whether its values are primary: they are left as they are.")
-    return channels, notes
+    return channels, scales, notes
 
 
 def _ratio(channel: AnalogChannel) -> float:
@@ -115,19 +140,21 @@ def _ratio(channel: AnalogChannel) -> float:
     return channel.primary / channel.secondary if channel.side == "S" and usable else 1.0
 
 
-def _segments(config: Configuration, data: Data, given_rate: float | None) -> list[tuple[float, slice, list[str]]]:
-    """Rate [Hz], samples and notes of each stretch at the high rate."""
-    n = len(data.stamps)
+def _segments(
+    config: Configuration, data: Data, given_rate: float | None
+) -> list[tuple[float, slice, float, list[str]]]:
+    """Rate [Hz], samples, time from the first sample of the file [s], and notes of each stretch at the high rate."""
+    n = data.n_rows
     if given_rate is not None:
         told = config.rates[0][0] if len(config.rates) == 1 else 0.0
-        return [(told, slice(0, n), [])]
+        return [(told, slice(0, n), 0.0, [])]
     groups = _groups(config, n)
     if not groups:
         notes = ["The configuration gives no sampling rate: it was taken from the time stamps."]
-        rate, kept = find_rate(data.stamps * config.time_unit, notes)
+        rate, kept, seconds = find_rate_of((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
             raise RecordingError("does not say its sampling rate, nor do its time stamps; give it as sampling_rate.")
-        return [(rate, kept, notes)]
+        return [(rate, kept, seconds, notes)]
     notes = []
     announced = max(group[1].stop for group in groups)
     if len(groups) == 1 and n > announced:
@@ -144,7 +171,10 @@ def _segments(config: Configuration, data: Data, given_rate: float | None) -> li
         parts = ", ".join(f"{kept.stop - kept.start} at {rate:g} Hz" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each stretch at the high rate is a recording of its own.")
     joined = "{} stretches with rates that differ less than 1 % were joined, at their mean of {:g} Hz."
-    return [(rate, kept, notes + [joined.format(n, rate)] * (n > 1)) for rate, kept, n in chosen]
+    return [
+        (rate, kept, _seconds_before(config, kept.start), notes + [joined.format(n, rate)] * (n > 1))
+        for rate, kept, n in chosen
+    ]
 
 
 def _groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:
@@ -199,4 +229,4 @@ def _recognise(path: Path, head: bytes) -> bool:
     return suffix != ".dat" or b"\0" in head or find_partner(path, ".cfg") is not None
 
 
-COMTRADE = Reader("comtrade", (".cfg", ".cff"), read_comtrade, _recognise)
+COMTRADE = Reader("comtrade", (".cfg", ".cff"), recognises=_recognise, open=open_comtrade)

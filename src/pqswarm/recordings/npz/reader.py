@@ -34,7 +34,7 @@ from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import read_bytes
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
-from pqswarm.recordings.text import find_rate
+from pqswarm.recordings.stamps import find_rate
 from pqswarm.recordings.units import split_unit
 
 __all__ = ["NPZ", "write_npz"]

@@ -17,7 +17,8 @@ from pqswarm.recordings.pqdif.records import Collection, DamageError, moment, re
 from pqswarm.recordings.pqdif.series import Definition, Instances, Stored, increments, read_definition
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.text import find_rate, shift
+from pqswarm.recordings.stamps import find_rate
+from pqswarm.recordings.text import shift
 
 __all__ = ["PQDIF"]
 

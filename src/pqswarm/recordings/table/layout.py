@@ -1,6 +1,5 @@
 """How a table of text is laid out: separators, first row of data, names, units, time, and what its header tells."""
 
-import csv
 import re
 from dataclasses import dataclass, field
 
@@ -9,10 +8,10 @@ import numpy as np
 from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.table.header import HEADER_ROWS, TIME_UNITS, kind_of, metadata_of, take_metadata
-from pqswarm.recordings.text import number
+from pqswarm.recordings.text import number, split
 from pqswarm.recordings.units import clean, si_unit, split_unit
 
-__all__ = ["Layout", "find_layout", "split"]
+__all__ = ["Layout", "find_layout"]
 
 _CANDIDATES = tuple(
     (pair[:-1], pair[-1]) for pair in ("\t.", ";.", ",.", "\t,", ";,", "|.", " .", " ,", ",,")
@@ -47,18 +46,6 @@ class Layout:
     frequency: float = 0.0
     trigger: str = ""
     notes: list[str] = field(default_factory=list)
-
-
-def split(line: str, delimiter: str) -> list[str]:
-    """Split a line into fields without quotes and outer spaces."""
-    if delimiter == " ":
-        return line.replace('"', "").split()
-    if '"' in line:
-        try:
-            return [part.strip() for part in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
-        except csv.Error:
-            return [part.strip(' "') for part in line.split(delimiter)]
-    return [part.strip() for part in line.split(delimiter)]
 
 
 def find_layout(lines: list[str], options: Options) -> Layout:

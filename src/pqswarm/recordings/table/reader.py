@@ -15,8 +15,9 @@ from pqswarm._typing import FloatArray
 from pqswarm.recordings.files import read_bytes
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
-from pqswarm.recordings.table.layout import Layout, find_layout, split
-from pqswarm.recordings.text import decode, find_rate, numbers, shift, stamp
+from pqswarm.recordings.stamps import find_rate
+from pqswarm.recordings.table.layout import Layout, find_layout
+from pqswarm.recordings.text import decode, numbers, shift, split, stamp
 
 __all__ = ["TABLE", "write_csv"]
 

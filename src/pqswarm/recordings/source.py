@@ -1,0 +1,85 @@
+"""A recording that stays in its file, in SI units: any stretch is fetched, scaled and checked when it is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from pqswarm._typing import FloatArray
+from pqswarm.recordings.files import naming
+from pqswarm.recordings.reader import RawSource
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
+from pqswarm.recordings.text import shift
+
+__all__ = ["FileSource", "in_si"]
+
+_PIECE = 262_144  # samples fetched at once
+_MAX_VALUE = 1e15  # larger samples are not measured, and their squares would overflow later
+
+
+def in_si(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
+    """Return samples times the factor of their unit, NaN where they are absurd, and how many were."""
+    samples = np.asarray(samples, np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if factor != 1:
+            samples = samples * factor
+        if bool((np.abs(samples) <= _MAX_VALUE).all()):
+            return samples, 0
+        bad = ~(np.abs(samples) <= _MAX_VALUE) & ~np.isnan(samples)
+    return np.where(bad, np.nan, samples), int(bad.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource:
+    """A :class:`RecordingSource` over what a reader found.
+
+    `numbers` are those of the channels in `raw`, `factors` lead to their SI units. What can only be said of samples
+    that were read, such as how many are missing, is in the notes of the recording that :meth:`read` returns.
+    """
+
+    channels: tuple[ChannelHeader, ...]
+    sampling_rate: float
+    nominal_frequency: float
+    n_samples: int
+    start: datetime | None
+    source: str
+    format: str
+    notes: tuple[str, ...]
+    station: str
+    path: str
+    raw: RawSource
+    numbers: Sequence[int]
+    factors: Sequence[float]
+
+    def read(self, first: int = 0, stop: int | None = None) -> Recording:
+        """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
+        first, stop, _ = slice(first, stop).indices(self.n_samples)
+        stop = max(first, stop)
+        notes, n_bad, n_missing = [], 0, 0
+        samples = np.empty((len(self.channels), stop - first))
+        for begin in range(first, stop, _PIECE):
+            end = min(begin + _PIECE, stop)
+            with naming(self.path):
+                piece = self.raw.fetch(begin, end, self.numbers)
+            for row, values, factor in zip(samples, piece, self.factors, strict=True):
+                if self.raw.missing:
+                    n_missing += int(np.isnan(values).sum())
+                row[begin - first : end - first], bad = in_si(values, factor)
+                n_bad += bad
+        channels = [Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, samples, strict=True)]
+        if n_missing:
+            notes.append(self.raw.missing.format(n_missing))
+        if n_bad:
+            notes.append(f"{n_bad} samples were infinite or beyond {_MAX_VALUE:g}: they are taken as missing.")
+        return Recording(
+            tuple(channels),
+            self.sampling_rate,
+            self.nominal_frequency,
+            self.start if not first else shift(self.start, first / self.sampling_rate),
+            self.source,
+            self.format,
+            (*self.notes, *notes),
+            self.station,
+            self.path,
+        )

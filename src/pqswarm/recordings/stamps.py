@@ -1,0 +1,165 @@
+"""Sampling rates from time stamps, which may be rounded, have gaps, and come in pieces."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pqswarm._typing import FloatArray
+
+__all__ = ["find_rate", "find_rate_of"]
+
+_PIECE = 65536
+"""Stamps that are looked at together; the median of the first ones tells the usual step."""
+
+
+def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
+    """Return the sampling rate [Hz] that time stamps [s] tell, 0 if none, and the longest stretch without a gap.
+
+    Rounded stamps are averaged over the stretch, and a rate that is an integer within their rounding is taken as that.
+    What is found out is added to the notes.
+
+    Examples
+    --------
+    >>> find_rate(np.round(np.arange(1000) / 6400, 6), [])
+    (6400.0, slice(0, 1000, None))
+    """
+    rate, kept, _ = find_rate_of([times], notes)
+    return rate, kept
+
+
+def find_rate_of(pieces: Iterable[FloatArray], notes: list[str]) -> tuple[float, slice, float]:
+    """Do the same for stamps that come in pieces, and return the time from the first one to the stretch [s] too."""
+    found = _Stretches()
+    for piece in _rearranged(pieces):
+        found.take(piece)
+    return found.rate(notes)
+
+
+@dataclass
+class _Stretch:
+    """Stamps without a gap, from number `first` to before `stop`; `points` are some of them, the most uneven too."""
+
+    first: int
+    stop: int
+    begin: float
+    end: float
+    points: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
+
+    def add(self, times: FloatArray) -> None:
+        """Lengthen it by stamps that follow."""
+        at = np.array([0, times.size - 1])
+        if times.size > 2:
+            line = times[0] + (times[-1] - times[0]) / (times.size - 1) * np.arange(times.size)
+            at = np.append(at, [np.argmin(times - line), np.argmax(times - line)])
+        self.points.append(((at + self.stop).astype(np.float64), times[at]))
+        self.stop += times.size
+        self.end = float(times[-1])
+
+
+class _Stretches:
+    """What is known of the stamps so far."""
+
+    def __init__(self) -> None:
+        self.n = self.n_gaps = 0
+        self.first = self.last = self.typical = 0.0
+        self.smallest, self.largest = np.inf, -np.inf
+        self.valid = True
+        self.current: _Stretch | None = None
+        self.longest: _Stretch | None = None
+
+    def take(self, times: FloatArray) -> None:
+        """Look at the stamps that follow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = np.diff(times) if self.n == 0 else np.diff(times, prepend=self.last)
+        if not (self.valid and np.isfinite(times).all() and np.isfinite(steps).all()):
+            self.valid = False
+            return
+        if self.n == 0:
+            self.first = float(times[0])
+            self.typical = float(np.median(steps)) if steps.size else 0.0
+        self.smallest = min(self.smallest, float(steps.min(initial=np.inf)))
+        self.largest = max(self.largest, float(steps.max(initial=-np.inf)))
+        gaps = np.empty(0, np.int64)
+        if self.typical > 0:
+            gaps = np.flatnonzero((steps > 2.5 * self.typical) | (steps < -0.5 * self.typical)) + (self.n == 0)
+            self.n_gaps += gaps.size
+        if gaps.size:
+            self._extend(times[: gaps[0]])
+            self._close()
+            lengths = np.diff(gaps)
+            if lengths.size:
+                i = int(np.argmax(lengths))
+                if self.longest is None or lengths[i] > self.longest.stop - self.longest.first:
+                    self._extend(times[gaps[i] : gaps[i + 1]], self.n + int(gaps[i]))
+                    self._close()
+            self._extend(times[gaps[-1] :], self.n + int(gaps[-1]))
+        else:
+            self._extend(times)
+        self.n += times.size
+        self.last = float(times[-1])
+
+    def _extend(self, times: FloatArray, first: int | None = None) -> None:
+        if times.size:
+            if self.current is None:
+                first = self.n if first is None else first
+                self.current = _Stretch(first, first, float(times[0]), 0.0)
+            self.current.add(times)
+
+    def _close(self) -> None:
+        one, best = self.current, self.longest
+        if one is not None and (best is None or one.stop - one.first > best.stop - best.first):
+            self.longest = one
+        self.current = None
+
+    def rate(self, notes: list[str]) -> tuple[float, slice, float]:
+        """Rate [Hz], the longest stretch, and its time from the first stamp [s]."""
+        self._close()
+        kept = self.longest
+        nothing = 0.0, slice(0, self.n), 0.0
+        if self.n < 2 or not self.valid or kept is None:
+            return nothing
+        if self.typical <= 0:
+            # Stamps coarser than the sampling: many equal ones, then a step.
+            mean = (self.last - self.first) / (self.n - 1)
+            if mean <= 0 or self.smallest < 0 or self.largest > 100 * mean:
+                return nothing
+            notes.append("The time stamps are coarser than the sampling: the rate is their mean.")
+        elif self.n_gaps:
+            notes.append(
+                f"The time stamps have {self.n_gaps} gaps: of {self.n} samples the longest stretch without one, "
+                f"{kept.stop - kept.first}, is used."
+            )
+        span, count = kept.end - kept.begin, kept.stop - kept.first - 1
+        if count < 1 or not span > 0 or not np.isfinite(count / span):
+            return nothing
+        rate = count / span
+        rounding = max(float(np.max(np.abs(t - kept.begin - (at - kept.first) / rate))) for at, t in kept.points)
+        tolerance = rate * (2 * rounding / span + 1e-9)
+        # The roundest number within the rounding: 6400 rather than 6399, and nothing rounder than three digits.
+        for unit in (100.0, 10.0, 1.0, 0.1):
+            nearest = round(rate / unit) * unit
+            if rate >= 100 * unit and abs(nearest - rate) <= tolerance:
+                rate = float(nearest)
+                break
+        if rounding > 0.6 / rate:
+            notes.append("The time stamps are uneven: the rate is their mean.")
+        return rate, slice(kept.first, kept.stop), kept.begin - self.first
+
+
+def _rearranged(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
+    """The same stamps in pieces of one size, so that the result does not depend on how they came."""
+    held: list[FloatArray] = []
+    n_held = 0
+    for piece in pieces:
+        at = 0
+        while at < piece.size:
+            part = piece[at : at + _PIECE - n_held]
+            held.append(part)
+            n_held += part.size
+            at += part.size
+            if n_held == _PIECE:
+                yield np.concatenate(held)
+                held, n_held = [], 0
+    if n_held:
+        yield np.concatenate(held)
