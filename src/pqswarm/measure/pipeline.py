@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
 from pqswarm.measure.channels import SupplyChannel, select_channels
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
-from pqswarm.measure.flicker import find_flicker, longest_quiet
+from pqswarm.measure.flicker import drop_modulated, find_flicker, longest_quiet
 from pqswarm.measure.harmonics import Spectrum, measure_spectrum
 from pqswarm.measure.ieee1159 import category, join_names, oscillation_word
 from pqswarm.measure.notches import count_notches
@@ -105,7 +105,8 @@ def characterise(
             [urms[i] for i in members],
             [chosen[i].channel.phase for i in members],
             [supply_share(chosen[i].filled, recording.sampling_rate, frequency) > _LEAST_SHARE for i in members],
-            nominal_voltage,
+            [nominal_voltage] * len(members),
+            frequency,
         )
     meter = _Meter(recording.sampling_rate, frequency, nominal_frequency, levels, time, len(systems) > 1)
     results = [meter.channel(one, values, ref) for one, values, ref in zip(chosen, urms, references, strict=True)]
@@ -151,6 +152,7 @@ class _Meter:
         live = reference.volts > 0 and urms.size > 0
         mean_square = MeanSquare(one.channel.samples, self.sampling_rate / self.frequency)
         spans = find_spans(urms, urms, self.thresholds) if live else []
+        spans = drop_modulated(spans, urms, self.frequency, self.thresholds) if spans else []
         where = ((one.channel.name,), (one.channel.phase,), one.system if self.named else "")
         edges = locate(spans, self.time, mean_square, self.sampling_rate, self.frequency)
         events = [
