@@ -115,7 +115,7 @@ def choose_reference(
         return [Reference(value, "pre-event") for value in first]
     alive = [value for value in first if value > 0]
     together = float(np.median(alive)) if alive else 0.0
-    possible = _is_possible(levels, usual, nominal)
+    possible = _is_possible(urms, levels, nominal)
     return [
         Reference(given, "nominal")
         if given is not None and possible
@@ -124,13 +124,13 @@ def choose_reference(
     ]
 
 
-def _is_possible(levels: Sequence[list[Level]], usual: Sequence[float], nominal: Sequence[float | None]) -> bool:
-    """Whether any level of a system is near its nominal voltage, or it is dead; the levels, and the longest of each."""
+def _is_possible(urms: Sequence[FloatArray], levels: Sequence[list[Level]], nominal: Sequence[float | None]) -> bool:
+    """Whether a system is ever, steady or at an end of the record, near its nominal voltage, or always dead."""
     seen = [
         (value, given)
-        for own, longest, given in zip(levels, usual, nominal, strict=True)
+        for values, own, given in zip(urms, levels, nominal, strict=True)
         if given is not None
-        for value in (longest, *(level.value for level in own))
+        for value in (*values[:1], *values[-1:], *(level.value for level in own))
         if value > 0
     ]
     return not seen or any(given / _FAR < value < _FAR * given for value, given in seen)
@@ -186,7 +186,7 @@ def _auto(
     dead = first < 0.2 * max(top, together)
     known = urms[np.isfinite(urms)]
     short = known.size <= _SHORT_RECORD
-    start, end, same = _ends(known)
+    start, end, same = _ends(known, levels)
     back = short and same > 0
     # Sags are far commoner than swells: a short low first level, outlasted by a higher one, counts as a sag; a high
     # first level as a swell only if the later one is a standard voltage and it is none.
@@ -218,20 +218,27 @@ def _auto(
     return Reference(0.0, "none")
 
 
-def _ends(urms: FloatArray) -> tuple[float, float, float]:
+def _ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
     """First and last value, and the level at both ends if the record ends as it began, else 0.
 
-    The first or last value may already have part of an event: it is then nearer to the other than to the extreme.
+    The first or last value may already have part of an event. If they are nearer to each other than to the extreme, or
+    if a steady level lies beyond both, then the event is between them.
     """
     if not urms.size:
         return 0.0, 0.0, 0.0
     start, end = float(urms[0]), float(urms[-1])
-    if abs(start - end) <= 0.05 * max(start, end):
+    low, high = min(start, end), max(start, end)
+    if high - low <= 0.05 * high:
         return start, end, (start + end) / 2
+    beyond = [level.value for level in levels if not low - 0.08 * high < level.value < high * 1.08]
     away = np.minimum(np.abs(urms - start), np.abs(urms - end))
-    extreme = float(urms[away.argmax()])
-    same = start if abs(start - extreme) > abs(end - extreme) else end
-    return start, end, same if abs(start - end) < 0.4 * away.max() else 0.0
+    if beyond:
+        extreme = max(beyond, key=lambda value: max(low - value, value - high))
+    elif high - low < 0.4 * away.max():
+        extreme = float(urms[away.argmax()])
+    else:
+        return start, end, 0.0
+    return start, end, max(low, high, key=lambda value: abs(value - extreme))
 
 
 def _is_nominal(level: float, other: float, phase: str) -> bool:
