@@ -54,7 +54,7 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
 
 
 def main_window(found: "Characterisation", main: tuple[float, float] | None) -> tuple[int, int]:
-    """Capture around the main disturbance [s] of a channel; without one, where Urms(1/2) departs most from its usual."""
+    """Capture around the main disturbance [s] of a channel; without one, where Urms(1/2) is most unusual."""
     if main is not None:
         return _around(found, *main)
     table = np.array([one.urms for one in found.channels if one.reference > 0])

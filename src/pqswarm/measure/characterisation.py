@@ -8,6 +8,7 @@ from pqswarm._typing import FloatArray
 from pqswarm.measure.event import Event
 from pqswarm.measure.harmonics import Spectrum
 from pqswarm.measure.ieee1159 import duration_text, join_names
+from pqswarm.measure.rms_events import Span
 from pqswarm.measure.sentences import describe_transients
 from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.thresholds import Thresholds
@@ -128,6 +129,8 @@ class ChannelResult:
         Where it comes from: ``"pre-event"``, ``"nominal"``, ``"given"``, ...
     urms : ndarray of shape (n_windows,)
         Urms(1/2) [pu] at :attr:`Characterisation.time`.
+    spans : tuple of Span
+        Values of Urms(1/2) that are in a sag, swell or interruption.
     events : tuple of Disturbance
         Sags, swells and interruptions.
     transients : tuple of Transient
@@ -144,6 +147,7 @@ class ChannelResult:
     reference: float
     reference_source: str
     urms: FloatArray
+    spans: tuple[Span, ...]
     events: tuple[Disturbance, ...]
     transients: tuple[Transient, ...]
     spectrum: Spectrum | None

@@ -8,7 +8,6 @@ import numpy as np
 
 from pqswarm.measure.event import Event, Part
 from pqswarm.measure.pages import read_channels
-from pqswarm.measure.rms_events import find_spans
 from pqswarm.measure.sag_types import fit_phasor, sag_type
 from pqswarm.measure.sentences import (
     describe_change,
@@ -206,8 +205,7 @@ class _Lister:
         for i, one in enumerate(self.channels):
             if not one.reference > 0:
                 continue
-            spans = find_spans(one.urms, one.urms, self.thresholds)
-            made = find_voltage_changes(one.urms, spans, self.supply.frequency, self.thresholds.voltage_change)
+            made = find_voltage_changes(one.urms, one.spans, self.supply.frequency, self.thresholds.voltage_change)
             found += [(self.supply.system_of(i), one, change) for change in made]
         groups: list[list[tuple[str, ChannelResult, VoltageChange]]] = []
         reach = round(2 * self.supply.frequency * _BESIDE)

@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
 from pqswarm.measure.event_list import list_events
-from pqswarm.measure.flicker import find_flicker, longest_quiet
+from pqswarm.measure.flicker import drop_modulated, find_flicker, longest_quiet
 from pqswarm.measure.harmonics import Spectrum, measure_spectrum
 from pqswarm.measure.ieee1159 import category, join_names
 from pqswarm.measure.notches import count_notches
@@ -144,6 +144,7 @@ class _Meter:
         urms: FloatArray = volts / scale
         live = reference.volts > 0 and urms.size > 0
         spans = find_spans(urms, urms, self.thresholds) if live else []
+        spans = drop_modulated(spans, urms, self._frequency, self.thresholds) if spans else []
         where = ((header.name,), (header.phase,), self.supply.system_of(i))
         rate = self.recording.sampling_rate
         edges = locate(spans, self.scan.time, self._mean_square(i), rate, self._frequency)
@@ -161,6 +162,7 @@ class _Meter:
             reference=reference.volts,
             reference_source=reference.source,
             urms=urms,
+            spans=tuple(spans),
             events=tuple(events),
             transients=self.scan.transients[i] if live else (),
             spectrum=spectrum,

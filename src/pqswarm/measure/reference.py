@@ -8,6 +8,7 @@ import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.flicker import find_flicker
 
 __all__ = ["Level", "Reference", "choose_reference", "guess_nominal", "steady_levels"]
 
@@ -26,7 +27,14 @@ _SHORT = "There are less than two cycles before the event: the reference is less
 _SHORT_RECORD = 80
 """Half cycles of a triggered capture."""
 _BRIEF = 10
-"""Half cycles of a first level that may be the end of a sag."""
+"""Half cycles of a first level that may be the end of an event."""
+_FAR = 1.5
+"""By this factor a nominal voltage may differ from the levels of a recording; beyond, it is another's."""
+_MODULATED = (0.02, 0.3)
+"""Range of Urms(1/2) over its least value that may be flicker."""
+_MOST_VALUES = 800
+_ON_NOMINAL, _OFF_NOMINAL = 0.015, 0.03
+"""Distances from a standard voltage at which a level is taken for it, and for another."""
 
 
 @dataclass(frozen=True)
@@ -87,26 +95,45 @@ def choose_reference(
     urms: Sequence[FloatArray],
     phases: Sequence[str],
     live: Sequence[bool],
-    nominal: float | None,
+    nominal: Sequence[float | None],
+    frequency: float,
 ) -> list[Reference]:
-    """Reference of each channel of one system, from its RMS [V] each half cycle; `live` if it is a supply voltage."""
+    """Reference of each channel of one system, from its RMS [V] each half cycle; `live` if it is a supply voltage.
+
+    A nominal voltage [V] that is given is the reference, unless it is plainly that of another system. `frequency` is
+    that of the fundamental [Hz].
+    """
     if not isinstance(choice, str):
         return [Reference(float(choice), "given")] * len(urms)
     urms = [values if yes else np.zeros(0) for values, yes in zip(urms, live, strict=True)]
     levels = [steady_levels(values) for values in urms]
+    usual = [_longest_level(values, own) for values, own in zip(urms, levels, strict=True)]
     if choice == "nominal":
-        return [
-            _nominal(_longest_level(values, own), phase, nominal)
-            for values, own, phase in zip(urms, levels, phases, strict=True)
-        ]
+        return [_nominal(*each) for each in zip(usual, phases, nominal, strict=True)]
     first = [_pre_event(values, own) for values, own in zip(urms, levels, strict=True)]
     if choice == "pre-event":
         return [Reference(value, "pre-event") for value in first]
     alive = [value for value in first if value > 0]
     together = float(np.median(alive)) if alive else 0.0
+    possible = _is_possible(urms, levels, nominal)
     return [
-        _auto(values, own, value, together, nominal) for values, own, value in zip(urms, levels, first, strict=True)
+        Reference(given, "nominal")
+        if given is not None and possible
+        else _auto(values, own, value, together, phase, given, frequency)
+        for values, own, value, phase, given in zip(urms, levels, first, phases, nominal, strict=True)
     ]
+
+
+def _is_possible(urms: Sequence[FloatArray], levels: Sequence[list[Level]], nominal: Sequence[float | None]) -> bool:
+    """Whether a system is ever, steady or at an end of the record, near its nominal voltage, or always dead."""
+    seen = [
+        (value, given)
+        for values, own, given in zip(urms, levels, nominal, strict=True)
+        if given is not None
+        for value in (*values[:1], *values[-1:], *(level.value for level in own))
+        if value > 0
+    ]
+    return not seen or any(given / _FAR < value < _FAR * given for value, given in seen)
 
 
 def _pre_event(urms: FloatArray, levels: list[Level]) -> float:
@@ -135,8 +162,19 @@ def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
     return Reference(guess, "nominal", f"The nominal voltage of {guess:.5g} V was guessed from the recording.")
 
 
-def _auto(urms: FloatArray, levels: list[Level], first: float, together: float, nominal: float | None) -> Reference:
-    """Pre-event, unless the record begins inside an event."""
+def _auto(
+    urms: FloatArray,
+    levels: list[Level],
+    first: float,
+    together: float,
+    phase: str,
+    nominal: float | None,
+    frequency: float,
+) -> Reference:
+    """Pre-event, unless the record begins inside an event; `nominal` is one that is not believed."""
+    doubt = ""
+    if nominal is not None:
+        doubt = f"The nominal voltage of {nominal:.5g} V that was given is far from every level: it was not used."
     usual = _longest_level(urms, levels)
     top = max((level.value for level in levels), default=first)
     length = next((level.length for level in levels), 0)
@@ -146,38 +184,80 @@ def _auto(urms: FloatArray, levels: list[Level], first: float, together: float, 
         steady[level.first : level.last + 1] = True
     like_others = urms[steady & (np.abs(urms - together) < 0.05 * together)]
     dead = first < 0.2 * max(top, together)
-    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, counts as a sag; a high
-    # first level never as a swell.
     known = urms[np.isfinite(urms)]
-    ends = known[[0, -1]] if known.size else np.zeros(2)
-    back = known.size <= _SHORT_RECORD and abs(ends[0] - ends[1]) <= 0.05 * ends.max()
-    sag = first < 0.91 * usual and length <= _BRIEF and later >= length and not back
+    short = known.size <= _SHORT_RECORD
+    start, end, same = _ends(known, levels)
+    back = short and same > 0
+    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, counts as a sag; a high
+    # first level as a swell only if the later one is a standard voltage and it is none.
+    brief_first = length <= _BRIEF and later >= length and not back
+    sag = first < 0.91 * usual and brief_first
+    swell = short and first > 1.09 * usual and brief_first and _is_nominal(usual, first, phase)
     odd = together > 0 and abs(first / together - 1) > 0.08 and like_others.size > 0
     far = together > 0 and not 0.75 < first / together < 1.33
     solid = bool(levels) and levels[0].first <= 1 and length >= min(_FEW, known.size)
-    brief = known.size <= _SHORT_RECORD and not (odd or far) and nominal is None and ends.max() > 0
-    held = [level.length for level in levels if level.length >= _FEW]
-    scattered = len(held) > 3 or 2 * sum(held) < known.size
-    if not solid and brief and scattered and known.max() < 1.16 * known.min():  # no step: a modulation
-        return Reference(float(np.median(known)), "median")
-    if not solid and brief:
+    alone = not (odd or far) and max(start, end) > 0
+    if alone and _is_modulated(known, frequency):
+        return Reference(float(np.mean(known)), "mean of a modulation", doubt)
+    if not solid and short and alone and not swell:
         # Too little before the event: where the record ends as it begins, that is the level; else the highest one.
         if back:
-            return Reference(float(ends.mean()), "both ends of the record", _SHORT)
-        return Reference(max(top, float(ends.max())), "highest level", _SHORT)
-    if not (dead or sag or odd or far) and first > 0:
-        return Reference(first, "pre-event")
+            return Reference(same, "both ends of the record", doubt or _SHORT)
+        return Reference(max(top, start, end), "highest level", doubt or _SHORT)
+    if not (dead or sag or swell or odd or far) and first > 0:
+        return Reference(first, "pre-event", doubt)
     said = "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
-    if nominal is not None:
-        return Reference(nominal, "nominal", said.format("the nominal voltage"))
     if odd and not sag:
         like = float(np.median(like_others))
-        return Reference(like, "level like the other phases", said.format("its level like that of the other phases"))
+        text = said.format("its level like that of the other phases")
+        return Reference(like, "level like the other phases", doubt or text)
     if (far or dead) and not sag and together > 0 and not _near(first, together):
-        return Reference(together, "pre-event of the other phases", said.format("that of the other phases"))
+        return Reference(together, "pre-event of the other phases", doubt or said.format("that of the other phases"))
     if usual > 0:
-        return Reference(usual, "longest steady level", said.format("the level held longest"))
+        return Reference(usual, "longest steady level", doubt or said.format("the level held longest"))
     return Reference(0.0, "none")
+
+
+def _ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
+    """First and last value, and the level at both ends if the record ends as it began, else 0.
+
+    The first or last value may already have part of an event. If they are nearer to each other than to the extreme, or
+    if a steady level lies beyond both, then the event is between them.
+    """
+    if not urms.size:
+        return 0.0, 0.0, 0.0
+    start, end = float(urms[0]), float(urms[-1])
+    low, high = min(start, end), max(start, end)
+    if high - low <= 0.05 * high:
+        return start, end, (start + end) / 2
+    beyond = [level.value for level in levels if not low - 0.08 * high < level.value < high * 1.08]
+    away = np.minimum(np.abs(urms - start), np.abs(urms - end))
+    if beyond:
+        extreme = max(beyond, key=lambda value: max(low - value, value - high))
+    elif high - low < 0.4 * away.max():
+        extreme = float(urms[away.argmax()])
+    else:
+        return start, end, 0.0
+    return start, end, max(low, high, key=lambda value: abs(value - extreme))
+
+
+def _is_nominal(level: float, other: float, phase: str) -> bool:
+    """Whether a level is a standard voltage, and another is none."""
+
+    def distance(volts: float) -> float:
+        guess = guess_nominal(volts, phase)
+        return 1.0 if guess is None else abs(guess / volts - 1)
+
+    return distance(level) < _ON_NOMINAL and distance(other) > _OFF_NOMINAL
+
+
+def _is_modulated(urms: FloatArray, frequency: float) -> bool:
+    """Whether a sine explains what the RMS does."""
+    if not 12 <= urms.size <= _MOST_VALUES or urms.min() <= 0:
+        return False
+    if not _MODULATED[0] < urms.max() / urms.min() - 1 < _MODULATED[1]:
+        return False
+    return find_flicker(urms / urms.mean(), frequency, least=_MODULATED[0] / 2) is not None
 
 
 def _near(value: float, other: float) -> bool:

@@ -81,17 +81,15 @@ def survey(
     references: dict[int, Reference] = {}
     for system in dict.fromkeys(systems):
         members = [i for i, name in enumerate(systems) if name == system]
-        nominals = [_nominal_of(chosen[i].channel, nominal_voltage) for i in members]
-        for nominal in dict.fromkeys(nominals):
-            same = [i for i, own in zip(members, nominals, strict=True) if own == nominal]
-            made = choose_reference(
-                reference,
-                [urms[i] for i in same],
-                [chosen[i].channel.phase for i in same],
-                [supply_share(chosen[i].filled, source.sampling_rate, frequency) > _LEAST_SHARE for i in same],
-                nominal,
-            )
-            references |= dict(zip(same, made, strict=True))
+        made = choose_reference(
+            reference,
+            [urms[i] for i in members],
+            [chosen[i].channel.phase for i in members],
+            [supply_share(chosen[i].filled, source.sampling_rate, frequency) > _LEAST_SHARE for i in members],
+            [_nominal_of(chosen[i].channel, nominal_voltage) for i in members],
+            frequency,
+        )
+        references |= dict(zip(members, made, strict=True))
     return Supply(
         numbers=tuple(places[id(one.channel)] for one in chosen),
         headers=tuple(ChannelHeader(one.channel.name, one.channel.unit, one.channel.phase) for one in chosen),

@@ -24,8 +24,6 @@ class Thresholds(Parameters):
     thd: float = option(default=0.05, low=0, meaning="total harmonic distortion above which harmonics are flagged")
     dc: float = option(default=0.01, low=0, meaning="direct component above which it is flagged [pu]")
     notch: float = option(default=0.05, low=0, meaning="least depth of a notch [pu]")
-    unbalance: float = option(default=0.02, low=0, meaning="negative over positive sequence above which it is flagged")
-    pst: float = option(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")
     flicker: float = option(default=0.005, low=0, meaning="least depth of a modulation")
     unbalance: float = option(default=0.02, low=0, meaning="negative over positive sequence above which it is flagged")
     pst: float = option(default=1.0, low=0, meaning="short-term flicker severity above which flicker is flagged")

@@ -208,6 +208,9 @@ class _FlickerLog:
             self._windows.append(np.full(good.shape, np.nan))
             return
         values = self._meter.feed(volts)
+        if values.shape[1] < good.shape[1]:  # less than a value for each window, at the end of a short recording
+            self._windows.append(np.full(good.shape, np.nan))
+            return
         # Values belong to windows by their share of the time.
         owner = np.arange(values.shape[1]) * good.shape[1] // max(values.shape[1], 1)
         values = np.where(good[:, owner], values, np.nan)
