@@ -95,8 +95,7 @@ def event_rule(event: "Event", events: "Iterable[Event]") -> str:
         other.kind
         for other in events
         if other is not event
-        and event.worst.channel in other.channels
-        and other.system in ("", event.system)
+        and any(part.number == event.worst.number for part in other.parts)
         and other.start <= event.end
         and other.end >= event.start
     }

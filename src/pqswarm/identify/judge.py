@@ -135,11 +135,8 @@ class _Judge:
 
     def event(self, event: "Event") -> EventVerdict:
         """Judge the capture of an event, on its worst channel."""
-        result = next(
-            one
-            for one in self.found.channels
-            if one.name == event.worst.channel and (not event.system or one.system == event.system)
-        )
+        part = event.worst
+        result = next(one for one in self.found.channels if part.number in (one.number, -1))
         first, stop = event_window(event, self.found, self.found.events)
         rate = self.found.sampling_rate
         rule = event_rule(event, self.found.events)

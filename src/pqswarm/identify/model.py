@@ -195,7 +195,8 @@ class Model:
         shares = soften(scores, subset.temperature)
         if classes is not None and not classes.issuperset(self.class_names):
             offered = np.isin(self.class_names, list(classes))
-            shares = soften(np.where(offered, scores, -np.inf), subset.temperature)
+            if offered.any():
+                shares = soften(np.where(offered, scores, -np.inf), subset.temperature)
         return Prediction(self.class_names, shares, subset)
 
     def _places(self, subset: Subset) -> list[int]:

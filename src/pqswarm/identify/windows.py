@@ -37,7 +37,7 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     rate, cycle = found.sampling_rate, found.sampling_rate / found.frequency
     start, end = part.start * rate, max(part.end, part.start) * rate
     for other in others:
-        own = [one for one in other.parts if one.channel == part.channel]
+        own = [one for one in other.parts if one.number == part.number]
         if other is event or other.kind in (*_LASTING, "none", "voltage change") or not own:
             continue
         low, high = own[0].start * rate, own[-1].end * rate

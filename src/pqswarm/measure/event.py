@@ -40,6 +40,8 @@ class Part:
         On the waveform, from the first sample [s].
     duration : float
         By the standard [s].
+    number : int
+        Place of the channel in the recording; -1 if it is not known.
     """
 
     channel: str
@@ -48,6 +50,7 @@ class Part:
     start: float
     end: float
     duration: float
+    number: int = -1
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ _SAME_TIME = 1.0
 """Events of two systems begin and end within this many cycles if they are the same."""
 _SAME_SIZE = 0.02
 """Their magnitudes differ by no more [pu]."""
-_BESIDE = 0.2
+_BESIDE = 0.3
 """A small change this close to a sag, swell or interruption of its system is part of it [s]."""
 
 
@@ -57,7 +57,7 @@ def list_events(
     transients = list(map(lister.transient, group_transients(t for one in channels for t in one.transients)))
     large, transients = _join_transients(large, transients, supply.frequency)
     steady = lister.steady(large, transients)
-    changes = lister.changes([*large, *(event for event in steady if event.kind == "flicker")])
+    changes = lister.changes(large, steady)
     found = _join_systems([*large, *transients, *steady, *changes], supply.frequency) or [lister.nothing()]
     return tuple(sorted(found, key=lambda event: (event.start, event.system, event.kind)))
 
@@ -75,13 +75,31 @@ class _Lister:
     ) -> None:
         self.recording, self.supply, self.scan = recording, supply, scan
         self.channels, self.thresholds = channels, thresholds
-        self.references = {(one.name, supply.system_of(i)): one.reference for i, one in enumerate(channels)}
+        self.places = {
+            id(found): i for i, one in enumerate(channels) for found in (*one.events, *one.transients, *one.flags)
+        }
+
+    def _number(self, found: object) -> int:
+        """Place in the recording of the channel on which something was found."""
+        return self.channels[self.places[id(found)]].number
+
+    def _reference(self, found: object) -> float:
+        """What 1 pu is on that channel [V]."""
+        return self.channels[self.places[id(found)]].reference
 
     def disturbance(self, group: "Sequence[Disturbance]", polyphase: "Sequence[Disturbance]") -> Event:
         """Event of the sags, swells or interruptions of a system that overlap in time."""
         whole = merge_events(group)
         parts = tuple(
-            Part(one.channels[0], one.phases[0], one.magnitude, one.start, one.end, one.urms_duration)
+            Part(
+                one.channels[0],
+                one.phases[0],
+                one.magnitude,
+                one.start,
+                one.end,
+                one.urms_duration,
+                self._number(one),
+            )
             for one in sorted(group, key=lambda one: (one.phases, one.channels, one.start))
         )
         members = [one for i, one in enumerate(self.channels) if self.supply.system_of(i) == whole.system]
@@ -110,7 +128,7 @@ class _Lister:
             end=whole.end,
             duration=duration,
             nominal_frequency=self.supply.nominal_frequency,
-            reference=self.references[worst.channels[0], whole.system],
+            reference=self._reference(worst),
             sentence=describe_disturbances(group),
             sag_type=dip[0],
             cut_start=whole.cut_start,
@@ -123,7 +141,7 @@ class _Lister:
         phases = [one.phase for one in members]
         rate, frequency = self.recording.sampling_rate, self.supply.frequency
         width = round(rate / frequency)
-        own = next(one for one in members if one.name == worst.channels[0])
+        own = self.channels[self.places[id(worst)]]
         inside = (self.scan.time >= worst.urms_start - 1e-9) & (self.scan.time <= worst.urms_end + 1e-9)
         known = np.where(inside & np.isfinite(own.urms), own.urms, np.inf)
         before = int((worst.start - 0.25 / frequency) * rate) - width
@@ -151,7 +169,7 @@ class _Lister:
             kind="transient",
             category=worst.category,
             parts=tuple(
-                Part(one.channel, one.phase, one.peak, one.onset, one.onset, 0.0)
+                Part(one.channel, one.phase, one.peak, one.onset, one.onset, 0.0, self._number(one))
                 for one in sorted(together, key=lambda one: (one.phase, one.channel))
             ),
             system=worst.system,
@@ -161,7 +179,7 @@ class _Lister:
             end=min(end, self.recording.n_samples / self.recording.sampling_rate),
             duration=end - min(one.onset for one in together),
             nominal_frequency=self.supply.nominal_frequency,
-            reference=self.references[worst.channel, worst.system],
+            reference=self._reference(worst),
             sentence=describe_transients(together),
             details={"frequency": worst.frequency, "decay": worst.decay, "peak_voltage": worst.peak_voltage},
         )
@@ -171,12 +189,19 @@ class _Lister:
         if self.scan.is_long:
             busy = [(event.start, event.end) for event in (*large, *transients)]
             references = [reference.volts for reference in self.supply.references]
-            return steady_events(self.scan.steady, self.thresholds, quiet=busy, references=references)
+            found = steady_events(self.scan.steady, self.thresholds, quiet=busy, references=references)
+            return [self._numbered(event) for event in found]
         flags: dict[tuple[str, str], list[Flag]] = {}
         for one in self.channels:
             for flag in one.flags:
                 flags.setdefault((flag.system, flag.kind), []).append(flag)
         return [self._flagged(together) for together in flags.values()]
+
+    def _numbered(self, event: Event) -> Event:
+        """The same event, with the places of its channels."""
+        known = {(one.name, self.supply.system_of(i)): one.number for i, one in reversed([*enumerate(self.channels)])}
+        parts = (replace(part, number=known.get((part.channel, event.system), -1)) for part in event.parts)
+        return replace(event, parts=tuple(parts))
 
     def _flagged(self, flags: "Sequence[Flag]") -> Event:
         length = self.recording.n_samples / self.recording.sampling_rate
@@ -185,7 +210,10 @@ class _Lister:
         return Event(
             kind=worst.kind,
             category=worst.kind,
-            parts=tuple(Part(flag.channel, flag.phase, scale * flag.value, 0.0, length, length) for flag in flags),
+            parts=tuple(
+                Part(flag.channel, flag.phase, scale * flag.value, 0.0, length, length, self._number(flag))
+                for flag in flags
+            ),
             system=worst.system,
             magnitude=scale * worst.value,
             unit=unit,
@@ -193,14 +221,23 @@ class _Lister:
             end=length,
             duration=length,
             nominal_frequency=self.supply.nominal_frequency,
-            reference=self.references[worst.channel, worst.system],
+            reference=self._reference(worst),
             sentence=describe_flags(flags),
             cut_start=True,
             cut_end=True,
         )
 
-    def changes(self, others: Sequence[Event]) -> list[Event]:
-        """Events of small voltage changes that overlap in time on the phases of a system."""
+    def changes(self, large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
+        """Events of small voltage changes that overlap in time on the phases of a system.
+
+        Those beside a sag or swell, in flicker, and where harmonics or notches begin and end, are part of these.
+        """
+        others = [(event.system, event.start, event.end) for event in large]
+        for event in steady:
+            edges = (
+                [(event.start, event.end)] if event.kind == "flicker" else [(t, t) for t in (event.start, event.end)]
+            )
+            others += [(event.system, *edge) for edge in edges]
         found: list[tuple[str, ChannelResult, VoltageChange]] = []
         for i, one in enumerate(self.channels):
             if not one.reference > 0:
@@ -216,7 +253,7 @@ class _Lister:
             else:
                 groups.append([each])
         events = [self._change(group) for group in groups]
-        return [event for event in events if not any(_overlap(event, other) for other in others)]
+        return [event for event in events if not any(_overlaps(event, *other) for other in others)]
 
     def _change(self, group: "Sequence[tuple[str, ChannelResult, VoltageChange]]") -> Event:
         group = sorted(group, key=lambda item: (item[1].phase, item[1].name))
@@ -229,6 +266,7 @@ class _Lister:
                 float(time[change.first]),
                 float(time[min(change.stop, time.size - 1)]),
                 float(time[min(change.stop, time.size - 1)] - time[change.first]),
+                one.number,
             )
             for _, one, change in group
         )
@@ -254,7 +292,7 @@ class _Lister:
     def nothing(self) -> Event:
         """The event that stands for an undisturbed recording."""
         length = self.recording.n_samples / self.recording.sampling_rate
-        parts = tuple(Part(one.name, one.phase, _median(one), 0.0, length, length) for one in self.channels)
+        parts = tuple(Part(one.name, one.phase, _median(one), 0.0, length, length, one.number) for one in self.channels)
         worst = max(range(len(parts)), key=lambda i: abs(1 - parts[i].magnitude))
         return Event(
             kind="none",
@@ -306,8 +344,8 @@ def _median(one: "ChannelResult") -> float:
     return float(np.median(known)) if known.size and one.reference > 0 else 0.0
 
 
-def _overlap(event: Event, other: Event) -> bool:
-    return event.system == other.system and event.start < other.end + _BESIDE and event.end > other.start - _BESIDE
+def _overlaps(event: Event, system: str, start: float, end: float) -> bool:
+    return event.system == system and event.start < end + _BESIDE and event.end > start - _BESIDE
 
 
 def _join_transients(

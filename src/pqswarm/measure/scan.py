@@ -25,6 +25,8 @@ _CROWDED = 2.1
 """Cycles between two steps below which transients cannot be detected."""
 _MARGIN = 60.0
 """Cycles of a margin."""
+_LOOK = 1.0
+"""Half the length in which the frequency of a page is measured [s]."""
 _LONG = 3.0
 """From this length on, a recording has windows enough to see what is steady begin and end [s]."""
 _TOGETHER = 0.002
@@ -115,8 +117,10 @@ class SourceMeanSquare:
 
 
 def _page_frequency(page: Page, sampling_rate: float, frequency: float) -> float:
-    """Frequency of a page [Hz]: in a long recording it drifts."""
-    known = [samples for samples in page.samples if np.isfinite(samples).all()]
+    """Frequency of a page [Hz], from some seconds in its middle: in a long recording it drifts."""
+    half = page.samples.shape[1] // 2
+    reach = min(round(_LOOK * sampling_rate), half)
+    known = [part for part in page.samples[:, half - reach : half + reach] if np.isfinite(part).all()]
     strongest = max(known, key=np.std, default=None)
     found = None if strongest is None else measure_frequency([strongest], sampling_rate, frequency)
     return found if found is not None and abs(found / frequency - 1) < 0.02 else frequency

@@ -120,6 +120,10 @@ def group_transients(transients: Iterable["Transient"]) -> list[list["Transient"
     return groups
 
 
+def _moment(seconds: float) -> str:
+    return f"{1000 * seconds:.1f} ms" if seconds < 10 else f"{seconds:.4f} s"
+
+
 def describe_transients(group: Sequence["Transient"]) -> str:
     """Describe the strongest of simultaneous transients, and say where they are."""
     strongest = max(group, key=lambda transient: transient.peak)
@@ -127,7 +131,7 @@ def describe_transients(group: Sequence["Transient"]) -> str:
     text = (
         f"{strongest.category} on "
         f"{join_names(tuple(name for _, name in where), tuple(phase for phase, _ in where), strongest.system)} "
-        f"at {1000 * strongest.onset:.1f} ms, {strongest.peak:.2f} pu peak "
+        f"at {_moment(strongest.onset)}, {strongest.peak:.2f} pu peak "
         f"({max(transient.peak_voltage for transient in group):.2f} pu voltage)"
     )
     if strongest.frequency == strongest.frequency:

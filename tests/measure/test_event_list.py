@@ -5,10 +5,10 @@ from datetime import datetime
 
 import numpy as np
 import pytest
+from tests.measure.waves import RATE, record, sine, with_level
 
 from pqswarm.measure import KINDS, characterise
 from pqswarm.recordings import Channel, Recording
-from tests.measure.waves import RATE, record, sine, with_level
 
 
 def three(volts=325.0, cycles=40):
