@@ -28,6 +28,8 @@ _AFTER_QUIET = 5
 """Windows beside a sag or transient that tell nothing about flicker."""
 _LIVE = 0.5
 """Share of the reference below which the fundamental is not that of a supply."""
+_OFF = 0.01
+"""By which the frequency of a window may differ from the one that set its length."""
 _NOISE = 2.5
 """Least modulation over the one that white noise makes."""
 
@@ -84,7 +86,9 @@ def steady_events(
     ['harmonics on phase A, THD 10.0 %, most of order 5, for 4.0 s']
     """
     levels = Thresholds.of(thresholds)
-    neutral = series.quiet_windows(quiet)
+    if not series.n_windows:
+        return []
+    neutral = series.quiet_windows(quiet) | _unsteady(series)
     volts = _references(series, references)
     live = series.fundamental > _LIVE * volts[:, None]
     found: list[Event] = []
@@ -144,16 +148,33 @@ def _quantities(
     wide = np.convolve(neutral, np.ones(2 * _AFTER_QUIET + 1), mode="same") > 0
     beside = wide[: neutral.size]
     # The middle of five windows is blind to a step, which is in two of them.
-    modulation = np.pad(np.where(neutral, 0.0, np.nan_to_num(series.modulation)), ((0, 0), (2, 2)))
+    modulation = np.where(neutral, 0.0, np.nan_to_num(series.modulation))
+    modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
     middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
     floor = _NOISE * np.sqrt(2) * np.nan_to_num(series.noise) / np.sqrt(series.samples_per_cycle)
     return [
         ("DC offset", series.dc / (np.sqrt(2) * volts[:, None]), levels.dc, _LEAST, neutral),
         ("notching", series.notch_depth, levels.notch, _LEAST, neutral),
-        ("harmonics", series.thd_without_notches, levels.thd, _LEAST, neutral),
+        ("harmonics", _thd_without_noise(series), levels.thd, _LEAST, neutral),
         ("flicker", np.where(middle > floor, middle, 0.0), levels.flicker, _LEAST_FLICKER, beside),
         ("unbalance", series.unbalance, levels.unbalance, _LEAST, neutral),
     ]
+
+
+def _thd_without_noise(series: SteadySeries) -> FloatArray:
+    """THD less the share of white noise in the three lines of each order."""
+    lines = 3 * series.harmonics.shape[2]
+    length = series.sampling_rate * np.diff(series.edges)
+    distortion: FloatArray = np.sqrt(
+        np.maximum(series.thd_without_notches**2 - lines * 2 / length * series.noise**2, 0.0)
+    )
+    return distortion
+
+
+def _unsteady(series: SteadySeries) -> BoolArray:
+    """Windows that are no whole number of cycles: where a machine runs up, or the phase jumps."""
+    turns = series.frequency * np.diff(series.edges)
+    return np.nan_to_num(np.abs(turns / series.cycles - 1)) > _OFF
 
 
 def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
