@@ -28,6 +28,8 @@ _AFTER_QUIET = 5
 """Windows beside a sag or transient that tell nothing about flicker."""
 _LIVE = 0.5
 """Share of the reference below which the fundamental is not that of a supply."""
+_OFF = 0.01
+"""By which the frequency of a window may differ from the one that set its length."""
 _NOISE = 2.5
 """Least modulation over the one that white noise makes."""
 
@@ -61,7 +63,7 @@ def steady_events(
     series : SteadySeries
         What was measured.
     thresholds : Thresholds or mapping, optional
-        ``thd``, ``dc``, ``notch``, ``flicker`` and ``unbalance`` are used.
+        ``thd``, ``dc``, ``notch``, ``flicker``, ``pst`` and ``unbalance`` are used.
     quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
         Windows, or times [s], that do not count: sags, swells, interruptions and transients.
     references : sequence of float, optional
@@ -84,7 +86,9 @@ def steady_events(
     ['harmonics on phase A, THD 10.0 %, most of order 5, for 4.0 s']
     """
     levels = Thresholds.of(thresholds)
-    neutral = _quiet_windows(series, quiet)
+    if not series.n_windows:
+        return []
+    neutral = series.quiet_windows(quiet) | _unsteady(series)
     volts = _references(series, references)
     live = series.fundamental > _LIVE * volts[:, None]
     found: list[Event] = []
@@ -94,15 +98,47 @@ def steady_events(
         for row, inside in enumerate(above):
             members = series.groups[row] if kind == "unbalance" else (row,)
             skipped = unsure | ~live[list(members)].all(axis=0)
+            if kind == "harmonics":
+                skipped = skipped | _unseen_notches(series, row, found)
             for first, stop in _runs(inside & ~skipped, skipped, least):
                 used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
                 for channel in members:
                     stretches.setdefault(series.systems[channel], []).append(
                         _stretch(series, kind, channel, row, values, first, stop, used)
                     )
+        if kind == "flicker":
+            _add_severe(series, levels.pst, neutral, stretches)
         for own in stretches.values():
             found += [_event(series, kind, group, volts) for group in _together(own)]
     return sorted(found, key=lambda event: (event.start, event.kind))
+
+
+def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Event]) -> BoolArray:
+    """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
+    system = series.systems[channel]
+    inside = np.zeros(series.n_windows, dtype=bool)
+    beside = {one.name for one, name in zip(series.channels, series.systems, strict=True) if name == system}
+    for event in found:
+        if event.kind == "notching" and beside.issuperset(event.channels):
+            inside |= (series.edges[1:] > event.start) & (series.edges[:-1] < event.end)
+    inside[series.notches[channel] > 0] = False
+    return inside
+
+
+def _add_severe(series: SteadySeries, limit: float, neutral: BoolArray, stretches: dict[str, list[_Stretch]]) -> None:
+    """Add ten minutes of severe flicker, where nothing else in them explains it."""
+    intervals = series.intervals
+    for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > limit), strict=True):
+        places = np.flatnonzero(intervals == interval)
+        first, stop = int(places[0]), int(places[-1]) + 1
+        own = stretches.setdefault(series.systems[channel], [])
+        known = any(one.first < stop and one.stop > first for one in own if one.channel == channel)
+        if not known and not neutral[places].any():
+            magnitude = 100 * float(np.nanmax(series.modulation[channel, places]))
+            severity = float(series.severity[channel, interval])
+            sensation = float(np.nanmax(series.sensation[channel, places]))
+            details = {"pst": severity, "depth": magnitude / 100, "frequency": float("nan"), "pinst": sensation}
+            own.append(_Stretch(int(channel), first, stop, magnitude, details))
 
 
 def _quantities(
@@ -112,28 +148,33 @@ def _quantities(
     wide = np.convolve(neutral, np.ones(2 * _AFTER_QUIET + 1), mode="same") > 0
     beside = wide[: neutral.size]
     # The middle of five windows is blind to a step, which is in two of them.
-    modulation = np.pad(np.where(neutral, 0.0, np.nan_to_num(series.modulation)), ((0, 0), (2, 2)))
+    modulation = np.where(neutral, 0.0, np.nan_to_num(series.modulation))
+    modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
     middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
     floor = _NOISE * np.sqrt(2) * np.nan_to_num(series.noise) / np.sqrt(series.samples_per_cycle)
     return [
-        ("harmonics", series.thd_without_notches, levels.thd, _LEAST, neutral),
         ("DC offset", series.dc / (np.sqrt(2) * volts[:, None]), levels.dc, _LEAST, neutral),
         ("notching", series.notch_depth, levels.notch, _LEAST, neutral),
+        ("harmonics", _thd_without_noise(series), levels.thd, _LEAST, neutral),
         ("flicker", np.where(middle > floor, middle, 0.0), levels.flicker, _LEAST_FLICKER, beside),
         ("unbalance", series.unbalance, levels.unbalance, _LEAST, neutral),
     ]
 
 
-def _quiet_windows(series: SteadySeries, quiet: BoolArray | Sequence[tuple[float, float]]) -> BoolArray:
-    """Whether each window does not count."""
-    if isinstance(quiet, np.ndarray) and quiet.dtype == bool:
-        if quiet.shape != (series.n_windows,):
-            raise PqswarmError(f"quiet must have a value for each of {series.n_windows} windows, not {quiet.shape}.")
-        return quiet
-    marked = np.zeros(series.n_windows, dtype=bool)
-    for start, end in quiet:
-        marked |= (series.edges[:-1] <= end) & (series.edges[1:] >= start)
-    return marked
+def _thd_without_noise(series: SteadySeries) -> FloatArray:
+    """THD less the share of white noise in the three lines of each order."""
+    lines = 3 * series.harmonics.shape[2]
+    length = series.sampling_rate * np.diff(series.edges)
+    distortion: FloatArray = np.sqrt(
+        np.maximum(series.thd_without_notches**2 - lines * 2 / length * series.noise**2, 0.0)
+    )
+    return distortion
+
+
+def _unsteady(series: SteadySeries) -> BoolArray:
+    """Windows that are no whole number of cycles: where a machine runs up, or the phase jumps."""
+    turns = series.frequency * np.diff(series.edges)
+    return np.nan_to_num(np.abs(turns / series.cycles - 1)) > _OFF
 
 
 def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:

@@ -18,8 +18,8 @@ _OUTPUT_RATE = 100.0
 _LEVEL_SECONDS = 27.3
 """Time constant of the voltage adaptor (block 1): 10 to 90 % of a step in one minute."""
 _SMOOTHING_SECONDS = 0.3
-_PRIMING = 20
-"""So often the first window is repeated before the meter begins, so that its filters have settled."""
+_SETTLING = 150
+"""Cycles, repeated from the first ones, in which the filters settle before the meter begins."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,8 @@ class Flickermeter:
         Voltages measured at once.
     lamp : {230, 120}, optional
         Incandescent lamp of 230 V or 120 V; by default that of 120 V above 55 Hz.
+    frequency : float, optional
+        Measured one, if it is known [Hz]: the meter settles on whole cycles at the begin.
 
     Attributes
     ----------
@@ -76,7 +78,13 @@ class Flickermeter:
     """
 
     def __init__(
-        self, sampling_rate: float, nominal_frequency: float, n_channels: int = 1, *, lamp: int | None = None
+        self,
+        sampling_rate: float,
+        nominal_frequency: float,
+        n_channels: int = 1,
+        *,
+        lamp: int | None = None,
+        frequency: float | None = None,
     ) -> None:
         if not sampling_rate >= _LEAST_RATE:
             raise PqswarmError(
@@ -95,7 +103,9 @@ class Flickermeter:
         self.output_rate = rate / self._every
         self._filters = _Filters(rate, nominal_frequency, _LAMPS[chosen], n_channels)
         self._cycle = max(round(sampling_rate / nominal_frequency), 1)
-        self._first = max(round(sampling_rate * max(round(nominal_frequency / 5), 1) / nominal_frequency), 1)
+        # The whole cycles, of up to a second, that are nearest to a whole number of samples.
+        cycles = np.arange(1, max(round(nominal_frequency), 1) + 1) * (sampling_rate / (frequency or nominal_frequency))
+        self._first = round(float(cycles[np.argmin(np.abs(cycles - np.round(cycles)))]))
         self._waiting = np.empty((n_channels, 0))
         self._past = np.zeros((n_channels, self._cycle))
         self._sums: FloatArray | None = None
@@ -114,14 +124,16 @@ class Flickermeter:
         ndarray of shape (n_channels, n_values)
             Instantaneous flicker sensation at `output_rate`: 1 is just perceptible.
         """
+        if volts.ndim != 2 or volts.shape[0] != self._past.shape[0]:
+            raise PqswarmError(f"volts must have the shape ({self._past.shape[0]}, n_samples), not {volts.shape}.")
         self._waiting = np.concatenate([self._waiting, self._fill(volts)], axis=1)
         if self._sums is None:
             if self._waiting.shape[1] < self._first:
                 return np.empty((volts.shape[0], 0))
             begin = self._waiting[:, : self._first]
             self._filters.start(np.mean(begin**2, axis=1))
-            for _ in range(_PRIMING):
-                self._measure(begin)
+            settling = np.tile(begin, (1, _SETTLING * self._cycle // self._first + 1))
+            self._measure(settling[:, settling.shape[1] % self._step :])
         whole = self._waiting.shape[1] // self._step * self._step
         ready, self._waiting = self._waiting[:, :whole], self._waiting[:, whole:]
         values = self._measure(ready)
@@ -145,7 +157,7 @@ class Flickermeter:
     def _measure(self, volts: FloatArray) -> FloatArray:
         """Square, decimate by a triangular filter, and weight whole steps."""
         n_channels = volts.shape[0]
-        square = (volts[:, : volts.shape[1] // self._step * self._step] ** 2).reshape(n_channels, -1, self._step)
+        square = (volts**2).reshape(n_channels, -1, self._step)
         total = square.sum(axis=-1)
         rising = np.einsum("cki,i->ck", square, np.arange(self._step) / self._step)
         sums = np.stack([total, rising])

@@ -23,6 +23,8 @@ _WINDOWS = 15
 """Measured at once; 15 windows are the 150 or 180 cycles of IEC 61000-4-30."""
 _RANGE = 0.1
 """By which the frequency may depart from the one given."""
+_ENOUGH = 3
+"""Windows that set the frequency anew: a jump of the phase in one of them does not count."""
 _NEARLY = 0.95
 """Share of an interval that must be known for its Pst."""
 _FLICKER_RATE = 400.0
@@ -99,7 +101,7 @@ class SteadyMeter:
         self._position = 0
         self._windows: list[WindowValues] = []
         self._starts: list[AnyArray] = []
-        self._flicker = _FlickerLog(sampling_rate, nominal_frequency, len(channels), lamp)
+        self._flicker = _FlickerLog(sampling_rate, nominal_frequency, frequency, len(channels), lamp)
 
     def feed(self, volts: FloatArray) -> None:
         """Measure the next samples.
@@ -185,7 +187,7 @@ class SteadyMeter:
         first, second = phasors(table, self._frequency, self._rate)
         live = good & (np.abs(first + second) > 0.5 * np.sqrt(np.einsum("cwi,cwi->cw", table, table) / length))
         deviation = advance(first, second, live, (length - length // 2) / self._rate)
-        if np.isfinite(deviation).any():
+        if np.isfinite(deviation).sum() >= _ENOUGH:
             measured = self._frequency + float(np.nanmedian(deviation))
             if self._bounds[0] < measured < self._bounds[1]:
                 self._frequency = measured
@@ -194,9 +196,9 @@ class SteadyMeter:
 class _FlickerLog:
     """Flicker sensation of each window, and the severity of each interval of ten minutes."""
 
-    def __init__(self, sampling_rate: float, nominal_frequency: float, n_channels: int, lamp: int | None) -> None:
-        enough = sampling_rate >= _FLICKER_RATE
-        self._meter = Flickermeter(sampling_rate, nominal_frequency, n_channels, lamp=lamp) if enough else None
+    def __init__(self, rate: float, nominal: float, frequency: float, n_channels: int, lamp: int | None) -> None:
+        enough = rate >= _FLICKER_RATE
+        self._meter = Flickermeter(rate, nominal, n_channels, lamp=lamp, frequency=frequency) if enough else None
         self._n_channels = n_channels
         self._windows: list[FloatArray] = []
         self._interval: list[FloatArray] = []
@@ -204,15 +206,12 @@ class _FlickerLog:
 
     def feed(self, volts: FloatArray, good: BoolArray, intervals: IntArray) -> None:
         """Log some windows; `good` (channels, windows) says which are known, `intervals` to which ten minutes."""
-        if self._meter is None:
-            self._windows.append(np.full(good.shape, np.nan))
-            return
-        values = self._meter.feed(volts)
-        if values.shape[1] < good.shape[1]:  # less than a value for each window, at the end of a short recording
+        values = np.empty((good.shape[0], 0)) if self._meter is None else self._meter.feed(volts)
+        if not values.shape[1]:
             self._windows.append(np.full(good.shape, np.nan))
             return
         # Values belong to windows by their share of the time.
-        owner = np.arange(values.shape[1]) * good.shape[1] // max(values.shape[1], 1)
+        owner = np.arange(values.shape[1]) * good.shape[1] // values.shape[1]
         values = np.where(good[:, owner], values, np.nan)
         bounds = np.searchsorted(owner, np.arange(good.shape[1]))
         self._windows.append(np.where(good, np.fmax.reduceat(values, bounds, axis=1), np.nan))

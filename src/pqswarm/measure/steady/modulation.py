@@ -28,7 +28,10 @@ def measure_modulation(urms: FloatArray, cycles: int) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = (total[:, wide:] - total[:, :-wide]) / (count[:, wide:] - count[:, :-wide])
         rest = (urms / mean - 1).reshape(urms.shape[0], n_windows, per_window)
-    amplitude: FloatArray = np.sqrt(2 * np.mean(rest**2, axis=-1))
+        seen = np.isfinite(rest)
+        mean_square = np.sum(np.where(seen, rest, 0.0) ** 2, axis=-1) / np.sum(seen, axis=-1)
+    # The last half cycle of a window reaches into the next one, which may be missing.
+    amplitude: FloatArray = np.where(np.sum(seen, axis=-1) >= per_window - 1, np.sqrt(2 * mean_square), np.nan)
     return amplitude
 
 

@@ -10,9 +10,9 @@ _LEAST_SAMPLES = 100
 """Per cycle."""
 _LONGEST = 0.08
 """Of a cycle."""
-_NOISE = 8.0
+_NOISE = 5.0
 """Least jump over the noise of the shape."""
-_ROUGH = 6.0
+_ROUGH = 5.0
 """The same for a first look, over the median."""
 
 
@@ -67,8 +67,18 @@ def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
     for i, j in zip(places, [*places[1:], *(p + n for p in places[:1])], strict=True):
         if i != used and j - i <= _LONGEST * n and tall[i] * tall[j % n] < 0:
             used = j % n
-            found.append((i + 1, j, float(min(abs(tall[i]), abs(tall[j % n])))))
+            found.append((i + 1, j, _depth(wave, i, j, float(min(abs(tall[i]), abs(tall[j % n]))))))
     return found
+
+
+def _depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
+    """How far the samples between two jumps lie off the line between their outer ends; the `jump` if there are none."""
+    inner = np.arange(i + 2, j)
+    if not inner.size:
+        return jump
+    left, right = wave[i - 1], wave[(j + 2) % wave.size]
+    line = left + (right - left) * (inner - i + 1) / (j - i + 3)
+    return float(abs(np.median(wave[inner % wave.size] - line)))
 
 
 def _peaks(height: FloatArray, loud: BoolArray) -> list[int]:

@@ -10,6 +10,9 @@ __all__ = ["describe_steady"]
 _ALIKE = 0.5
 """Parts whose durations differ by less have the same [s]."""
 
+_AROUND = {"harmonics": ("THD ", ""), "notching": ("", " deep"), "flicker": ("", " deep")}
+"""What is said before and after the greatest value."""
+
 
 def describe_steady(kind: str, parts: Sequence[Part], details: Sequence[Mapping[str, float]], system: str) -> str:
     """Describe an event by its worst part, with what differs on the others."""
@@ -18,7 +21,8 @@ def describe_steady(kind: str, parts: Sequence[Part], details: Sequence[Mapping[
     duration = max(part.end for part in parts) - min(part.start for part in parts)
     values = [_value(kind, part.magnitude) for part in parts]
     lasting = [f" for {part.duration:.1f} s" if duration - part.duration > _ALIKE else "" for part in parts]
-    text = f"{kind} on {where}, {'THD ' if kind == 'harmonics' else ''}{values[worst]}"
+    before, after = _AROUND.get(kind, ("", ""))
+    text = f"{kind} on {where}, {before}{values[worst]}{after}"
     # Unbalance is one value of all phases.
     if kind != "unbalance" and (len(set(values)) > 1 or any(lasting)):
         each = [
@@ -32,9 +36,7 @@ def describe_steady(kind: str, parts: Sequence[Part], details: Sequence[Mapping[
 def _value(kind: str, magnitude: float) -> str:
     if kind == "DC offset":
         return f"{magnitude / 100:.3f} pu"
-    if kind == "notching":
-        return f"{magnitude / 100:.2f} pu deep"
-    return f"{magnitude:.1f} %{' deep' if kind == 'flicker' else ''}"
+    return f"{magnitude / 100:.2f} pu" if kind == "notching" else f"{magnitude:.1f} %"
 
 
 def _more(kind: str, parts: Sequence[Part], details: Sequence[Mapping[str, float]], worst: int) -> str:
@@ -43,6 +45,8 @@ def _more(kind: str, parts: Sequence[Part], details: Sequence[Mapping[str, float
         return f", most of order {_each(details, 'order', '.0f', parts)}"
     if kind == "notching":
         return f", {_each(details, 'per_cycle', '.0f', parts)} per cycle"
+    if kind == "flicker" and "pst" in details[worst]:
+        return f", Pst {_each(details, 'pst', '.2f', parts)}"
     if kind == "flicker":
         return f", at {_each(details, 'frequency', '.1f', parts)} Hz"
     if kind == "unbalance" and details[worst]["zero_sequence"] == details[worst]["zero_sequence"]:
@@ -51,7 +55,7 @@ def _more(kind: str, parts: Sequence[Part], details: Sequence[Mapping[str, float
 
 
 def _each(details: Sequence[Mapping[str, float]], name: str, form: str, parts: Sequence[Part]) -> str:
-    values = [format(one[name], form) for one in details]
+    values = [format(one.get(name, float("nan")), form) for one in details]
     if len(set(values)) == 1:
         return values[0]
     return ", ".join(f"{value} on {part.phase or part.channel}" for value, part in zip(values, parts, strict=True))

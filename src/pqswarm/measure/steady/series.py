@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flickermeter import long_term_severity
 from pqswarm.measure.steady.modulation import measure_modulation
 from pqswarm.measure.steady.unbalance import measure_unbalance
@@ -116,19 +117,48 @@ class SteadySeries:
         """The ten minutes to which each window belongs, from the first sample."""
         return interval_of(self.edges[:-1])
 
-    def ten_minutes(self) -> list[dict[str, Any]]:
+    def quiet_windows(self, quiet: BoolArray | Sequence[tuple[float, float]]) -> BoolArray:
+        """Mark the windows that have a part in certain times.
+
+        Parameters
+        ----------
+        quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
+            Marks themselves, or times from the first sample [s].
+
+        Returns
+        -------
+        ndarray of bool of shape (n_windows,)
+            The marks.
+        """
+        if isinstance(quiet, np.ndarray) and quiet.dtype == bool:
+            if quiet.shape != (self.n_windows,):
+                raise PqswarmError(f"quiet must have a value for each of {self.n_windows} windows, not {quiet.shape}.")
+            return quiet
+        marked = np.zeros(self.n_windows, dtype=bool)
+        for start, end in quiet:
+            marked |= (self.edges[:-1] <= end) & (self.edges[1:] >= start)
+        return marked
+
+    def ten_minutes(self, quiet: BoolArray | Sequence[tuple[float, float]] = ()) -> list[dict[str, Any]]:
         """Aggregate the windows of each ten minutes, by root mean square (IEC 61000-4-30, 4.5).
+
+        Parameters
+        ----------
+        quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
+            Windows, or times [s], of sags, swells and interruptions: their ten minutes are flagged, as the standard
+            wants it, but not left out.
 
         Returns
         -------
         list of dict
             One for each ten minutes and channel: ``start``, ``end`` [s], ``channel``, ``phase``, ``system``,
             ``windows`` (known ones), ``frequency`` [Hz] (mean), ``rms``, ``rms_min``, ``rms_max``, ``dc`` [V],
-            ``thd``, ``h2``, ``h3``, ..., ``unbalance``, ``zero_sequence`` [%], ``pst``, and ``plt`` for the last of
-            each two hours. What is not known is NaN. Windows without a fundamental are left out of the shares.
+            ``thd``, ``h2``, ``h3``, ..., ``unbalance``, ``zero_sequence`` [%], ``pst``, ``plt``
+            for the last of each two hours, and ``flagged``. What is not known is NaN. Windows without a fundamental
+            are left out of the shares.
         """
         rows: list[dict[str, Any]] = []
-        intervals = self.intervals
+        intervals, marked = self.intervals, self.quiet_windows(quiet)
         dead = ~(self.fundamental > _LIVE * _median(self.fundamental))
         for interval in np.unique(intervals).tolist():
             inside = intervals == interval
@@ -159,6 +189,7 @@ class SteadySeries:
                         **{name: 100 * _root(values) for name, values in shares.items()},
                         "pst": self._severity(c, interval),
                         "plt": self._long_severity(c, interval),
+                        "flagged": bool(marked[places].any()),
                     }
                 )
         return rows

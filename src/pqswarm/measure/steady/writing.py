@@ -79,7 +79,7 @@ def _window_rows(series: "SteadySeries", start: datetime | None) -> Iterator[lis
 def _interval_rows(series: "SteadySeries", start: datetime | None) -> Iterator[list[str]]:
     """One row for each ten minutes and channel."""
     rows = series.ten_minutes()
-    units = {"start": " [s]", "end": " [s]", "frequency": " [Hz]", "windows": "", "pst": "", "plt": ""}
+    units = {"start": " [s]", "end": " [s]", "frequency": " [Hz]", "windows": "", "pst": "", "plt": "", "flagged": ""}
     units |= {"channel": "", "phase": "", "system": "", **dict.fromkeys(("rms", "rms_min", "rms_max", "dc"), " [V]")}
     if rows:
         head = [f"{name}{units.get(name, ' [%]')}" for name in rows[0]]

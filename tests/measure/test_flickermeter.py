@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
+from tests.reference.steady import flicker_sensation
+
+from pqswarm.errors import PqswarmError
+from pqswarm.measure.steady import Flickermeter, long_term_severity, short_term_severity
+
+
+def fluctuating(seconds, rate, carrier, hertz, change, *, rectangular):
+    t = np.arange(round(seconds * rate)) / rate
+    shape = np.where((t * hertz) % 1 < 0.5, 1.0, -1.0) if rectangular else np.sin(2 * np.pi * hertz * t)
+    return np.sqrt(2) * np.sin(2 * np.pi * carrier * t) * (1 + change / 200 * shape)
+
+
+def greatest_sensation(lamp, carrier, hertz, change, *, rectangular, rate=2400.0):
+    meter = Flickermeter(rate, carrier, lamp=lamp)
+    wave = fluctuating(20 + 2 / hertz, rate, carrier, hertz, change, rectangular=rectangular)
+    return meter.feed(wave[None])[0, -round(8 * meter.output_rate) :].max()
+
+
+def severity(lamp, carrier, per_minute, change, rate=1600.0):
+    meter = Flickermeter(rate, carrier, lamp=lamp)
+    wave = fluctuating(720, rate, carrier, per_minute / 120, change, rectangular=True)
+    return short_term_severity(meter.feed(wave[None])[0, -round(600 * meter.output_rate) :])
+
+
+@pytest.mark.parametrize(("lamp", "carrier"), SINES)
+@pytest.mark.parametrize("hertz", [1.0, 8.8, 20])
+def test_just_perceptible_sines(lamp, carrier, hertz):
+    change = SINES[lamp, carrier][hertz]
+    assert greatest_sensation(lamp, carrier, hertz, change, rectangular=False) == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize(("lamp", "carrier"), RECTANGLES)
+def test_just_perceptible_rectangles(lamp, carrier):
+    change = RECTANGLES[lamp, carrier][4.0]
+    assert greatest_sensation(lamp, carrier, 4.0, change, rectangular=True) == pytest.approx(1, abs=0.03)
+
+
+@pytest.mark.parametrize(("lamp", "carrier", "per_minute"), [(230, 50, 39), (120, 60, 110)])
+def test_severity_of_one(lamp, carrier, per_minute):
+    assert severity(lamp, carrier, per_minute, SEVERITY[lamp, carrier][per_minute]) == pytest.approx(1, abs=0.02)
+
+
+def test_decimation_changes_nothing():
+    rate = 9600.0
+    wave = fluctuating(15, rate, 50, 8.8, 0.25, rectangular=False)
+    meter = Flickermeter(rate, 50.0)
+    found = meter.feed(wave[None])[0]
+    filters = (1.74802, 4.05981, (9.15494, 2.27979, 1.22535, 21.9), 35.0)
+    expected = flicker_sensation(wave, rate, 50, *filters, gain=1.0)
+    late = round(5 * meter.output_rate)
+    expected = expected[:: round(rate / meter.output_rate)]
+    # Its own gain makes the peak one.
+    assert found[-late:].max() == pytest.approx(1, abs=0.01)
+    assert found[-late:].mean() == pytest.approx(expected[-late:].mean() / expected[-late:].max(), abs=0.01)
+
+
+def test_blocks_change_nothing():
+    wave = fluctuating(12, 7000.0, 50, 3.0, 1.0, rectangular=True)[None]
+    wave[0, 30_000:30_100] = np.nan
+    whole = Flickermeter(7000.0, 50.0).feed(wave)
+    meter = Flickermeter(7000.0, 50.0)
+    cuts = np.sort(np.random.default_rng(1).integers(0, wave.shape[1], 40))
+    pieces = [meter.feed(piece) for piece in np.split(wave, cuts, axis=1)]
+    assert np.array_equal(np.concatenate(pieces, axis=1), whole)
+    assert np.isfinite(whole).all()
+
+
+@pytest.mark.parametrize(("rate", "frequency"), [(12_800.0, 50.03), (1000.0, 49.7)])
+def test_steady_voltage_does_not_flicker(rate, frequency):
+    t = np.arange(round(5 * rate)) / rate
+    wave = np.sin(2 * np.pi * frequency * t + 0.7)
+    if rate > 5000:
+        wave += 0.03 * np.sin(2 * np.pi * 25 * frequency * t)
+    found = Flickermeter(rate, 50.0, 2, frequency=frequency).feed(np.stack([wave, 0 * wave]))
+    assert found[0].max() < 0.01  # not at its begin, and not by aliases of the 25th harmonic
+    assert found[1].max() < 1e-12
+
+
+def test_long_term_severity():
+    assert long_term_severity(np.full(12, 0.7)) == pytest.approx(0.7)
+    assert np.isnan(long_term_severity(np.array([1.0, np.nan])))
+    assert np.isnan(short_term_severity(np.array([np.nan])))
+
+
+def test_bad_arguments():
+    with pytest.raises(PqswarmError, match="lamp must be 230 or 120"):
+        Flickermeter(2000.0, 50.0, lamp=110)
+    with pytest.raises(PqswarmError, match="400 samples per second"):
+        Flickermeter(300.0, 50.0)
+    with pytest.raises(PqswarmError, match="shape"):
+        Flickermeter(2000.0, 50.0).feed(np.zeros((2, 10)))
