@@ -2,6 +2,7 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -42,7 +43,7 @@ def save(tmp_path):
 
 def same(source, whole, edges):
     """Assert that stretches between the edges are the whole."""
-    parts = [source.read(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [source.read(a, b) for a, b in pairwise(edges)]
     for i, channel in enumerate(whole.channels):
         joined = np.concatenate([part.channels[i].samples for part in parts])
         np.testing.assert_array_equal(joined, channel.samples)
@@ -149,7 +150,7 @@ def test_no_limit_for_what_stays_in_the_file(save):
     path = save("c1.cfg")
     (source,) = open_recordings(path, max_bytes=1000)
     assert source.read(50).n_samples == 46
-    with pytest.raises(RecordingError, match="over the limit .* max_bytes"):
+    with pytest.raises(RecordingError, match=r"over the limit .* max_bytes"):
         read(path, max_bytes=1000)
 
 

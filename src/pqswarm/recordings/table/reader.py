@@ -7,15 +7,18 @@ units and the time column are found out, and the notes of the recording say what
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from pqswarm._files import write_atomically
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.files import FileBytes
+from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
 from pqswarm.recordings.stamps import find_rate_of
+from pqswarm.recordings.table.header import quantity
 from pqswarm.recordings.table.layout import Layout, find_layout
 from pqswarm.recordings.table.times import Clock, TimeColumn
 from pqswarm.recordings.text import decode, shift, stamp
@@ -23,6 +26,7 @@ from pqswarm.recordings.text import decode, shift, stamp
 __all__ = ["TABLE", "write_csv"]
 
 _WHOLE = 1_000_000  # bytes; of larger files the beginning, the middle and the end are looked at
+_LEAST_RATE, _MOST_RATE = 400.0, 1e8  # of waveforms [Hz]
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -125,6 +129,7 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> from pqswarm.recordings import Channel
     >>> recording = Recording((Channel("Ua", "V", "A", np.array([0.0, 1.5])),), 1000.0, 50.0)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -159,9 +164,11 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
             raise RecordingError(f"does not say its sampling rate: a time column {why}; give it as sampling_rate.")
         for _ in rows.index():
             pass
-        return layout.rate, slice(0, rows.n_rows - layout.first_row), None
-    clock = Clock() if layout.time_kind == "stamp" else None
+        return layout.rate, slice(0, rows.n_rows - layout.first_row), stamp(layout.trigger)
+    clock = Clock(layout.date) if layout.time_kind == "stamp" else None
     value: Callable[[str], float] | None = clock.seconds if clock else None
+    if layout.time_kind == "quantity":
+        value = partial(quantity, decimal=layout.decimal)
     column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
     found: list[str] = []
     rate, kept, seconds = find_rate_of(column.pieces(), found)
@@ -169,16 +176,52 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
         raise RecordingError("does not say its sampling rate: its time column holds no times.")
     if column.n_missing:
         notes.append(f"{column.n_missing} rows have no time: it was interpolated.")
-    everything = slice(0, rows.n_rows - layout.first_row)
-    start = clock.first if clock else shift(stamp(layout.trigger), column.first)
+    n_rows = rows.n_rows - layout.first_row
+    per_second = _guess_unit(rows, layout, rate, notes) if layout.time_without_unit else 1.0
+    rate, seconds = rate * per_second, seconds / per_second
+    start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
-        return rate, everything, start
+        return rate, slice(0, n_rows), start
+    if found and _agrees(layout, n_rows, rate, (column.last - column.first) / per_second):
+        if kept != slice(0, n_rows):
+            notes.append("Some time stamps are wrong: the rate and the length that the header tells are used.")
+        return layout.rate, slice(0, n_rows), start
     notes += found
     if layout.rate and rate and abs(layout.rate / rate - 1) < 0.01:
         rate = layout.rate  # the header is more exact than rounded time stamps
     elif not rate:
         rate = layout.rate
     return rate, kept, shift(start, seconds) if kept.start else start
+
+
+def _agrees(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
+    """Whether the header's rate is that of the stamps, but for some that are rounded or wrong."""
+    if not layout.rate:
+        return False
+    told = (n_rows - 1) / layout.rate
+    return abs(span - told) < max(0.001 * told, 2 / layout.rate) or (
+        layout.length == n_rows and abs(rate / layout.rate - 1) < 0.01
+    )
+
+
+def _guess_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -> float:
+    """How many units of times without a unit a second has: such that the samples are a supply voltage, else one."""
+    n_rows = rows.n_rows - layout.first_row
+
+    def fetch(first: int, stop: int) -> list[FloatArray]:
+        columns = layout.columns[:MOST_CHANNELS]
+        return list(rows.table(layout.first_row + first, layout.first_row + stop, columns).T)
+
+    for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
+        possible = rate < _LEAST_RATE <= rate * per_second <= _MOST_RATE
+        if possible and estimate_nominal_of(fetch, n_rows, rate * per_second):
+            notes.append(
+                f"The unit of {layout.time_without_unit!r} is not given: {words}, with which the samples have the "
+                "frequency of a grid."
+            )
+            return per_second
+    notes.append(f"The unit of {layout.time_without_unit!r} is not given: seconds are assumed.")
+    return 1.0
 
 
 TABLE = Reader("csv", (".csv", ".txt"), open=open_table)
