@@ -1,7 +1,9 @@
 """Damaged files against the readers: ``python -m tests.recordings.fuzz --count 20000``.
 
 Each case is a small good file that is mutated, truncated or lied about. It passes if the reader returns recordings or
-raises RecordingError, within a second of processor time and with at most 256 MB more memory than at the start.
+raises RecordingError, within a second of processor time and with at most 256 MB more memory than at the start. Then it
+is opened and read in odd stretches, every other time with compiled code for text, in small chunks: the stretches are
+those of the whole, or the file is refused for the same reason; a file that is cut after it was opened is refused.
 """
 
 import argparse
@@ -17,12 +19,14 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from tests.recordings import builders
 from tests.reference import pqdif
 
-from pqswarm.recordings import RecordingError, read_all
+from pqswarm.recordings import RecordingError, open_recordings, read_all, rows
 
 READERS = ("comtrade", "pqdif", "csv", "npz")
 INTEGERS = (0, 1, 2, 3, -1, -2, 16, 64, 255, 256, 32767, -32768, 65535, 10**6, 2**24, 2**30, 2**31 - 1, -(2**31))
@@ -222,7 +226,39 @@ def check(recordings):
             assert not (abs(channel.samples) > 1e15).any()
 
 
-def outcome(path, reader):
+def attempt(function, path, reader):
+    """Recordings, or none and the reason."""
+    try:
+        return function(path, format=reader), ""
+    except RecordingError as error:
+        return (), str(error)
+
+
+def check_stretches(path, reader, rng):
+    """Stretches, and what is refused, are those of the whole."""
+    wholes, reason = attempt(read_all, path, reader)
+    sources, again = attempt(open_recordings, path, reader)
+    assert reason == again
+    assert len(sources) == len(wholes)
+    for source, whole in zip(sources, wholes, strict=True):
+        assert source.n_samples == whole.n_samples
+        assert source.sampling_rate == whole.sampling_rate
+        assert [channel.name for channel in source.channels] == [channel.name for channel in whole.channels]
+        edges = sorted(rng.choices(range(source.n_samples + 1), k=3))
+        for first, stop in pairwise([0, *edges, source.n_samples]):
+            for part, all_of_it in zip(source.read(first, stop).channels, whole.channels, strict=True):
+                np.testing.assert_array_equal(part.samples, all_of_it.samples[first:stop])
+    if sources and reader in ("comtrade", "csv") and rng.random() < 0.2:
+        data = path.with_suffix(".dat") if path.suffix == ".cfg" else path
+        data.write_bytes(data.read_bytes()[:-1])
+        try:
+            sources[0].read(0, 1)
+        except RecordingError:
+            return
+        raise AssertionError("read from a file that has changed")
+
+
+def outcome(path, reader, rng=None):
     """What happened, in a word, and the seconds of processor time it took."""
     began = time.process_time()
     try:
@@ -234,7 +270,18 @@ def outcome(path, reader):
             word += f" {type(error.__cause__).__name__}: {error.__cause__}"
     except (Exception, RecursionError) as error:  # noqa: BLE001
         word = f"{type(error).__name__}: {error}"
-    return word, time.process_time() - began
+    seconds = time.process_time() - began
+    if rng is not None and word in ("read", "refused"):
+        compiled, chunk = rows._COMPILED_FROM, rows._CHUNK
+        if rng.random() < 0.5:
+            rows._COMPILED_FROM, rows._CHUNK = 0, rng.choice((1000, 3001, chunk))
+        try:
+            check_stretches(path, reader, rng)
+        except (Exception, RecursionError) as error:  # noqa: BLE001
+            word = f"in stretches {type(error).__name__}: {error}"
+        finally:
+            rows._COMPILED_FROM, rows._CHUNK = compiled, chunk
+    return word, seconds
 
 
 def run(reader, count, seed=0, first=0, keep=None, samples=None):
@@ -244,8 +291,9 @@ def run(reader, count, seed=0, first=0, keep=None, samples=None):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for n in range(first, first + count):
-            path = CASES[reader](folder, random.Random(f"{seed}/{reader}/{n}"), seeds)
-            word, seconds = outcome(path, reader)
+            rng = random.Random(f"{seed}/{reader}/{n}")
+            path = CASES[reader](folder, rng, seeds)
+            word, seconds = outcome(path, reader, rng)
             slowest = max(slowest, seconds)
             if word not in ("read", "refused") or seconds > SECONDS:
                 failures.append(f"case {n}: {word} ({seconds:.2f} s)"[:300])
@@ -268,8 +316,11 @@ def main():
     arguments = parser.parse_args()
     warnings.simplefilter("error")
     with tempfile.TemporaryDirectory() as name:  # what is imported on first use is not the readers' memory
-        for reader in READERS:
-            outcome(CASES[reader](Path(name), random.Random(0), seeds_of(reader)), reader)
+        compiled, rows._COMPILED_FROM = rows._COMPILED_FROM, 0
+        for reader in arguments.reader or READERS:
+            for n in range(8):
+                outcome(CASES[reader](Path(name), random.Random(n), seeds_of(reader)), reader)
+        rows._COMPILED_FROM = compiled
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + arguments.memory * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -55,7 +55,7 @@ def estimate_nominal_of(
         scale = max((float(np.abs(part).max()) for part in whole), default=0.0) or 1.0
         for part in whole:
             centred = (part / scale - (part / scale).mean()) * window
-            power += np.abs(kernel @ centred) ** 2
+            power += np.abs(np.einsum("ij,j->i", kernel, centred)) ** 2  # not by matrix product: threads cost more
             total += float(np.sum(centred**2)) * float(np.sum(window**2))
     best = int(np.argmax(power))
     # Half of the energy in one line is a mains voltage; the normalisation makes a pure line about 0.5 x 0.67.

@@ -15,6 +15,7 @@ from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
 __all__ = ["normalise"]
 
 _MAX_NOTES = 40
+_LEAST_PER_CYCLE = 4  # samples
 _PIECE = 65536  # samples looked at at once
 _RATES = (1e-3, 1e9)  # Hz
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
@@ -33,6 +34,8 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     factors: list[float] = []
     for i, written in zip(numbers, units, strict=True):
         unit, factor = si_unit(written)
+        if "/" in written and unit in ("V", "A"):
+            notes.append(f"Of the unit {clean(written)!r}, the first is taken.")
         name = clean(raw.channels[i].name) or f"channel {len(channels) + 1}"
         if unit in ("V", "A") and is_summary(name):
             unit = f"{unit} rms"
@@ -54,6 +57,11 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         return [in_si(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
 
     frequency = _frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
+    if rate < _LEAST_PER_CYCLE * frequency:
+        notes.append(
+            f"At {rate:g} Hz these are no waveforms of {frequency:g} Hz, but perhaps RMS values, or the unit of the "
+            "time is another; sampling_rate gives the right one."
+        )
     return FileSource(
         tuple(channels),
         rate,
@@ -62,7 +70,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         raw.start,
         raw.source,
         raw.format,
-        tuple(notes),
+        tuple(dict.fromkeys(notes)),
         clean(raw.station),
         path,
         raw,

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from pqswarm.recordings.text import number, split
 __all__ = ["MemoryBytes", "StoredBytes", "TextRows"]
 
 _EVERY = 4096  # rows from one place in the index to the next
-_CHUNK = 4_000_000  # bytes looked at at once
+_CHUNK = 1_000_000  # bytes looked at at once
 _LONGEST_ROW = 1_000_000  # bytes
 _COMPILED_FROM = 1_000_000  # bytes; below, compiled code is not worth its loading
 _LINE = re.compile(rb"[^\r\n]+")
@@ -46,8 +47,8 @@ class MemoryBytes:
 class TextRows:
     """The lines of a text that hold something, and at least `least` delimiters.
 
-    A space as `delimiter` stands for any white space. After :meth:`index`, `n_rows` is how many there are, and several
-    threads may ask for stretches.
+    A space as `delimiter` stands for any white space. Once :meth:`index` has run, `n_rows` is how many there are,
+    `n_short` how many lines had fewer delimiters, and several threads may ask for stretches.
     """
 
     def __init__(self, content: StoredBytes, delimiter: str, decimal: str, encoding: str, least: int = 0) -> None:
@@ -56,43 +57,46 @@ class TextRows:
         self.decimal = decimal
         self.encoding = encoding
         self.least = least
-        self.compiled = content.size >= _COMPILED_FROM and delimiter != decimal
-        self.n_rows = 0
+        self.compiled = content.size >= _COMPILED_FROM
+        self.n_rows = self.n_short = 0
         self.places = np.empty(0, np.int64)
 
-    def index(self, column: int | None = None, take: Callable[[FloatArray], None] | None = None) -> int:
-        """Find the rows, and return the number of lines with too few delimiters.
+    def index(
+        self, column: int | None = None, first_row: int = 0, value: Callable[[str], float] | None = None
+    ) -> Iterator[FloatArray]:
+        """Find all rows, and yield the numbers of a column on the way, from `first_row` on.
 
-        On the way, `take` is given the numbers of a column, piece by piece.
+        `value` makes a number of a field, where it is more than that.
         """
         places: list[IntArray] = []
-        n_short = 0
         for at, chunk in self._chunks():
             begins, ends, short = self._find(chunk)
-            n_short += short
-            wanted = np.arange(-self.n_rows % _EVERY, begins.size, _EVERY)
-            places.append(begins[wanted] + at)
-            self.n_rows += begins.size
-            if take is not None and column is not None:
-                take(self._parse(chunk, begins, ends, [column])[:, 0])
+            n_found = begins.size
+            places.append(begins[-self.n_rows % _EVERY :: _EVERY] + at)
+            begins, ends = begins[max(first_row - self.n_rows, 0) :], ends[max(first_row - self.n_rows, 0) :]
+            self.n_rows += n_found
+            self.n_short += short
+            if column is not None and value is not None:
+                yield self._column(chunk, begins, ends, column, value)
+            elif column is not None:
+                yield self._parse(chunk, begins, ends, [column])[:, 0]
         self.places = np.concatenate([*places, [self.content.size]])
-        return n_short
 
     def table(self, first: int, stop: int, columns: Sequence[int]) -> FloatArray:
         """Return columns of a stretch of rows, with NaN where a field is missing or is not a number."""
-        if first >= stop:
-            return np.empty((0, len(columns)))
-        parts = []
-        step = max(_CHUNK // max(int(np.diff(self.places).max()), 1), 1)
-        begin, end = first // _EVERY, -(-stop // _EVERY)
-        for at in range(begin, end, step):
-            until = min(at + step, end)
+        parts = [np.empty((0, len(columns)))]
+        at, end = first // _EVERY, -(-stop // _EVERY)
+        while at < end:
+            # As many places of the index as fit into a chunk, at least one.
+            until = int(np.searchsorted(self.places, self.places[at] + _CHUNK, "right")) - 1
+            until = min(max(until, at + 1), end)
             chunk = self.content.read(int(self.places[at]), int(self.places[until]))
             begins, ends, _ = self._find(chunk)
             chosen = slice(max(first - at * _EVERY, 0), stop - at * _EVERY)
             parts.append(self._parse(chunk, begins[chosen], ends[chosen], columns))
+            at = until
         table = np.concatenate(parts)
-        if len(table) != stop - first:
+        if len(table) != max(stop - first, 0):
             raise RecordingError("has changed since it was opened.")
         return table
 
@@ -111,28 +115,59 @@ class TextRows:
             at += end
 
     def _find(self, chunk: bytes) -> tuple[IntArray, IntArray, int]:
-        """Begin and end of each row, and the number of lines that are too short."""
+        """Begin and end of each row, and the number of lines with too few delimiters."""
+        if self.compiled:
+            from pqswarm.recordings._text_kernels import find_rows
+
+            most = len(chunk) // 2 + 1  # what is not written to costs nothing
+            begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
+            n, short = find_rows(np.frombuffer(chunk, np.uint8), ord(self.delimiter), self.least, begins, ends)
+            return begins[:n], ends[:n], short
         delimiter = self.delimiter.encode()
-        spans, n_short = [], 0
-        for match in _LINE.finditer(chunk):
-            line = match[0]
-            if line.strip(_NOTHING):
-                if self.least and line.count(delimiter) < self.least:
-                    n_short += 1
-                else:
-                    spans.append(match.span())
+        lines = [match for match in _LINE.finditer(chunk) if match[0].strip(_NOTHING)]
+        spans = [match.span() for match in lines if not self.least or match[0].count(delimiter) >= self.least]
         found = np.array(spans, np.int64).reshape(-1, 2)
-        return found[:, 0], found[:, 1], n_short
+        return found[:, 0], found[:, 1], len(lines) - len(spans)
 
     def _parse(self, chunk: bytes, begins: IntArray, ends: IntArray, columns: Sequence[int]) -> FloatArray:
+        """The numbers of some columns of rows."""
         table = np.full((begins.size, len(columns)), np.nan)
-        for n, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
-            fields = self.fields(chunk[begin:end])
-            for i, column in enumerate(columns):
-                if column < len(fields):
-                    table[n, i] = number(fields[column].replace(self.decimal, "."))
+        rest = np.arange(begins.size)
+        if self.compiled and self.delimiter != self.decimal:
+            from pqswarm.recordings._text_kernels import ODD, PRECISE, parse_rows
+
+            unique, places = np.unique(np.asarray(columns, np.int64), return_inverse=True)
+            found, state = np.full((begins.size, unique.size), np.nan), np.empty(begins.size, np.uint8)
+            signs = ord(self.delimiter), ord(self.decimal)
+            parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, found, state)
+            precise = np.flatnonzero(state == PRECISE)
+            rest = np.flatnonzero(state == ODD)
+            with suppress(ValueError):  # not all of them have all fields
+                found[precise] = self._precise(chunk, begins[precise], ends[precise], unique)
+                precise = precise[:0]
+            table, rest = found[:, places], np.concatenate([rest, precise])
+        for n in rest.tolist():
+            fields = self._fields(chunk[begins[n] : ends[n]])
+            table[n] = [number(fields[c].replace(self.decimal, ".")) if c < len(fields) else np.nan for c in columns]
         return table
 
-    def fields(self, row: bytes) -> list[str]:
-        """The fields of a row."""
+    def _precise(self, chunk: bytes, begins: IntArray, ends: IntArray, columns: IntArray) -> FloatArray:
+        """Plain numbers of any number of digits, correctly rounded."""
+        if not begins.size:
+            return np.empty((0, columns.size))
+        spans = zip(begins.tolist(), ends.tolist(), strict=True)
+        lines = [chunk[begin:end].decode("latin-1").replace(self.decimal, ".") for begin, end in spans]
+        delimiter = None if self.delimiter == " " else self.delimiter
+        table = np.loadtxt(lines, delimiter=delimiter, usecols=columns.tolist(), comments=None, ndmin=2)
+        return np.asarray(table, np.float64)
+
+    def _column(
+        self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, value: Callable[[str], float]
+    ) -> FloatArray:
+        """What the fields of a column mean."""
+        spans = zip(begins.tolist(), ends.tolist(), strict=True)
+        rows = (self._fields(chunk[begin:end]) for begin, end in spans)
+        return np.array([value(fields[column]) if column < len(fields) else np.nan for fields in rows], np.float64)
+
+    def _fields(self, row: bytes) -> list[str]:
         return split(row.decode(self.encoding, errors="replace").replace("\0", ""), self.delimiter)

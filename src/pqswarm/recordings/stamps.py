@@ -74,6 +74,7 @@ class _Stretches:
             steps = np.diff(times) if self.n == 0 else np.diff(times, prepend=self.last)
         if not (self.valid and np.isfinite(times).all() and np.isfinite(steps).all()):
             self.valid = False
+            self.n += times.size
             return
         if self.n == 0:
             self.first = float(times[0])

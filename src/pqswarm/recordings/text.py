@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
 from pqswarm.recordings.recording import RecordingError
 
-__all__ = ["decode", "number", "numbers", "shift", "split", "stamp"]
+__all__ = ["decode", "number", "shift", "split", "stamp"]
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 _MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|[\x80-\xff]+[a-z]")
@@ -52,31 +51,6 @@ def number(text: str, default: float = np.nan) -> float:
         return float(text) if len(text) < 100 and "_" not in text else default
     except ValueError:
         return default
-
-
-def numbers(lines: list[str], delimiter: str | None, columns: list[int], decimal: str = ".") -> FloatArray:
-    """Return columns of a table of text, with NaN where a field is missing or is not a number.
-
-    No line may be empty; `delimiter` None stands for white space.
-
-    Examples
-    --------
-    >>> numbers(["1;0,5;x", "2;;3"], ";", [1, 2], ",")
-    array([[0.5, nan],
-           [nan, 3. ]])
-    """
-    if decimal != ".":
-        lines = [line.replace(decimal, ".") for line in lines]
-    with suppress(ValueError, IndexError, OverflowError):
-        table = np.loadtxt(lines, delimiter=delimiter, usecols=columns, comments=None, quotechar='"', ndmin=2)
-        return np.asarray(table, np.float64)
-    table = np.full((len(lines), len(columns)), np.nan)
-    for row, line in enumerate(lines):
-        fields = line.split(delimiter)
-        for i, column in enumerate(columns):
-            if column < len(fields):
-                table[row, i] = number(fields[column].strip().strip('"'))
-    return table
 
 
 def split(line: str, delimiter: str) -> list[str]:

@@ -10,22 +10,33 @@ __all__ = ["clean", "guess_unit", "is_summary", "si_unit", "split_unit"]
 
 _NAME_LIMIT = 120  # characters
 
-_PREFIXES = {"": 1.0, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-_BASES = {"V": "V", "A": "A", "W": "W", "VA": "VA", "VAR": "var", "HZ": "Hz", "B": "V", "В": "V", "А": "A"}  # noqa: RUF001
+_PREFIXES = {"": 1.0, "u": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+_BASES = {"V": "V", "A": "A", "W": "W", "VA": "VA", "VAR": "var", "HZ": "Hz"}
 _WORDS = {
-    word: (unit, factor)
-    for words, unit, factor in (
-        ("volt volts 伏", "V", 1.0),
-        ("kilovolt kilovolts кв 千伏", "V", 1e3),
-        ("millivolt millivolts мв", "V", 1e-3),
-        ("amp amps ampere amperes 安", "A", 1.0),
-        ("kiloampere kiloamperes ка 千安", "A", 1e3),
+    word: unit
+    for words, unit in (
+        ("volt volts voltio voltios вольт вольты 伏 伏特", "V"),
+        ("kilovolt kilovolts киловольт 千伏", "kV"),
+        ("millivolt millivolts милливольт 毫伏", "mV"),
+        ("amp amps ampere amperes ampère ampères amperio amperios ампер амперы 安 安培", "A"),
+        ("kiloampere kiloamperes килоампер 千安", "kA"),
+        ("milliampere milliamperes миллиампер 毫安", "mA"),
     )
     for word in words.split()
 }
-_SI = re.compile(r"([uµμmkKMG]?)(V|A|W|VA|VAR|var|Var|Hz|HZ|В|А)(?:[ _-]?(?:peak|pk|inst))?")  # noqa: RUF001
+_CYRILLIC = (("Вт", "W"), ("вт", "W"), ("вар", "var"), ("Гц", "Hz"), ("гц", "Hz"))
+_LETTERS = str.maketrans("ВвАакКмМГB", "VVAAkKmMGV")  # noqa: RUF001
+_SI = re.compile(r"([uμmkKMG]?)(V|A|W|VA|VAR|var|Var|Hz|HZ)")
+_KIND = re.compile(
+    r"[ _.-]*(?:\(\s*)?"
+    r"(rms|eff|ef|tr\.?ms|peak|pk|inst\w*|ac|dc|~|pri\w*|sec\w*|l-?[nleg]|ph(?:ase)?-?\w*)?\s*\)?",
+    re.IGNORECASE,
+)
 
-_RMS = re.compile(r"(?<![A-Za-z])(?:mag|magnitude|rms|eff|ang|angle|avg|mean)(?![A-Za-z])", re.IGNORECASE)
+_RMS = re.compile(
+    r"(?<![A-Za-z])[UVI]?(?:mag|magnitude|rms|eff|ang|angle|avg|average|mean|min|max|minimum|maximum|thd)(?![A-Za-z])",
+    re.IGNORECASE,
+)
 _OF_PHASE = r"[ _]?(?:L?[ABCNRST0-4]{1,2})?[NGE]?(?![A-Za-z0-9])"
 _VOLTAGE = re.compile(rf"(?<![A-Za-z])[34]?[UV]{_OF_PHASE}|volt|spannung|tension", re.IGNORECASE)
 _CURRENT = re.compile(rf"(?<![A-Za-z])[34]?I{_OF_PHASE}|current|strom|courant|amp", re.IGNORECASE)
@@ -47,17 +58,42 @@ def clean(text: str) -> str:
 
 
 def si_unit(text: str) -> tuple[str, float]:
-    """Return the SI unit and the factor to it; a strange unit stays as it is."""
+    """Return the SI unit and the factor to it; a strange unit stays as it is.
+
+    Other alphabets and languages, and what is added to volts and amperes, are understood; RMS values have a unit of
+    their own. Of two units of one quantity, such as ``V/kV``, the first counts.
+
+    Examples
+    --------
+    >>> si_unit("kV"), si_unit("V (L-N)"), si_unit("kV rms"), si_unit("V/s")
+    (('V', 1000.0), ('V', 1.0), ('V rms', 1000.0), ('V/s', 1.0))
+    """
     text = clean(text)
-    word = _WORDS.get(text.casefold())
-    if word is not None:
-        return word
-    match = _SI.fullmatch(text)
-    if match is None:
-        match = _SI.fullmatch(text.upper()) if text in ("v", "a") else _SI.fullmatch(text[:1] + text[1:].upper())
-    if match is None:
-        return text, 1.0
-    return _BASES[match[2].upper()], _PREFIXES[match[1]]
+    plain = unicodedata.normalize("NFKC", text)
+    found = _plain_unit(plain)
+    if found is not None:
+        return found
+    first, slash, second = plain.partition("/")
+    if slash:
+        one, other = _plain_unit(first.strip()), _plain_unit(second.strip())
+        return one if one is not None and other is not None and one[0] == other[0] else (text, 1.0)
+    match = re.match(r"[^\W\d_]+", plain)
+    for end in range(match.end(), 0, -1) if match else ():
+        unit, kind = _plain_unit(plain[:end]), _KIND.fullmatch(plain, end)
+        if unit is not None and unit[0] in ("V", "A") and kind is not None:
+            summary = (kind[1] or "").casefold().startswith(("rms", "ef", "tr"))
+            return (f"{unit[0]} rms", unit[1]) if summary else unit
+    return text, 1.0
+
+
+def _plain_unit(text: str) -> tuple[str, float] | None:
+    """A unit and its factor, if there is nothing else."""
+    text = _WORDS.get(text.casefold(), text)
+    for word, latin in _CYRILLIC:
+        text = text.replace(word, latin)
+    text = text.translate(_LETTERS)
+    match = _SI.fullmatch(text) or _SI.fullmatch(text.upper() if len(text) == 1 else text[:1] + text[1:].upper())
+    return None if match is None else (_BASES[match[2].upper()], _PREFIXES[match[1]])
 
 
 def split_unit(header: str) -> tuple[str, str]:

@@ -124,11 +124,11 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
 
 def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
     n_columns = len(config.analog) + 1
-    # The time stamps are needed only where the configuration gives no rate.
     rows = TextRows(content, ",", ".", "latin-1", least=n_columns)
-    n_short = rows.index()
-    if n_short:
-        notes.append(f"{n_short} lines of the data are too short and were ignored.")
+    for _ in rows.index():
+        pass
+    if rows.n_short:
+        notes.append(f"{rows.n_short} lines of the data are too short and were ignored.")
 
     def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
         table = rows.table(first, stop, [i + 2 for i in channels])

@@ -19,6 +19,7 @@ from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.stamps import find_rate
 from pqswarm.recordings.text import shift
+from pqswarm.recordings.units import clean
 
 __all__ = ["PQDIF"]
 
@@ -67,6 +68,7 @@ class _Collector:
         self.source = source
         self.options = options
         self.channels: list[Definition | None] = []
+        self.station = ""
         self.frequency = 0.0
         self.ratios: dict[int, float] = {}
         self.found: list[RawRecording] = []
@@ -79,6 +81,8 @@ class _Collector:
             channels = body.collection(tags.CHANNEL_DEFINITIONS).collections(tags.ONE_CHANNEL_DEFINITION)
             self.channels = [read_definition(channel) for channel in channels]
             self.frequency, self.ratios = 0.0, {}
+            texts = [body.vector(tags.SOURCE_NAME), body.vector(tags.SOURCE_LOCATION)]
+            self.station = ", ".join(dict.fromkeys(filter(None, (clean(x.text()) for x in texts if x is not None))))
         elif kind == tags.MONITOR_SETTINGS:
             self.frequency = body.number(tags.NOMINAL_FREQUENCY, 0.0)
             self.ratios = _ratios(body)
@@ -125,6 +129,7 @@ class _Collector:
             f"{self.source}, observation {self.n_observations}",
             "PQDIF",
             notes,
+            station=self.station,
         )
 
     def waveform(self, i: int, known: Instances, notes: list[str]) -> _Waveform | None:

@@ -27,6 +27,7 @@ _ELEMENT = struct.Struct("<16sBBBB8s")
 _LINK = struct.Struct("<ii")
 _COUNT = struct.Struct("<i")
 _STAMP = np.dtype([("days", "<u4"), ("seconds", "<f8")])
+_NO_CHECKSUM = (0, 1, 0xFFFFFFFF)
 _MAX_DEPTH = 12  # an observation needs five
 
 _CODES = (1, 2, 3, 10, 11, 20, 21, 22, 30, 31, 32, 40, 41, 42, 43, 60)
@@ -139,9 +140,14 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
 
     All bodies together may have `unpacked_limit` bytes after unpacking. What is tolerated is added to the notes; a
     broken chain or body is a DamageError, records that overlap or unpack to more are a RecordingError.
+
+    The checksum is Adler-32 of the body as it is stored. Some makers take the unpacked body, begin with 0 instead of
+    1, or leave it out; where it fits no record of a file, its writer computes something else. Only one that is wrong
+    beside others that are right tells of damage.
     """
     position, seen, packed = 0, set[int](), False
-    stored = unpacked = wrong = 0
+    stored = unpacked = 0
+    checked: set[bool] = set()
     element_limit = 100_000 + len(content) // 7  # a waveform needs few elements: more are there to waste time
     while True:
         if position + _HEADER.size > len(content):
@@ -157,11 +163,14 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
         if stored > len(content):
             raise RecordingError("is damaged: its records overlap.")
         body = content[start : start + body_size]
-        if checksum not in (0, zlib.adler32(body)) and not wrong:
-            wrong = 1
-            notes.append("The checksum of a record is wrong.")
+        sums = {zlib.adler32(body), zlib.adler32(body, 0)}
         if body and packed:
             body = _unpack(body, unpacked_limit - unpacked, position)
+            sums |= {zlib.adler32(body), zlib.adler32(body, 0)}
+        if checksum not in _NO_CHECKSUM and len(checked) < 2:
+            checked.add(checksum in sums)
+            if len(checked) == 2:
+                notes.append("The checksum of a record is wrong.")
         unpacked += len(body)
         if body:
             tree = _Tree(body, element_limit)

@@ -22,7 +22,9 @@ OBSERVATION = tag("8973861a-f1c3-11cf-9d89-0080c72e70a3")
 COMPRESSION_STYLE = tag("8973861b-f1c3-11cf-9d89-0080c72e70a3")
 COMPRESSION_ALGORITHM = tag("8973861c-f1c3-11cf-9d89-0080c72e70a3")
 
-# Data source: channel definitions, each with series definitions.
+# Data source: names, and channel definitions, each with series definitions.
+SOURCE_NAME = tag("b48d8587-f5f5-11cf-9d89-0080c72e70a3")
+SOURCE_LOCATION = tag("b48d8589-f5f5-11cf-9d89-0080c72e70a3")
 CHANNEL_DEFINITIONS = tag("b48d858d-f5f5-11cf-9d89-0080c72e70a3")
 ONE_CHANNEL_DEFINITION = tag("b48d858e-f5f5-11cf-9d89-0080c72e70a3")
 CHANNEL_NAME = tag("b48d8590-f5f5-11cf-9d89-0080c72e70a3")

@@ -11,11 +11,21 @@ from pqswarm.recordings.units import clean
 if TYPE_CHECKING:
     from pqswarm.recordings.table.layout import Layout
 
-__all__ = ["HEADER_ROWS", "TIME_UNITS", "kind_of", "metadata_of", "take_metadata"]
+__all__ = ["HEADER_ROWS", "TIME_UNITS", "is_key", "kind_of", "metadata_of", "quantity", "take_metadata", "take_units"]
 
 HEADER_ROWS = 300
-TIME_UNITS = {"s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6}
-TIME_UNITS |= {"μs": 1e-6, "usec": 1e-6, "ns": 1e-9, "min": 60.0}
+TIME_UNITS = {
+    word: factor
+    for words, factor in (
+        ("s sec second seconds sekunden с сек 秒", 1.0),  # noqa: RUF001
+        ("ms msec millisecond milliseconds мс мсек 毫秒", 1e-3),
+        ("us µs μs usec µsec μsec microsecond microseconds мкс мксек 微秒", 1e-6),
+        ("ns nsec nanosecond nanoseconds нс 纳秒", 1e-9),
+        ("min minute minutes мин 分钟", 60.0),
+        ("h hour hours ч 小时", 3600.0),
+    )
+    for word in words.split()
+}
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?|[+-]?(?:nan|inf)", re.IGNORECASE)
 _STAMP = re.compile(
     r"'?(?:\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}[ T]+)?\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,:]\d{1,12})?)?(?:Z|[+-]\d\d:?\d\d)?"
@@ -25,15 +35,28 @@ _INTERVAL_KEY = re.compile(
 )
 _RATE_KEY = re.compile(r"(?:sampl(?:e|ing)[ _]?(?:rate|frequency)|fs)(?:\W.*)?", re.IGNORECASE)
 _FREQUENCY_KEY = re.compile(r"(?:nominal|line|mains|grid|system)[ _]?frequency(?:\W.*)?", re.IGNORECASE)
-_UNITS_KEY = re.compile(r"vertical units?", re.IGNORECASE)
+_UNITS_KEY = re.compile(r"vertical units?|y[ _]?units?", re.IGNORECASE)
 _SOURCE_KEY = re.compile(r"(?:source|channel)", re.IGNORECASE)
-_TRIGGER_KEY = re.compile(r"(?:trigger|start) (?:time|date).*", re.IGNORECASE)
-_QUANTITY = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d{1,3})?)\s*([A-Za-zµμ/]*)")
+_LENGTH_KEY = re.compile(r"(?:record|memory) length(?:\W.*)?", re.IGNORECASE)
+_TRIGGER_KEY = re.compile(r"(?:(?:trigger|start|recording|measurement) ?)?(?:date|time).*", re.IGNORECASE)
+_DAY = re.compile(r"'?\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}")
+_CLOCK = re.compile(r"\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,:]\d{1,12})?)?")
+_KEYS = re.compile(
+    r"(?:record|memory) length|sampl(?:e|ing) (?:interval|rate|frequency|period)|x?[ _]?increment"
+    r"|(?:vertical|horizontal|trigger|probe|firmware|model|serial|waveform|gating|filter"
+    r"|point format|pt[. ]?fmt|y ?zero|label|source)\b.*",
+    re.IGNORECASE,
+)
+_QUANTITY = re.compile(r"([+-]?[\d.]+(?:[eE][+-]?\d{1,3})?)\s*([^\W\d_]*(?:/[A-Za-z]+)?)")
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
 def kind_of(text: str, decimal: str) -> str:
-    """``"n"`` for a number, ``"t"`` for a time stamp, ``""`` for nothing, ``"x"`` for other text."""
+    """Tell what a field holds.
+
+    ``"n"`` is a number, ``"t"`` a time stamp, ``"u"`` a time with its unit, ``"d"`` a date, ``""`` nothing, and ``"x"``
+    other text.
+    """
     if not text:
         return ""
     if len(text) < 60:
@@ -42,7 +65,17 @@ def kind_of(text: str, decimal: str) -> str:
             return "n"
         if _STAMP.fullmatch(text):
             return "t"
+        if _DAY.fullmatch(text):
+            return "d"
+        amount, _, unit = plain.partition(" ")
+        if unit.strip().casefold() in TIME_UNITS and _NUMBER.fullmatch(amount):
+            return "u"
     return "x"
+
+
+def is_key(text: str) -> bool:
+    """Whether a cell names a setting of an instrument, so that what follows is no channel."""
+    return _KEYS.fullmatch(text.strip().rstrip(":= ")) is not None
 
 
 def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
@@ -66,7 +99,7 @@ def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _quantity(text: str, decimal: str) -> float:
+def quantity(text: str, decimal: str) -> float:
     """A number with a unit such as ``25 kHz``, ``4 us`` or ``2.5 MS/s``; NaN if it is none."""
     match = _QUANTITY.fullmatch(clean(text).replace(decimal, ".") if decimal != "." else clean(text))
     if match is None:
@@ -78,19 +111,37 @@ def _quantity(text: str, decimal: str) -> float:
     return number(match[1]) * _FACTORS.get(prefix, 1.0)
 
 
-def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str], units: list[str]) -> None:
-    """Take over into the layout, names and units what the header says of them."""
+def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str]) -> None:
+    """Take over into the layout and the names what the header says of them."""
+    day = clock = ""
     for key, value in metadata:
-        amount = _quantity(value, layout.decimal)
+        amount = quantity(value, layout.decimal)
         if _INTERVAL_KEY.fullmatch(key) and amount > 0 and not layout.rate:
             layout.rate = 1 / amount if amount > 1e-12 else 0.0
         elif _RATE_KEY.fullmatch(key) and amount > 0:
             layout.rate = amount
         elif _FREQUENCY_KEY.fullmatch(key) and amount > 0:
             layout.frequency = amount
-        elif _UNITS_KEY.fullmatch(key) and len(units) == 2 and not units[1]:
-            units[1] = value[:20]
+        elif _LENGTH_KEY.fullmatch(key) and amount > 0:
+            layout.length = amount
         elif _SOURCE_KEY.fullmatch(key) and len(names) == 2 and names[1].startswith("column "):
             names[1] = value
-        elif _TRIGGER_KEY.fullmatch(key) and not layout.trigger:
-            layout.trigger = value[:60]
+        elif _TRIGGER_KEY.fullmatch(key):
+            if not day and (found := _DAY.match(value.strip())):
+                day, value = found[0], value.strip()[found.end() :]
+            if not clock and (found := _CLOCK.match(value.strip())):
+                clock = found[0]
+    layout.trigger = f"{day} {clock}".strip() if day else ""
+
+
+def take_units(rows: list[list[str]], units: list[str]) -> None:
+    """Take over into units those of a line of an oscilloscope: one for each channel, or one for all."""
+    for row in rows:
+        for i, text in enumerate(row):
+            if _UNITS_KEY.fullmatch(text.strip().rstrip(":= ")):
+                given = [value.strip()[:20] for value in row[i + 1 :] if value.strip()]
+                n_channels = max(len(units) - 1, 1)
+                given = given * n_channels if len(given) == 1 else given[:n_channels]
+                if len(given) == n_channels and not any(units[-n_channels:]):
+                    units[-n_channels:] = given
+                return

@@ -7,7 +7,15 @@ import numpy as np
 
 from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
-from pqswarm.recordings.table.header import HEADER_ROWS, TIME_UNITS, kind_of, metadata_of, take_metadata
+from pqswarm.recordings.table.header import (
+    HEADER_ROWS,
+    TIME_UNITS,
+    is_key,
+    kind_of,
+    metadata_of,
+    take_metadata,
+    take_units,
+)
 from pqswarm.recordings.text import number, split
 from pqswarm.recordings.units import clean, si_unit, split_unit
 
@@ -17,9 +25,15 @@ _CANDIDATES = tuple(
     (pair[:-1], pair[-1]) for pair in ("\t.", ";.", ",.", "\t,", ";,", "|.", " .", " ,", ",,")
 )  # delimiter and decimal sign, likely ones first
 _TIME_NAME = re.compile(
-    r"(?:t|times?|date.*|time ?stamp.*|zeit.*|temps|tiempo|tempo|seconds?|x-axis|时间|время|time\W.*)", re.IGNORECASE
+    r"(?:t|times?|date.*|time ?stamp.*|zeit.*|temps|tiempo|tempo|czas|seconds?|x-axis|时间|время|time\W.*)",
+    re.IGNORECASE,
+)
+_TIME_WITH_UNIT = re.compile(
+    r"(t|time|time[ _]?stamp|zeit|temps|tiempo|tempo|czas|x-axis|时间|время)[ _.,:/-]+(?:in[ _]+)?([^\W\d_]+)",
+    re.IGNORECASE,
 )
 _INDEX_NAME = re.compile(r"(?:x|n|no\.?|index|sequence|samples?|sample n.*|#)", re.IGNORECASE)
+_GOOD = ("n", "t", "u")  # what a column of samples or times holds
 _LONGEST_LINE = 100_000  # characters
 _MAX_COLUMNS = 4096
 
@@ -28,9 +42,11 @@ _MAX_COLUMNS = 4096
 class Layout:
     """Where things are, counted from 0.
 
-    A space as `delimiter` stands for any white space. `time_kind` is ``"number"``, ``"stamp"``, ``"index"`` or empty,
-    and `time_unit` that of the time column [s]. `rate` and `frequency` [Hz] are those in the header, 0 if it has none,
-    and `trigger` is the date and time in it to which the time column refers.
+    A space as `delimiter` stands for any white space. `time_kind` is ``"number"``, ``"stamp"``, ``"quantity"`` (each
+    with its unit), ``"index"`` or empty, and `time_unit` that of the time column [s], which is a guess if
+    `time_without_unit` holds its name. `rate` and `frequency` [Hz] are
+    those in the header, `length` is the number of samples in it, each 0 if it has none, `trigger` is the date and time
+    in it to which the time column refers, and `date` is that of the first row if it has a column of its own.
     """
 
     delimiter: str
@@ -42,9 +58,12 @@ class Layout:
     time_column: int | None = None
     time_kind: str = ""
     time_unit: float = 1.0
+    time_without_unit: str = ""
     rate: float = 0.0
     frequency: float = 0.0
+    length: float = 0.0
     trigger: str = ""
+    date: str = ""
     notes: list[str] = field(default_factory=list)
 
 
@@ -72,8 +91,10 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     else:
         metadata = metadata_of(head + [row for row in left if any(row)], decimal)
     names, units = _headers(head, columns, decimal)
-    take_metadata(layout, metadata, names, units)
+    take_metadata(layout, metadata, names)
+    take_units(head + left, units)
     data = [split(line, delimiter) for line in lines[layout.first_row : layout.first_row + 200]]
+    layout.date = next((text for text in data[0] if kind_of(text, decimal) == "d"), "")
     _find_time(layout, columns, names, units, data, options)
     _note(layout)
     return layout
@@ -88,12 +109,12 @@ def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int
             continue
         rows = [[kind_of(text, decimal) for text in split(line, delimiter)[: _MAX_COLUMNS + 1]] for line in sample]
         filled = sum(kind != "" for row in rows for kind in row)
-        good = sum(kind in ("n", "t") for row in rows for kind in row)
+        good = sum(kind in _GOOD for row in rows for kind in row)
         width = max((len(row) for row in rows), default=0)
         columns = [
             column
             for column in range(width)
-            if sum(column < len(row) and row[column] in ("n", "t") for row in rows) >= 0.8 * len(rows)
+            if sum(column < len(row) and row[column] in _GOOD for row in rows) >= 0.8 * len(rows)
         ]
         score = (round(good / max(filled, 1), 2), len(columns))
         if columns and score > best:
@@ -114,7 +135,7 @@ def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
     run = 0
     for n, line in enumerate(lines):
         fields = split(line, layout.delimiter)
-        fits = all(c < len(fields) and kind_of(fields[c], layout.decimal) in ("n", "t") for c in columns)
+        fits = all(c < len(fields) and kind_of(fields[c], layout.decimal) in _GOOD for c in columns)
         run = run + 1 if fits else 0
         if run == 3 or (run and n == len(lines) - 1):
             return n - run + 1
@@ -124,7 +145,7 @@ def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
 def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[list[str], list[str]]:
     """Names and units of the columns, from the last lines before the data."""
     rows = [[row[c].lstrip("#% ") if c < len(row) else "" for c in columns] for row in head[-40:]]
-    texts = [row for row in rows if any(kind_of(text, decimal) == "x" for text in row) and all(row[-1:])]
+    texts = [row for row in rows if _is_header(row, decimal) and all(row[-1:])]
     units = [""] * len(columns)
     if texts and all(_is_unit(text) for text in texts[-1] if text):
         units = texts.pop()
@@ -134,6 +155,13 @@ def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[l
     names = [name or f"column {c + 1}" for (name, _), c in zip(split_names, columns, strict=True)]
     names = [f"CH{name}" if name.isdigit() else name for name in names]
     return names, [unit or given for (_, unit), given in zip(split_names, units, strict=True)]
+
+
+def _is_header(row: list[str], decimal: str) -> bool:
+    """Whether a line may hold names: some text, no settings of an instrument, and no numbers but those of channels."""
+    kinds = [kind_of(text, decimal) for text in row]
+    numbers = [text for text, kind in zip(row, kinds, strict=True) if kind not in ("x", "")]
+    return "x" in kinds and not is_key(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
 
 
 def _is_unit(text: str) -> bool:
@@ -147,8 +175,12 @@ def _find_time(
     """Decide which column is the time, and take the others as channels."""
     at = _given_time(options.time_column, columns, names)
     kinds = [kind_of(data[0][c], layout.decimal) if c < len(data[0]) else "x" for c in columns]
+    for i, name in enumerate(names):
+        match = _TIME_WITH_UNIT.fullmatch(name)
+        if match is not None and match[2].casefold() in TIME_UNITS and not units[i]:
+            names[i], units[i] = match[1], match[2]
     if at is None:
-        at = next((i for i, kind in enumerate(kinds) if kind == "t"), None)
+        at = next((i for i, kind in enumerate(kinds) if kind in ("t", "u")), None)
     if at is None:
         at = next((i for i, name in enumerate(names) if _TIME_NAME.fullmatch(name)), None)
     cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
@@ -160,15 +192,15 @@ def _find_time(
         at = 0
     if at is not None and len(columns) > 1:
         layout.time_column = columns[at]
-        layout.time_kind = "stamp" if kinds[at] == "t" else "number"
+        layout.time_kind = {"t": "stamp", "u": "quantity"}.get(kinds[at], "number")
         counts = even and at == 0 and bool((steps == 1).all())
         given = units[at].strip("[]() ").casefold()
         if layout.time_kind == "number" and counts and (given not in TIME_UNITS or layout.rate):
             layout.time_kind = "index"
-        layout.time_unit = TIME_UNITS.get(given, 1.0)
+        layout.time_unit = TIME_UNITS.get(given) or TIME_UNITS.get(names[at].casefold(), 1.0)
         if layout.time_kind == "number" and given not in TIME_UNITS and names[at].casefold() not in TIME_UNITS:
-            layout.notes.append(f"The unit of {clean(names[at])!r} is not given: seconds are assumed.")
-    rest = [i for i, c in enumerate(columns) if c != layout.time_column and kinds[i] != "t"]
+            layout.time_without_unit = clean(names[at])
+    rest = [i for i, c in enumerate(columns) if c != layout.time_column and kinds[i] not in ("t", "u")]
     layout.columns = [columns[i] for i in rest]
     layout.names = [names[i] for i in rest]
     layout.units = [units[i].strip("[]() ") for i in rest]
@@ -189,7 +221,8 @@ def _note(layout: Layout) -> None:
     separator = {"\t": "tab", " ": "space"}.get(layout.delimiter, layout.delimiter)
     time = "no time column"
     if layout.time_column is not None:
-        kind = {"stamp": "dates", "index": "sample numbers"}.get(layout.time_kind, f"units of {layout.time_unit:g} s")
+        words = {"stamp": "dates", "index": "sample numbers", "quantity": "each with its unit"}
+        kind = words.get(layout.time_kind, f"units of {layout.time_unit:g} s")
         time = f"time in column {layout.time_column + 1} ({kind})"
     layout.notes.insert(
         0,

@@ -5,46 +5,106 @@ units and the time column are found out, and the notes of the recording say what
 :func:`pqswarm.recordings.read` override it.
 """
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-
-import numpy as np
 
 from pqswarm._files import write_atomically
 from pqswarm._typing import FloatArray
-from pqswarm.recordings.files import read_bytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.files import FileBytes
+from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
+from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
-from pqswarm.recordings.stamps import find_rate
+from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
+from pqswarm.recordings.stamps import find_rate_of
+from pqswarm.recordings.table.header import quantity
 from pqswarm.recordings.table.layout import Layout, find_layout
-from pqswarm.recordings.text import decode, numbers, shift, split, stamp
+from pqswarm.recordings.table.times import Clock, TimeColumn
+from pqswarm.recordings.text import decode, shift, stamp
 
 __all__ = ["TABLE", "write_csv"]
 
+_WHOLE = 1_000_000  # bytes; of larger files the beginning, the middle and the end are looked at
+_LEAST_RATE, _MOST_RATE = 400.0, 1e8  # of waveforms [Hz]
+_BOM = b"\xef\xbb\xbf"
 
-def read_table(path: Path, options: Options) -> list[RawRecording]:
-    """Read a table of text, which holds one recording."""
-    content = read_bytes(path, 4 * options.max_bytes)
-    if b"\0" in content[:10_000] and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RecordingError("is not a table of text.")
-    text, encoding = decode(content, options.encoding)
-    lines = [line for line in text.replace("\r", "\n").replace("\0", "").split("\n") if line.strip(" \t\x1a")]
+
+def open_table(path: Path, options: Options) -> list[RawSource]:
+    """Open a table of text, which holds one recording."""
+    content = FileBytes.of(path, 4 * options.max_bytes if options.whole else None)
+    stored, lines, n_head, encoding = _look(content, options)
     if len(lines) < 2:
         raise RecordingError("is not a recording: it has fewer than two lines.")
     layout = find_layout(lines, options)
-    rows = lines[layout.first_row :]
-    options.check_samples(len(rows) * (len(layout.columns) + 1))
+    if layout.first_row >= n_head:
+        raise RecordingError("is not a recording: its header is longer than half a megabyte.")
     notes = ([] if encoding == "utf-8" else [f"The text was read as {encoding}."]) + layout.notes
-    table = _table(rows, layout)
-    n_bad = int(np.isnan(table).any(axis=1).sum())
-    if n_bad:
-        notes.append(f"{n_bad} rows lack a number in some channel.")
+    rows = TextRows(stored, layout.delimiter, layout.decimal, "utf-8" if encoding == "utf-16" else encoding)
     rate, kept, start = _time(rows, layout, options, notes)
-    channels = [
-        RawChannel(name, unit, "", table[kept, i])
-        for i, (name, unit) in enumerate(zip(layout.names, layout.units, strict=True))
+    offset = layout.first_row + kept.start
+
+    def fetch(first: int, stop: int, channels: Sequence[int]) -> Sequence[FloatArray]:
+        table = rows.table(offset + first, offset + stop, [layout.columns[i] for i in channels])
+        return list(table.T)
+
+    channels = [RawHeader(name, unit, "") for name, unit in zip(layout.names, layout.units, strict=True)]
+    return [
+        RawSource(
+            channels,
+            rate,
+            kept.stop - kept.start,
+            fetch,
+            layout.frequency,
+            start,
+            path.name,
+            "CSV",
+            notes,
+            missing="{} samples are missing or are not numbers.",
+        )
     ]
-    return [RawRecording(channels, rate, layout.frequency, start, path.name, "CSV", notes)]
+
+
+def _look(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
+    """The text in an encoding that keeps ASCII, lines of it, how many are of its beginning, and the encoding."""
+    head = content.read(0, 10_000)
+    wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if b"\0" in head and not wide and options.encoding is None:
+        raise RecordingError("is not a table of text.")
+    if wide or (options.encoding is not None and not _keeps_ascii(options.encoding)):
+        options.check_samples(content.size // 8)
+        text, encoding = decode(content.read(0, content.size), options.encoding)
+        lines = _lines(text)
+        return MemoryBytes(text.encode("utf-8", errors="replace")), lines, len(lines), encoding
+    stored = content.after(len(_BOM)) if head.startswith(_BOM) else content
+    size = stored.size
+    if size <= _WHOLE:
+        parts = [stored.read(0, size)]
+    else:
+        half, quarter = _WHOLE // 2, _WHOLE // 4
+        parts = [stored.read(0, half), stored.read(size // 2, size // 2 + quarter), stored.read(size - quarter, size)]
+        parts = [_whole_lines(part, i > 0, i < 2) for i, part in enumerate(parts)]
+    text, encoding = decode(b"\n".join(parts), options.encoding)
+    n_head = len(_lines(parts[0].decode("latin-1")))
+    return stored, _lines(text), n_head, encoding
+
+
+def _keeps_ascii(encoding: str) -> bool:
+    try:
+        return "0,\n".encode(encoding) == b"0,\n"
+    except LookupError:
+        raise RecordingError(f"cannot be read: there is no encoding {encoding!r}.") from None
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.replace("\r", "\n").replace("\0", "").split("\n")
+    return [line for line in lines if line.strip(" \t\x1a")]
+
+
+def _whole_lines(part: bytes, cut_first: bool, cut_last: bool) -> bytes:
+    """A part of a text without the lines that are cut by its edges."""
+    lines = part.replace(b"\r", b"\n").split(b"\n")
+    return b"\n".join(lines[int(cut_first) : len(lines) - int(cut_last)])
 
 
 def write_csv(recording: Recording, path: str | Path) -> Path:
@@ -69,6 +129,7 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> from pqswarm.recordings import Channel
     >>> recording = Recording((Channel("Ua", "V", "A", np.array([0.0, 1.5])),), 1000.0, 50.0)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -93,74 +154,74 @@ def _quote(text: str) -> str:
     return f'"{text}"' if set(text) & set(",;\t") else text
 
 
-def _table(rows: list[str], layout: Layout) -> FloatArray:
-    """The channels' values, one row for each line."""
-    if layout.decimal == layout.delimiter or any('"' in row for row in rows[:50]):
-        rows = ["\t".join(split(row, layout.delimiter)) for row in rows]
-        return numbers(rows, "\t", layout.columns, layout.decimal)
-    delimiter = None if layout.delimiter == " " else layout.delimiter
-    if any(delimiter + delimiter in row.replace(" ", "") for row in rows[:50]) if delimiter else False:
-        rows = ["\t".join(field if field.strip() else "nan" for field in row.split(delimiter)) for row in rows]
-        delimiter = "\t"
-    return numbers(rows, delimiter, layout.columns, layout.decimal)
-
-
-def _time(rows: list[str], layout: Layout, options: Options, notes: list[str]) -> tuple[float, slice, datetime | None]:
-    """Rate [Hz], rows to keep, and time of the first of them."""
-    everything = slice(0, len(rows))
-    trigger = stamp(layout.trigger) if layout.trigger else None
+def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) -> tuple[float, slice, datetime | None]:
+    """Rate [Hz], rows of data to keep, and time of the first of them; the rows are found on the way."""
     if layout.time_column is None or layout.time_kind == "index":
         if layout.rate:
             notes.append(f"The sampling rate of {layout.rate:g} Hz is from the header.")
         elif options.sampling_rate is None:
             why = "counts samples" if layout.time_kind == "index" else "is missing"
             raise RecordingError(f"does not say its sampling rate: a time column {why}; give it as sampling_rate.")
-        return layout.rate, everything, None
-    start: datetime | None = None
-    if layout.time_kind == "stamp":
-        times, start = _stamps(rows, layout)
-    else:
-        only = Layout(layout.delimiter, layout.decimal, columns=[layout.time_column])
-        times = _table(rows, only)[:, 0] * layout.time_unit
-        start = shift(trigger, float(times[0]))
-    finite = np.isfinite(times)
-    if finite.sum() < 2:
+        for _ in rows.index():
+            pass
+        return layout.rate, slice(0, rows.n_rows - layout.first_row), stamp(layout.trigger)
+    clock = Clock(layout.date) if layout.time_kind == "stamp" else None
+    value: Callable[[str], float] | None = clock.seconds if clock else None
+    if layout.time_kind == "quantity":
+        value = partial(quantity, decimal=layout.decimal)
+    column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
+    found: list[str] = []
+    rate, kept, seconds = find_rate_of(column.pieces(), found)
+    if column.n_times < 2:
         raise RecordingError("does not say its sampling rate: its time column holds no times.")
-    if not finite.all():
-        # Rows without a time are kept: they are samples, and their place tells their time.
-        index = np.flatnonzero(finite)
-        times = np.interp(np.arange(times.size), index, times[index])
-        notes.append(f"{int((~finite).sum())} rows have no time: it was interpolated.")
+    if column.n_missing:
+        notes.append(f"{column.n_missing} rows have no time: it was interpolated.")
+    n_rows = rows.n_rows - layout.first_row
+    per_second = _guess_unit(rows, layout, rate, notes) if layout.time_without_unit else 1.0
+    rate, seconds = rate * per_second, seconds / per_second
+    start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
-        return find_rate(times, [])[0], everything, start
-    rate, kept = find_rate(times, notes)
+        return rate, slice(0, n_rows), start
+    if found and _agrees(layout, n_rows, rate, (column.last - column.first) / per_second):
+        if kept != slice(0, n_rows):
+            notes.append("Some time stamps are wrong: the rate and the length that the header tells are used.")
+        return layout.rate, slice(0, n_rows), start
+    notes += found
     if layout.rate and rate and abs(layout.rate / rate - 1) < 0.01:
         rate = layout.rate  # the header is more exact than rounded time stamps
     elif not rate:
         rate = layout.rate
-    if start is not None and kept.start:
-        start = shift(start, float(times[kept.start] - times[0]))
-    return rate, kept, start
+    return rate, kept, shift(start, seconds) if kept.start else start
 
 
-def _stamps(rows: list[str], layout: Layout) -> tuple[FloatArray, datetime | None]:
-    """Times from the first row [s], and its date if it has one."""
-    column = layout.time_column or 0
-    moments: list[datetime | None] = []
-    dated = True
-    for row in rows:
-        fields = split(row, layout.delimiter)
-        text = fields[column] if column < len(fields) else ""
-        found = stamp(text)
-        if found is None:
-            dated = False
-            found = stamp("2000-01-01", text) if ":" in text else None
-        moments.append(found)
-    first = next((one for one in moments if one is not None), None)
-    if first is None:
-        return np.full(len(rows), np.nan), None
-    times = np.array([np.nan if one is None else (one - first).total_seconds() for one in moments])
-    return times, first if dated else None
+def _agrees(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
+    """Whether the header's rate is that of the stamps, but for some that are rounded or wrong."""
+    if not layout.rate:
+        return False
+    told = (n_rows - 1) / layout.rate
+    return abs(span - told) < max(0.001 * told, 2 / layout.rate) or (
+        layout.length == n_rows and abs(rate / layout.rate - 1) < 0.01
+    )
 
 
-TABLE = Reader("csv", (".csv", ".txt"), read_table)
+def _guess_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -> float:
+    """How many units of times without a unit a second has: such that the samples are a supply voltage, else one."""
+    n_rows = rows.n_rows - layout.first_row
+
+    def fetch(first: int, stop: int) -> list[FloatArray]:
+        columns = layout.columns[:MOST_CHANNELS]
+        return list(rows.table(layout.first_row + first, layout.first_row + stop, columns).T)
+
+    for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
+        possible = rate < _LEAST_RATE <= rate * per_second <= _MOST_RATE
+        if possible and estimate_nominal_of(fetch, n_rows, rate * per_second):
+            notes.append(
+                f"The unit of {layout.time_without_unit!r} is not given: {words}, with which the samples have the "
+                "frequency of a grid."
+            )
+            return per_second
+    notes.append(f"The unit of {layout.time_without_unit!r} is not given: seconds are assumed.")
+    return 1.0
+
+
+TABLE = Reader("csv", (".csv", ".txt"), open=open_table)

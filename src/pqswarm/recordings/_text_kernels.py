@@ -1,0 +1,126 @@
+"""Lines and numbers of plain text, from bytes; what is not plain is left to Python."""
+
+import numpy as np
+from numba import njit
+
+_POWERS = np.array([float(f"1e{n}") for n in range(23)])  # exact
+_EXACT = np.uint64(2**53)
+
+PLAIN, PRECISE, ODD = 0, 1, 2
+"""A row that was parsed; one with a number of many digits, which needs correct rounding; one for Python."""
+
+
+@njit(cache=True, nogil=True)
+def find_rows(chunk, delimiter, least, begins, ends):
+    """Fill in begin and end of each line with something in it; return how many, and how many had few delimiters."""
+    n = short = at = 0
+    size = chunk.size
+    while at < size:
+        begin = at
+        while at < size and (chunk[at] == 32 or chunk[at] == 9 or chunk[at] == 0 or chunk[at] == 26):
+            at += 1
+        solid = at < size and chunk[at] != 10 and chunk[at] != 13
+        if least:
+            count = 0
+            for i in range(begin, at):
+                count += chunk[i] == delimiter
+            while at < size and chunk[at] != 10 and chunk[at] != 13:
+                count += chunk[at] == delimiter
+                at += 1
+        else:
+            count = least
+            while at < size and chunk[at] != 10 and chunk[at] != 13:
+                at += 1
+        if solid and count >= least:
+            begins[n] = begin
+            ends[n] = at
+            n += 1
+        elif solid:
+            short += 1
+        at += 1
+    return n, short
+
+
+@njit(cache=True, nogil=True)
+def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
+    """Parse the fields of `columns` (ascending) of each row; those that are missing or empty stay as they are.
+
+    A number is a mantissa below 2**53 times or over a power of ten up to 22: one rounding, as strtod has.
+    """
+    spaced = delimiter == 32
+    for row in range(begins.size):
+        at, end = begins[row], ends[row]
+        field = 0
+        state[row] = PLAIN
+        if spaced:
+            while at < end and (chunk[at] == 32 or chunk[at] == 9):
+                at += 1
+        for j in range(columns.size):
+            # on to the field
+            while field < columns[j] and at < end:
+                c = chunk[at]
+                if c == 34 or c == 0 or c >= 128 or (spaced and c < 32 and c != 9):
+                    state[row] = ODD
+                    break
+                at += 1
+                if c == delimiter or (spaced and c == 9):
+                    field += 1
+                    if spaced:
+                        while at < end and (chunk[at] == 32 or chunk[at] == 9):
+                            at += 1
+            if state[row] == ODD or at >= end:
+                break
+            begin = at
+            while at < end and (chunk[at] == 32 or chunk[at] == 9) and chunk[at] != delimiter and not spaced:
+                at += 1
+            if at >= end or chunk[at] == delimiter:
+                continue  # an empty field
+            negative = chunk[at] == 45
+            if negative or chunk[at] == 43:
+                at += 1
+            mantissa = np.uint64(0)
+            digits = significant = scale = 0
+            after = False
+            while at < end:
+                c = chunk[at]
+                if 48 <= c <= 57:
+                    digits += 1
+                    if significant or c != 48:
+                        significant += 1
+                    if significant <= 18:
+                        mantissa = mantissa * np.uint64(10) + np.uint64(c - 48)
+                        if after:
+                            scale -= 1
+                    elif not after:
+                        scale += 1
+                elif c == decimal and not after:
+                    after = True
+                else:
+                    break
+                at += 1
+            if digits and at < end and (chunk[at] == 69 or chunk[at] == 101):
+                at += 1
+                down = at < end and chunk[at] == 45
+                if at < end and (down or chunk[at] == 43):
+                    at += 1
+                power = length = 0
+                while at < end and 48 <= chunk[at] <= 57:
+                    if length < 4:
+                        power = 10 * power + (chunk[at] - 48)
+                    length += 1
+                    at += 1
+                if length == 0 or length > 3:
+                    digits = 0
+                scale += -power if down else power
+            while at < end and (chunk[at] == 32 or chunk[at] == 9) and chunk[at] != delimiter and not spaced:
+                at += 1
+            closed = at >= end or chunk[at] == delimiter or (spaced and chunk[at] == 9)
+            if digits == 0 or not closed or at - begin >= 100:
+                state[row] = ODD
+                break
+            if significant > 18 or mantissa > _EXACT or scale > 22 or scale < -22:
+                state[row] = PRECISE
+                continue
+            value = float(mantissa)
+            value = value / _POWERS[-scale] if scale < 0 else value * _POWERS[scale]
+            table[row, j] = -value if negative else value
