@@ -7,6 +7,7 @@ from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, us
 from pqswarm.identify.files import load_model
 from pqswarm.identify.judge import identify
 from pqswarm.identify.model import Model, Prediction, Subset, default_model
+from pqswarm.identify.sample import write_samples
 from pqswarm.identify.training import TRAINING_SNR, train
 from pqswarm.identify.validation import Check, check_model
 from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
@@ -35,4 +36,5 @@ __all__ = [
     "load_site",
     "train",
     "usable_features",
+    "write_samples",
 ]

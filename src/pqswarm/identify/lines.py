@@ -49,7 +49,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     what = str(row["category"] or row["kind"])
     if row["sag_type"]:
         what += f" (type {row['sag_type']})"
-    where = str(row["phases"] or row["channels"]) + (f" of {row['system']}" if row["system"] else "")
+    where = " ".join(sorted(str(row["phases"]).split())) or str(row["channels"])
+    where += f" of {row['system']}" if row["system"] else ""
     label = f"{in_words(row['class'])} {100 * row['probability']:.0f} %" if row["class"] else ""
     nothing = row["kind"] == "none"
     return (
