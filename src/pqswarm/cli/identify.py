@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._files import write_atomically
-from pqswarm._options import warn_renamed
 from pqswarm.cli.judging import (
     Channels,
     Frequency,
@@ -115,6 +114,8 @@ def identify(
 
 def _read_summary(summary: Path, csv: Path | None, html: Path | None) -> tuple[Path | None, Path | None]:
     """What ``--summary`` meant in earlier versions."""
+    from pqswarm._options import warn_renamed
+
     warn_renamed("--summary", "--csv or --html")
     if summary.suffix.lower() == ".csv":
         return csv or summary, html

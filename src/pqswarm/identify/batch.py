@@ -159,9 +159,9 @@ def identify_file(
     after : callable, optional
         Is given each recording and its verdict, to draw them, say.
 
-    Yields
-    ------
-    Verdict or Failure
+    Returns
+    -------
+    iterator of Verdict or Failure
         One for each recording; a failure if anything goes wrong, whatever it is, but for an interruption by the user.
 
     Examples
