@@ -2,12 +2,14 @@
 
 import csv
 import json
+import re
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from pqswarm.cli.identify import identify
+from pqswarm.cli.options import Stopped
 from pqswarm.cli.train import train
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
@@ -47,48 +49,97 @@ def folder(tmp_path_factory):
 
 def test_one_file(folder):
     output = run("identify", folder / "fault.cfg").output
-    assert "instantaneous sag on phase A" in output
-    assert "UA (phase A): sag" in output
-    assert "UB (phase B): no disturbance" in output
-    assert "agree" in output
+    first, line, *rest = output.splitlines()
+    assert first.endswith(str(folder / "fault.cfg"))
+    assert re.match(r"  \S.* instantaneous sag .*\bA\b.* 0\.6\d pu .* cycles\).* sag \d+ %  agree", line)
+    assert rest[0].startswith("  1 pu: ")
 
 
 def test_batch_with_a_bad_file(folder, tmp_path):
     bad = tmp_path / "bad.csv"
     bad.write_text("nothing to read here\n")
-    summary = tmp_path / "summary.csv"
-    result = run("identify", folder, bad, tmp_path / "none.cfg", "--summary", summary, code=1)
+    rows, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    result = run("identify", folder, bad, tmp_path / "none.cfg", "--csv", rows, "--html", page, code=1)
     complaints = [line for line in result.stderr.splitlines() if line.startswith("pqswarm:")]
-    assert len(complaints) == 2
+    assert len(complaints) == 3
     assert "bad.csv" in complaints[0]
     assert "none.cfg" in complaints[1]
-    rows = list(csv.DictReader(summary.read_text(encoding="utf-8").splitlines()))
-    assert [row["channel"] for row in rows] == ["UA", "UB", "UC", "UA"]
-    assert rows[0]["class"] == "sag"
-    assert rows[3]["class"] == "harmonics"
-    assert "exists" in refused("identify", folder, "--summary", summary)
-    page = tmp_path / "summary.html"
-    run("identify", folder, bad, "--summary", page, code=1)
-    assert "Not read" in page.read_text(encoding="utf-8")
+    assert complaints[2] == "pqswarm: 2 failures in 4 files, see above."
+    table = list(csv.DictReader(rows.read_text(encoding="utf-8").splitlines()))
+    assert [row["class"] for row in table] == ["sag", "harmonics"]
+    assert [row["path"] for row in table] == [str(folder / "fault.cfg"), str(folder / "steady.csv")]
+    assert "bad.csv" in page.read_text(encoding="utf-8")
+    assert "exists" in refused("identify", folder, "--csv", rows)
+
+
+def test_summary_is_an_old_name(folder, tmp_path):
+    summary = tmp_path / "summary.csv"
+    with pytest.warns(DeprecationWarning, match="--summary"):
+        run("identify", folder / "fault.cfg", "--summary", summary)
+    assert summary.read_text().startswith("source,path,station")
+    with pytest.warns(DeprecationWarning, match="--summary"):
+        assert "summary" in refused("identify", folder, "--summary", tmp_path / "summary.pdf")
 
 
 def test_json_and_figures(folder, tmp_path):
-    result = run("identify", folder, "--json", "--plot", tmp_path / "figures")
-    content = json.loads(result.stdout)
+    (tmp_path / "bad.csv").write_text("nothing to read here\n")
+    result = run("identify", folder, tmp_path, "--json", "--plot", tmp_path / "figures", code=1)
+    content = json.loads(result.stdout, parse_constant=pytest.fail)
     assert [len(one["channels"]) for one in content["recordings"]] == [3, 1]
-    assert content["failures"] == []
+    assert [one["path"] for one in content["failures"]] == [str(tmp_path / "bad.csv")]
     assert len(list((tmp_path / "figures").glob("*.png"))) == 2
 
 
 def test_options(folder, tmp_path):
     output = run("identify", folder / "fault.cfg", "--channel", "A", "--reference", "pre-event").output
     assert "UB" not in output.split("1 pu")[0]
-    assert "1 pu: UA 230 V (given)" in run("identify", folder / "fault.cfg", "-c", "UA", "--reference", 230).output
+    assert "1 pu: 230 V (given)" in run("identify", folder / "fault.cfg", "-c", "UA", "--reference", 230).output
     assert run("identify", folder / "fault.cfg", "--channel", "Q", code=1).stderr.startswith("pqswarm: ")
-    assert "summary" in refused("identify", folder, "--summary", tmp_path / "summary.pdf")
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "has no recordings" in run("identify", empty, code=1).stderr
+
+
+def test_messages_name_options(folder, tmp_path):
+    assert "--nominal: must be a voltage" in refused("identify", folder, "--nominal", "20 kA")
+    assert "did you mean 'nominal'" in refused("identify", folder, "--reference", "nominl")
+    assert "--rate must be" in refused("identify", folder, "--rate", -1)
+    assert "--max-mb must be" in refused("identify", folder, "--max-mb", 0)
+    assert "--steady must end" in refused("identify", folder, "--steady", tmp_path / "x.pdf")
+    bare = tmp_path / "bare.csv"
+    bare.write_text("Ua,Ub\n" + "1,2\n" * 50)
+    assert "--rate" in run("identify", bare, code=1).stderr
+    current = tmp_path / "current.csv"
+    current.write_text("time [ms],Ia [A]\n" + "".join(f"{k},{k % 7}\n" for k in range(50)))
+    assert "name one in --channel" in run("identify", current, code=1).stderr
+
+
+def test_a_site_file(folder, tmp_path):
+    site = tmp_path / "site.toml"
+    site.write_text('station = "Nord"\nreference = "nominal"\nnominal_voltage = { phase_to_neutral = "0.24 kV" }\n')
+    output = run("identify", folder / "fault.cfg", "--site", site).output
+    assert output.startswith("Nord, ")
+    assert "1 pu: 240 V" in output
+    assert "1 pu: 250 V" in run("identify", folder / "fault.cfg", "--site", site, "--nominal", "250 V").output
+    site.write_text("statio = 3")
+    assert "did you mean 'station'" in refused("identify", folder, "--site", site)
+
+
+def test_interrupt_says_what_was_done_and_writes_it(folder, tmp_path, monkeypatch):
+    from pqswarm.identify import batch
+
+    def judge(path, **_):
+        if path.suffix == ".csv":
+            raise KeyboardInterrupt
+        return found
+
+    found = [*batch.identify_file(folder / "fault.cfg")]
+    monkeypatch.setattr("pqswarm.identify.identify_file", judge)
+    result = CliRunner().invoke(app, ["identify", str(folder), "--csv", str(tmp_path / "rows.csv"), "--json"])
+    assert isinstance(result.exception, Stopped)
+    assert "stopped after 1 of 2 files: 1 event, 0 failures" in str(result.exception)
+    assert len((tmp_path / "rows.csv").read_text().splitlines()) == 2
+    assert len(json.loads(result.stdout)["recordings"]) == 1
 
 
 def test_train_then_identify(folder, tmp_path):
@@ -97,7 +148,7 @@ def test_train_then_identify(folder, tmp_path):
     model = tmp_path / "model.npz"
     small = ("--events-per-class", 12, "--jobs", 1)
     assert "wrote" in run("train", "--out", model, "--subset", names, *small).output
-    assert "UA (phase A): " in run("identify", folder / "fault.cfg", "--model", model).output
+    assert " sag " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)
     run("train", "--out", model, "--overwrite", "--search", "--evaluations", 30, "--classifier", "k-nn", *small)
     names.write_text("rms.lowest\n")

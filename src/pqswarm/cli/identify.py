@@ -1,144 +1,246 @@
 """``pqswarm identify``: say what happened in recordings."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pqswarm._files import write_atomically
+from pqswarm.cli.judging import (
+    Channels,
+    Frequency,
+    MaxMegabytes,
+    ModelFile,
+    Nominal,
+    Rate,
+    ReferenceChoice,
+    SiteFile,
+    count,
+    name_options,
+    read_judging,
+)
 from pqswarm.cli.options import Stopped, check_writable
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from pqswarm.identify import Verdict
-    from pqswarm.recordings import Recording
+    from pqswarm.identify import Failure, Verdict
+    from pqswarm.recordings import RecordingSource
 
 __all__ = ["identify"]
 
-_SUMMARIES = (".csv", ".html")
-
 
 def identify(
-    files: Annotated[list[Path], typer.Argument(help="Recordings (COMTRADE, PQDIF, CSV, npz), or folders of them.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Folder to draw a figure of each recording into.")] = None,
-    channel: Annotated[
-        list[str] | None, typer.Option("--channel", "-c", help="Name or phase of a channel to look at; repeatable.")
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, CSV, npz), or folders of them."),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")] = False,
+    csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a row per event as CSV.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with all events, to forward.")] = None,
+    steady: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write steady quantities per 10/12 cycles and 10 minutes (.csv or .npz)."),
     ] = None,
-    model: Annotated[
-        Path | None, typer.Option(help="A model of `pqswarm train`.", show_default="the bundled one")
-    ] = None,
-    reference: Annotated[
-        str, typer.Option(help="What 1 pu is: auto, nominal, pre-event, or a voltage in volts (RMS).")
-    ] = "auto",
-    nominal: Annotated[float | None, typer.Option(help="Nominal voltage as measured, in volts (RMS).")] = None,
-    rate: Annotated[float | None, typer.Option(help="Sampling rate in Hz, instead of what the file says.")] = None,
-    frequency: Annotated[float | None, typer.Option(help="Nominal frequency in Hz, likewise.")] = None,
-    summary: Annotated[Path | None, typer.Option(help="Write a row per channel to a .csv or .html file.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the summary if it exists.")] = False,
+    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Draw a figure of each recording into it.")] = None,
+    site: SiteFile = None,
+    nominal: Nominal = None,
+    reference: ReferenceChoice = None,
+    channel: Channels = None,
+    model: ModelFile = None,
+    rate: Rate = None,
+    frequency: Frequency = None,
+    max_mb: MaxMegabytes = None,
+    summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Old name of --csv and --html.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", metavar="", help="Replace files that exist.")] = False,
 ) -> None:
-    """Say what happened in recordings: by the rules of IEEE 1159, and by a trained model.
+    """Say what happened in recordings, a line per event: by the rules of IEEE 1159, and by a trained model.
 
     One bad file does not stop the others; the exit code is 1 if any failed.
 
-    Example: pqswarm identify fault.cfg --plot figures
+    Example: pqswarm identify fault.cfg --html fault.html
     """
-    from pqswarm.identify import default_model, load_model
+    from pqswarm.identify import find_recordings, identify_file
 
     if summary is not None:
-        if summary.suffix.lower() not in _SUMMARIES:
-            raise PqswarmError(f"--summary must end in {' or '.join(_SUMMARIES)}, not {summary.name!r}.")
-        check_writable(summary, overwrite)
-    judging = {
-        "model": default_model() if model is None else load_model(model),
-        "channels": channel or None,
-        "reference": _read_reference(reference),
-        "nominal_voltage": nominal,
-    }
-    paths, failures = _find(files)
-    verdicts: list[Verdict] = []
+        csv, html = _read_summary(summary, csv, html)
+    for path in filter(None, (csv, html, steady)):
+        check_writable(path, overwrite)
+    if steady is not None and steady.suffix.lower() not in (".csv", ".npz"):
+        raise PqswarmError(f"--steady must end in .csv or .npz, not {steady.name!r}.")
+    judging = read_judging(
+        site=site,
+        model=model,
+        channel=channel,
+        reference=reference,
+        nominal=nominal,
+        rate=rate,
+        frequency=frequency,
+        max_mb=max_mb,
+    )
+    paths, missing = find_recordings(files)
+    done = _Done(as_json, keep=html is not None)
+    artist = _Artist(plot, steady, overwrite, as_json)
+    finished, stopped = 0, False
+    done.begin()
     try:
-        for number, path in enumerate(paths, 1):
+        for failure in missing:
+            done.fail(failure)
+        for path in paths:
             if len(paths) > 1:
-                typer.echo(f"[{number}/{len(paths)}] {path}", err=True)
-            for found in _judge(path, {"sampling_rate": rate, "nominal_frequency": frequency}, judging):
-                if isinstance(found, str):
-                    failures.append(found)
-                    typer.echo(f"pqswarm: {found}", err=True)
-                    continue
-                recording, verdict = found
-                verdicts.append(verdict)
-                if not as_json:
-                    typer.echo(verdict.text() + "\n")
-                if plot is not None:
-                    _draw(recording, verdict, plot, len(verdicts), as_json)
+                typer.echo(f"[{finished + 1}/{len(paths)}] {path}", err=True)
+            for found in identify_file(path, **judging, after=artist.after if plot or steady else None):
+                done.add(found)
+            finished += 1
     except KeyboardInterrupt:
-        raise Stopped(f"stopped after {len(verdicts)} recordings.") from None
-    if as_json:
-        import json
-
-        content = {"recordings": [verdict.as_dict() for verdict in verdicts], "failures": failures}
-        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
-    if summary is not None:
-        from pqswarm.identify.summary import csv_text, html_text
-
-        as_page = summary.suffix.lower() == ".html"
-        write_atomically(summary, html_text(verdicts, failures) if as_page else csv_text(verdicts))
-        typer.echo(f"wrote {summary}", err=as_json)
-    if failures:
+        stopped = True
+    done.end()
+    written = list(done.write(csv, html))
+    for path in written:
+        typer.echo(f"wrote {path}", err=as_json)
+    if stopped:
+        raise Stopped(
+            f"stopped after {finished} of {count(len(paths), 'file')}: {count(done.n_events, 'event')}, "
+            f"{count(len(done.failures), 'failure')}"
+            + (f"; {', '.join(map(str, written))} holds them." if written else ".")
+        )
+    if done.failures:
+        if len(paths) > 1:
+            typer.echo(f"pqswarm: {count(len(done.failures), 'failure')} in {len(paths)} files, see above.", err=True)
         raise typer.Exit(1)
 
 
-def _judge(path: Path, reading: dict[str, Any], judging: dict[str, Any]) -> "Iterator[tuple[Recording, Verdict] | str]":
-    """Yield recording and verdict, or why there is none, for each recording of a file."""
-    from pqswarm.identify import identify as judge
-    from pqswarm.recordings import read_all
+def _read_summary(summary: Path, csv: Path | None, html: Path | None) -> tuple[Path | None, Path | None]:
+    """What ``--summary`` meant in earlier versions."""
+    from pqswarm._options import warn_renamed
 
-    try:
-        recordings = read_all(path, **reading)
-    except PqswarmError as error:
-        yield " ".join(str(error).split())
-        return
-    for recording in recordings:
-        try:
-            yield recording, judge(recording, **judging)
-        except PqswarmError as error:
-            reason, source = " ".join(str(error).split()), recording.source or str(path)
-            yield reason if source in reason else f"{source}: {reason}"
+    warn_renamed("--summary", "--csv or --html")
+    if summary.suffix.lower() == ".csv":
+        return csv or summary, html
+    if summary.suffix.lower() == ".html":
+        return csv, html or summary
+    raise PqswarmError(f"--summary must end in .csv or .html, not {summary.name!r}.")
 
 
-def _read_reference(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+@dataclass
+class _Done:
+    """What was found so far: printed at once, and as much of it kept as will be written."""
+
+    as_json: bool
+    keep: bool
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    verdicts: "list[Verdict]" = field(default_factory=list)
+    failures: "list[Failure]" = field(default_factory=list)
+    file: str = ""
+    said: set[str] = field(default_factory=set)
+    n_events: int = 0
+    n_recordings: int = 0
+
+    def begin(self) -> None:
+        if self.as_json:
+            typer.echo('{"recordings": [', nl=False)
+
+    def add(self, found: "Verdict | Failure") -> None:
+        from pqswarm.identify import Failure
+        from pqswarm.identify.lines import json_text
+
+        if isinstance(found, Failure):
+            self.fail(found)
+            return
+        rows = found.rows()
+        self.rows += rows
+        self.n_events += sum(row["kind"] != "none" for row in rows)
+        if self.keep:
+            self.verdicts.append(found)
+        if self.as_json:
+            typer.echo(("," if self.n_recordings else "") + "\n" + json_text(found.as_dict(), indent=1), nl=False)
+        else:
+            if found.path != self.file:
+                self.file, self.said = found.path, set()
+            typer.echo(_text(found, rows, self.said) + "\n")
+        self.n_recordings += 1
+
+    def fail(self, failure: "Failure") -> None:
+        failure = replace(failure, reason=name_options(failure.reason))
+        self.failures.append(failure)
+        typer.echo(f"pqswarm: {failure}", err=True)
+
+    def end(self) -> None:
+        from pqswarm.identify.lines import json_text
+
+        if self.as_json:
+            typer.echo('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}")
+
+    def write(self, csv: Path | None, html: Path | None) -> Iterator[Path]:
+        if csv is not None:
+            from pqswarm.identify.lines import csv_lines
+
+            yield write_atomically(csv, csv_lines(self.rows))
+        if html is not None:
+            from pqswarm.identify.summary import html_text
+
+            yield write_atomically(html, html_text(self.verdicts, [str(failure) for failure in self.failures]))
 
 
-def _find(files: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """Recordings in the order given; those of a folder by name. What is missing is told at once."""
-    from pqswarm.recordings import READERS
+def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str:
+    """A heading, a line per event, what 1 pu is, and the notes that were not said before."""
+    from pqswarm.identify.lines import heading, text_lines
 
-    paths: list[Path] = []
-    failures: list[str] = []
-    suffixes = tuple(suffix for reader in READERS.values() for suffix in reader.suffixes)
-    for path in files:
-        if not path.is_dir():
-            paths.append(path)
-            continue
-        inside = sorted(one for one in path.rglob("*") if one.suffix.lower() in suffixes and one.is_file())
-        if not inside:
-            failures.append(f"{path} has no recordings ({', '.join(suffixes)}).")
-            typer.echo(f"pqswarm: {failures[-1]}", err=True)
-        paths += inside
-    return list(dict.fromkeys(paths)), failures
+    found = verdict.characterisation
+    references: dict[str, list[str]] = {}
+    for one in found.channels:
+        references.setdefault(f"{one.reference:.5g} V ({one.reference_source})", []).append(one.name)
+    ones = (
+        list(references) if len(references) == 1 else [f"{', '.join(who)} {what}" for what, who in references.items()]
+    )
+    notes = [text for text in dict.fromkeys((*verdict.notes, *verdict.caveats)) if text not in said]
+    said.update(notes)
+    return "\n".join(
+        [
+            heading(rows[0]) if rows else verdict.source,
+            *(f"  {line}" for line in text_lines(rows)),
+            f"  1 pu: {'; '.join(ones)}; {found.frequency:.2f} Hz",
+            *(f"  note: {name_options(text)}" for text in notes),
+        ]
+    )
 
 
-def _draw(recording: "Recording", verdict: "Verdict", folder: Path, number: int, quiet: bool) -> None:
-    from pqswarm.report.style import save_figure
+@dataclass
+class _Artist:
+    """Writes what needs the recording itself: figures and steady quantities."""
 
-    # Names in a file are a stranger's: only letters, digits, point and dash of the last part are used.
-    name = re.sub(r"[^\w.-]+", "_", (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]).strip("._")
-    written = save_figure(verdict.plot(recording), folder / f"{number:03d}-{name[:80] or 'recording'}.png")
-    typer.echo(f"drew {written}", err=quiet)
+    figures: Path | None
+    steady: Path | None
+    overwrite: bool
+    quiet: bool
+    number: int = 0
+
+    def after(self, source: "RecordingSource", verdict: "Verdict") -> None:
+        self.number += 1
+        if self.figures is not None:
+            self._draw(source, verdict, self.figures)
+        if self.steady is not None:
+            self._write_steady(verdict, self.steady)
+
+    def _draw(self, source: "RecordingSource", verdict: "Verdict", folder: Path) -> None:
+        from pqswarm.recordings import Recording
+        from pqswarm.report.style import save_figure
+
+        # Names in a file are a stranger's: only letters, digits, point and dash of the last part are used.
+        last = (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]
+        name = re.sub(r"[^\w.-]+", "_", last).strip("._")[:80] or "recording"
+        recording = source if isinstance(source, Recording) else source.read()
+        written = save_figure(verdict.plot(recording), folder / f"{self.number:03d}-{name}.png")
+        typer.echo(f"drew {written}", err=self.quiet)
+
+    def _write_steady(self, verdict: "Verdict", path: Path) -> None:
+        series = getattr(verdict.characterisation, "steady", None)
+        if series is None:
+            raise PqswarmError("has no steady quantities: it is too short for them.")
+        if self.number > 1:  # the first recording gets the name, others a number
+            path = path.with_stem(f"{path.stem}-{self.number}")
+            check_writable(path, self.overwrite)
+        series.write(path)
+        typer.echo(f"wrote {path}", err=self.quiet)

@@ -17,8 +17,11 @@ from pqswarm.cli.plan import app as plan
 from pqswarm.cli.plot import plot
 from pqswarm.cli.preset import app as preset
 from pqswarm.cli.report import report
+from pqswarm.cli.sample import sample
+from pqswarm.cli.site import site
 from pqswarm.cli.study import study
 from pqswarm.cli.train import train
+from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError
 
 __all__ = ["app", "main"]
@@ -31,7 +34,7 @@ app = typer.Typer(
     help="Find the few signal features that identify a power-quality event.",
     epilog="Try: pqswarm study quick",
 )
-for _command in (study, report, compare, identify, train, dataset, features, plot):
+for _command in (study, report, compare, identify, watch, site, sample, train, dataset, features, plot):
     app.command()(_command)
 app.add_typer(plan, name="plan")
 app.add_typer(preset, name="preset")

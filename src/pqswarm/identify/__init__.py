@@ -2,10 +2,12 @@
 
 from pqswarm.identify._deprecated import __getattr__ as __getattr__
 from pqswarm.identify.agreement import GROUPS
+from pqswarm.identify.batch import Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, usable_features
 from pqswarm.identify.files import load_model
 from pqswarm.identify.judge import identify
 from pqswarm.identify.model import Model, Prediction, Subset, default_model
+from pqswarm.identify.sample import write_samples
 from pqswarm.identify.training import TRAINING_SNR, train
 from pqswarm.identify.validation import Check, check_model
 from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
@@ -19,6 +21,7 @@ __all__ = [
     "ChannelVerdict",
     "Check",
     "EventVerdict",
+    "Failure",
     "Model",
     "Prediction",
     "Subset",
@@ -26,8 +29,12 @@ __all__ = [
     "check_model",
     "compute_features",
     "default_model",
+    "find_recordings",
     "identify",
+    "identify_file",
     "load_model",
+    "load_site",
     "train",
     "usable_features",
+    "write_samples",
 ]

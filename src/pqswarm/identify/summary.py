@@ -51,7 +51,7 @@ def html_text(verdicts: "Sequence[Verdict]", failures: Sequence[str] = ()) -> st
     for row in (row for verdict in verdicts for row in verdict.rows()):
         cells = [
             row["source"],
-            row["channel"] + (f" ({row['phase']})" if row["phase"] else ""),
+            row["channels"] + (f" ({row['phases']})" if row["phases"] else ""),
             row["sentence"],
             in_words(row["class"]),
             f"{100 * row['probability']:.0f} %" if row["class"] else "",

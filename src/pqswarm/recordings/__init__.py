@@ -6,12 +6,14 @@ from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
+from pqswarm.recordings.site import ChannelRule, Site
 from pqswarm.recordings.table import write_csv
 
 __all__ = [
     "READERS",
     "Channel",
     "ChannelHeader",
+    "ChannelRule",
     "Options",
     "RawChannel",
     "RawRecording",
@@ -19,6 +21,7 @@ __all__ = [
     "Recording",
     "RecordingError",
     "RecordingSource",
+    "Site",
     "open_recordings",
     "read",
     "read_all",

@@ -29,11 +29,14 @@ class ChannelHeader:
         SI unit of the samples: ``"V"``, ``"A"``, or what the file says, prefixes removed.
     phase : str
         ``"A"``, ``"B"``, ``"C"``, ``"N"``, ``"AB"``, ``"BC"``, ``"CA"``, or empty if it is not known.
+    system : str
+        The three-phase system that it belongs to, where a site file says so; empty if its name must tell.
     """
 
     name: str
     unit: str
     phase: str
+    system: str = field(default="", kw_only=True)
 
     @property
     def is_voltage(self) -> bool:
@@ -52,7 +55,7 @@ class Channel(ChannelHeader):
 
     Attributes
     ----------
-    name, unit, phase : str
+    name, unit, phase, system : str
         As in :class:`ChannelHeader`.
     samples : ndarray of shape (n_samples,)
         Values in `unit`; NaN where the file marks a sample as missing.

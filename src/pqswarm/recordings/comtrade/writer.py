@@ -1,30 +1,33 @@
 """Writing COMTRADE 1999, so that other tools can read generated and imported recordings."""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from pqswarm._files import write_atomically
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
-from pqswarm.recordings.recording import Recording
+from pqswarm.recordings.recording import Recording, RecordingSource
 
 __all__ = ["write_comtrade"]
 
 _RANGES = {"ASCII": 99998, "BINARY": 32767}
 _MISSING = {"ASCII": 99999, "BINARY": -32768}
 _LAST_STAMP = 4_294_967_294
+_STRETCH = 262_144  # samples written at once
 
 
-def write_comtrade(recording: Recording, path: str | Path, encoding: str = "ASCII") -> Path:
+def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str = "ASCII") -> Path:
     """Write a recording as COMTRADE 1999: a ``.cfg`` and a ``.dat`` beside it.
 
     Parameters
     ----------
-    recording : Recording
-        The recording. Missing samples get the standard's marker.
+    recording : RecordingSource
+        The recording, which is read in stretches, twice. Missing samples get the standard's marker.
     path : str or Path
         The files to write; the suffix is replaced.
     encoding : {"ASCII", "BINARY"}
@@ -50,17 +53,15 @@ def write_comtrade(recording: Recording, path: str | Path, encoding: str = "ASCI
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
     n_channels = len(recording.channels)
-    lines = [f"pqswarm,{_field(recording.source)[:64]},1999", f"{n_channels},{n_channels}A,0D"]
-    columns = []
-    for n, channel in enumerate(recording.channels, 1):
-        stored, factor, offset = _encode(channel.samples, encoding)
-        columns.append(stored)
-        limit = _RANGES[encoding]
+    scales = [_scale(low, high, _RANGES[encoding]) for low, high in _ranges(recording)]
+    lines = [f"{_field(recording.station)[:64]},{_field(recording.source)[:64]},1999", f"{n_channels},{n_channels}A,0D"]
+    limit = _RANGES[encoding]
+    for n, (channel, (factor, offset)) in enumerate(zip(recording.channels, scales, strict=True), 1):
         lines.append(
             f"{n},{_field(channel.name)[:64]},{_field(channel.phase)},,{_field(channel.unit)},{factor!r},{offset!r},0,"
             f"{-limit},{limit},1,1,P"
         )
-    stamps, multiplier = _stamps(recording)
+    multiplier = _multiplier(recording.n_samples / recording.sampling_rate)
     began = _date(recording.start)
     lines += [
         f"{recording.nominal_frequency:.12g}",
@@ -71,35 +72,64 @@ def write_comtrade(recording: Recording, path: str | Path, encoding: str = "ASCI
         encoding,
         f"{multiplier:g}",
     ]
-    data = _ascii(stamps, columns) if encoding == "ASCII" else _binary(stamps, columns)
-    write_atomically(path.with_suffix(".dat"), data)
+
+    def write(file: BinaryIO) -> None:
+        for first, part in _stretches(recording):
+            numbers = np.arange(first, first + part.n_samples)
+            stamps = np.rint(numbers / recording.sampling_rate * 1e6 / multiplier).astype(np.int64)
+            columns = [
+                _encode(channel.samples, *scale, _MISSING[encoding])
+                for channel, scale in zip(part.channels, scales, strict=True)
+            ]
+            file.write((_ascii if encoding == "ASCII" else _binary)(numbers + 1, stamps, columns))
+        file.write(b"\x1a" if encoding == "ASCII" else b"")
+
+    write_atomically(path.with_suffix(".dat"), write)
     return write_atomically(path.with_suffix(".cfg"), "\r\n".join(lines) + "\r\n")
+
+
+def _stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
+    for first in range(0, recording.n_samples, _STRETCH):
+        yield first, recording.read(first, min(first + _STRETCH, recording.n_samples))
+
+
+def _ranges(recording: RecordingSource) -> list[tuple[float, float]]:
+    """Least and greatest sample of each channel; 0 if there is none."""
+    ranges = [(np.inf, -np.inf)] * len(recording.channels)
+    for _, part in _stretches(recording):
+        finite = [channel.samples[np.isfinite(channel.samples)] for channel in part.channels]
+        ranges = [
+            (min(low, float(x.min(initial=np.inf))), max(high, float(x.max(initial=-np.inf))))
+            for (low, high), x in zip(ranges, finite, strict=True)
+        ]
+    return [one if one[0] <= one[1] else (0.0, 0.0) for one in ranges]
 
 
 def _field(text: str) -> str:
     return re.sub(r"[,\x00-\x1f\x7f]+", " ", text).strip()
 
 
-def _encode(samples: FloatArray, encoding: str) -> tuple[IntArray, float, float]:
-    """Integers, and what makes samples of them: factor and offset."""
-    finite = samples[np.isfinite(samples)]
-    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+def _scale(low: float, high: float, limit: int) -> tuple[float, float]:
+    """What makes samples of integers to `limit`: factor and offset."""
     # The offset stays 0 for what swings about 0, so that its zero is exact.
     offset = 0.0 if low <= 0 <= high else (low + high) / 2
     reach = max(abs(low - offset), abs(high - offset))
-    factor = reach / _RANGES[encoding] if reach > 0 else 1.0
-    values = np.full(samples.shape, _MISSING[encoding], np.int64)
+    return (reach / limit if reach > 0 else 1.0), offset
+
+
+def _encode(samples: FloatArray, factor: float, offset: float, missing: int) -> IntArray:
+    values = np.full(samples.shape, missing, np.int64)
     kept = np.isfinite(samples)
     values[kept] = np.rint((samples[kept] - offset) / factor).astype(np.int64)
-    return values, factor, offset
+    return values
 
 
-def _stamps(recording: Recording) -> tuple[IntArray, float]:
-    """Time stamps, and the multiplier that keeps them within 32 bits; their unit is the microsecond times that."""
+def _multiplier(duration: float) -> float:
+    """What keeps time stamps within 32 bits; their unit is the microsecond times that."""
     multiplier = 1.0
-    while recording.duration * 1e6 / multiplier > _LAST_STAMP:
+    while duration * 1e6 / multiplier > _LAST_STAMP:
         multiplier *= 10
-    return np.rint(recording.time * 1e6 / multiplier).astype(np.int64), multiplier
+    return multiplier
 
 
 def _date(start: datetime | None) -> str:
@@ -107,14 +137,12 @@ def _date(start: datetime | None) -> str:
     return moment.strftime("%d/%m/") + f"{moment.year:04d}" + moment.strftime(",%H:%M:%S.%f")
 
 
-def _ascii(stamps: IntArray, columns: list[IntArray]) -> bytes:
-    table = np.column_stack([np.arange(1, stamps.size + 1), stamps, *columns])
-    return ("\r\n".join(",".join(map(str, row)) for row in table.tolist()) + "\r\n\x1a").encode("ascii")
+def _ascii(numbers: IntArray, stamps: IntArray, columns: list[IntArray]) -> bytes:
+    table = np.column_stack([numbers, stamps, *columns])
+    return "".join(",".join(map(str, row)) + "\r\n" for row in table.tolist()).encode("ascii")
 
 
-def _binary(stamps: IntArray, columns: list[IntArray]) -> bytes:
+def _binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray]) -> bytes:
     rows = np.zeros(stamps.size, np.dtype([("n", "<u4"), ("t", "<u4"), ("values", "<i2", (len(columns),))]))
-    rows["n"] = np.arange(1, stamps.size + 1)
-    rows["t"] = stamps
-    rows["values"] = np.column_stack(columns)
+    rows["n"], rows["t"], rows["values"] = numbers, stamps, np.column_stack(columns)
     return rows.tobytes()

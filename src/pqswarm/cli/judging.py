@@ -1,0 +1,122 @@
+"""Options of the commands that judge recordings, and what they mean to the library."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pqswarm.errors import PqswarmError
+
+__all__ = [
+    "Channels",
+    "Frequency",
+    "MaxMegabytes",
+    "ModelFile",
+    "Nominal",
+    "Rate",
+    "ReferenceChoice",
+    "SiteFile",
+    "count",
+    "name_options",
+    "read_judging",
+]
+
+Channels = Annotated[
+    list[str] | None,
+    typer.Option("--channel", "-c", metavar="NAME", help="Name or phase of a channel to look at; repeatable."),
+]
+ModelFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A model of `pqswarm train`.", show_default="the bundled one")
+]
+ReferenceChoice = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHOICE",
+        help="What 1 pu is: auto, nominal, pre-event, or a voltage such as 230 or 20kV (RMS).",
+        show_default="that of the site file, or auto",
+    ),
+]
+Nominal = Annotated[
+    str | None,
+    typer.Option(metavar="VOLTS", help="Nominal voltage as the channels measure it (RMS), such as 230 or 20kV."),
+]
+Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz, instead of what the file says.")]
+Frequency = Annotated[float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz, likewise.")]
+SiteFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A site file (TOML); `pqswarm site RECORDING` prints one to edit.")
+]
+MaxMegabytes = Annotated[
+    float | None,
+    typer.Option(metavar="MB", help="Most memory for the samples of a file, in MB.", show_default="512"),
+]
+
+_OPTIONS = {
+    r"\bsampling_rate\b": "--rate",
+    r"\bnominal_frequency\b": "--frequency",
+    r"\bnominal_voltage\b": "--nominal",
+    r"\bmax_bytes\b": "--max-mb",
+    r"(?<=name one in )channels\b": "--channel",
+    r"\bchannels(?= must name)": "--channel",
+}
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "event"), count(3, "event")
+    ('1 event', '3 events')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def name_options(text: str) -> str:
+    """Return a message of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> name_options("does not say its sampling rate; give it as sampling_rate.")
+    'does not say its sampling rate; give it as --rate.'
+    """
+    for word, option in _OPTIONS.items():
+        text = re.sub(word, option, text)
+    return text
+
+
+def read_judging(
+    *,
+    site: Path | None,
+    model: Path | None,
+    channel: list[str] | None,
+    reference: str | None,
+    nominal: str | None,
+    rate: float | None,
+    frequency: float | None,
+    max_mb: float | None,
+) -> dict[str, Any]:
+    """Return the arguments of :func:`pqswarm.identify.identify_file`; what is wrong is said before any file is read."""
+    from pqswarm.identify import default_model, load_model, load_site
+    from pqswarm.recordings.site_file import read_reference, read_voltage
+
+    reading = {
+        "sampling_rate": _check("--rate", rate, 1e-3, 1e9, "Hz"),
+        "nominal_frequency": _check("--frequency", frequency, 5, 1000, "Hz"),
+    }
+    if max_mb is not None:
+        reading["max_bytes"] = int(1e6 * (_check("--max-mb", max_mb, 1, 1e6, "MB") or 0))
+    return {
+        "site": None if site is None else load_site(site),
+        "channels": channel or None,
+        "reference": None if reference is None else read_reference("--reference", reference),
+        "nominal_voltage": None if nominal is None else read_voltage("--nominal", nominal),
+        "reading": reading,
+        "model": default_model() if model is None else load_model(model),
+    }
+
+
+def _check(option: str, value: float | None, low: float, high: float, unit: str) -> float | None:
+    if value is not None and not low <= value <= high:
+        raise PqswarmError(f"{option} must be {low:g} to {high:g} {unit}, not {value:g}.")
+    return value

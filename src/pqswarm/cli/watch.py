@@ -1,0 +1,160 @@
+"""``pqswarm watch``: judge each new recording of a folder once."""
+
+import signal
+import sys
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pqswarm.cli.judging import (
+    Channels,
+    Frequency,
+    MaxMegabytes,
+    ModelFile,
+    Nominal,
+    Rate,
+    ReferenceChoice,
+    SiteFile,
+    count,
+    name_options,
+    read_judging,
+)
+from pqswarm.errors import PqswarmError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pqswarm.identify.receivers import Receiver
+
+__all__ = ["watch"]
+
+
+def watch(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To watch, with all folders below it.")],
+    webhook: Annotated[str | None, typer.Option(metavar="URL", help="Post each event as JSON to this address.")] = None,
+    jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a line of JSON per event to it.")] = None,
+    once: Annotated[bool, typer.Option("--once", metavar="", help="Judge what is there, and end: for cron.")] = False,
+    show: Annotated[bool, typer.Option("--list", metavar="", help="Print what the journal holds, and end.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", metavar="", help="With --list: a row per event as CSV.")] = False,
+    interval: Annotated[float, typer.Option(metavar="SECONDS", help="How often to look.")] = 5.0,
+    settle: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a file must not have changed before it is judged.")
+    ] = 2.0,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Of one post to the webhook.")] = 10.0,
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The journal (SQLite).", show_default="FOLDER/.pqswarm-watch.sqlite"),
+    ] = None,
+    site: SiteFile = None,
+    nominal: Nominal = None,
+    reference: ReferenceChoice = None,
+    channel: Channels = None,
+    model: ModelFile = None,
+    rate: Rate = None,
+    frequency: Frequency = None,
+    max_mb: MaxMegabytes = None,
+) -> None:
+    """Judge each new recording of a folder once, and print or deliver a line of JSON per event.
+
+    A journal keeps what was judged: stopped or killed, the same command goes on without losing or doubling an event.
+
+    Example: pqswarm watch incoming --site north.toml --jsonl events.jsonl
+    """
+    from filelock import FileLock, Timeout
+
+    from pqswarm.identify import identify_file
+    from pqswarm.identify.journal import Journal
+    from pqswarm.identify.watch import JOURNAL, Watcher
+
+    path = folder / JOURNAL if journal is None else journal
+    if show or as_csv:
+        _print(path, folder, as_csv)
+        return
+    if not folder.is_dir():
+        raise PqswarmError(f"{folder} is not a folder that can be watched.")
+    for option, value, least in (
+        ("--interval", interval, 0.01),
+        ("--settle", settle, 0.0),
+        ("--timeout", timeout, 0.1),
+    ):
+        if not least <= value <= 1e6:
+            raise PqswarmError(f"{option} must be {least:g} to 1000000 seconds, not {value:g}.")
+    receivers = _receivers(webhook, jsonl, timeout)
+    judging = read_judging(
+        site=site,
+        model=model,
+        channel=channel,
+        reference=reference,
+        nominal=nominal,
+        rate=rate,
+        frequency=frequency,
+        max_mb=max_mb,
+    )
+    try:
+        with FileLock(f"{path}.lock", timeout=0), Journal(path) as book:
+            watcher = Watcher(folder, book, partial(identify_file, **judging), receivers, settle=settle, say=_say)
+            with _stoppable():
+                try:
+                    if not once:
+                        watcher.run(interval)
+                    delivered = watcher.run_once()
+                except KeyboardInterrupt:
+                    _say(f"stopped; {count(watcher.n_judged, 'file')} judged, the journal {path} is complete.")
+                    return
+    except Timeout:
+        raise PqswarmError(f"another process watches with the journal {path}: give another by --journal.") from None
+    except OSError as error:
+        raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
+    if not delivered:
+        _say("some events are not delivered yet: the next run tries again.")
+        raise typer.Exit(1)
+
+
+def _say(text: str) -> None:
+    typer.echo(f"pqswarm: {name_options(text)}", err=True)
+
+
+def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
+    """Those that are asked for, or the standard output."""
+    from pqswarm.identify.receivers import JsonLines, Stream, Webhook
+
+    found: list[Receiver] = []
+    if webhook is not None:
+        found.append(Webhook(webhook, timeout))
+    if jsonl is not None:
+        found.append(JsonLines(jsonl))
+    return found or [Stream(sys.stdout)]
+
+
+@contextmanager
+def _stoppable() -> "Iterator[None]":
+    """Take the signal to terminate for Ctrl-C."""
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _print(path: Path, folder: Path, as_csv: bool) -> None:
+    """Print the events of the journal, and the files that failed."""
+    from pqswarm.identify.journal import Journal
+    from pqswarm.identify.lines import csv_lines, heading, text_lines
+
+    with Journal(path, read_only=True) as book:
+        rows = [entry.row for entry in book.events()]
+        failed = [record for record in book.files().values() if record.state == "failed" or record.reason]
+    if as_csv:
+        typer.echo(csv_lines(rows), nl=False)
+        return
+    for line, row in zip(text_lines(rows), rows, strict=True):
+        typer.echo(f"{line}  {heading(dict(row, date=''))}")
+    for record in failed:
+        typer.echo(f"{folder / record.path}: {record.state}: {record.reason}")

@@ -1,0 +1,108 @@
+"""``pqswarm watch`` and ``pqswarm site``, as a person uses them."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from filelock import FileLock
+from typer.testing import CliRunner
+
+from pqswarm.cli.main import app
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings import Channel, Recording, Site, write_comtrade
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result
+
+
+def refused(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert isinstance(result.exception, PqswarmError), result.output
+    return str(result.exception)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    t = np.arange(3200) / 6400
+    wave = 325 * np.sin(2 * np.pi * 50 * t) * np.where((t > 0.2) & (t <= 0.3), 0.5, 1.0)
+    folder = tmp_path / "incoming"
+    write_comtrade(Recording((Channel("UA", "V", "A", wave),), 6400, 50), folder / "fault.cfg")
+    (folder / "bad.csv").write_text("nothing to read here\n")
+    return folder
+
+
+def test_once_then_list(folder, tmp_path):
+    lines = tmp_path / "events.jsonl"
+    first = run("watch", folder, "--once", "--settle", 0, "--jsonl", lines)
+    assert "fault.cfg: 1 event" in first.stderr
+    assert "bad.csv: failed" in first.stderr
+    assert run("watch", folder, "--once", "--settle", 0, "--jsonl", lines).stderr == ""
+    (event,) = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert (event["kind"], event["phases"], event["path"]) == ("sag", "A", str(folder / "fault.cfg"))
+    listed = run("watch", folder, "--list").stdout
+    assert "instantaneous sag" in listed
+    assert f"{folder / 'bad.csv'}: failed:" in listed
+    (row,) = csv.DictReader(run("watch", folder, "--list", "--csv").stdout.splitlines())
+    assert row["kind"] == "sag"
+    # Another receiver gets what it does not have.
+    assert json.loads(run("watch", folder, "--once").stdout)["key"] == event["key"]
+    assert run("watch", folder, "--once").stdout == ""
+
+
+def test_what_is_refused(folder, tmp_path):
+    assert "is not a folder" in refused("watch", tmp_path / "none")
+    assert "--interval must be" in refused("watch", folder, "--interval", -1)
+    assert "--webhook must be" in refused("watch", folder, "--webhook", "somewhere")
+    assert "no journal" in refused("watch", folder, "--list")
+    journal = tmp_path / "journal.sqlite"
+    with FileLock(f"{journal}.lock"):
+        assert "another process" in refused("watch", folder, "--once", "--journal", journal)
+
+
+def test_a_webhook_that_fails_is_told_by_the_exit_code(folder, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.watch._TRIES", 1)
+    result = run("watch", folder, "--once", "--settle", 0, "--webhook", "http://127.0.0.1:9/x", code=1)
+    assert "the next run tries again" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_signal_ends_it_cleanly(folder, tmp_path):
+    lines = tmp_path / "events.jsonl"
+    command = [
+        sys.executable,
+        "-m",
+        "pqswarm",
+        "watch",
+        folder,
+        "--jsonl",
+        lines,
+        "--settle",
+        "0",
+        "--interval",
+        "0.05",
+    ]
+    process = subprocess.Popen([str(part) for part in command], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 100
+    while not lines.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "stopped; " in said
+    assert "Traceback" not in said
+    assert len(lines.read_text().splitlines()) == 1
+
+
+def test_site_prints_a_file_to_edit(folder):
+    text = run("site", folder / "fault.cfg").stdout
+    site = Site.read(text)
+    assert "UA" in site.channels
+    assert "does not exist" in refused("site", folder / "none.cfg")

@@ -1,0 +1,168 @@
+"""Many files: each has verdicts or a reason."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.identify import COLUMNS, Failure, Verdict, batch, find_recordings, identify_file, load_site
+from pqswarm.identify.lines import csv_lines, heading, json_text, text_lines
+from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
+
+
+def sag(volts=230.0, rate=6400, names="ABC"):
+    t = np.arange(rate // 2) / rate
+    depth = np.where((t > 0.2) & (t <= 0.3), 0.5, 1.0)
+    channels = tuple(
+        Channel(
+            f"U{phase}", "V", phase, np.sqrt(2) * volts * np.sin(2 * np.pi * (50 * t - k / 3)) * (1 if k else depth)
+        )
+        for k, phase in enumerate(names)
+    )
+    return Recording(channels, rate, 50)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        write_comtrade(sag(), tmp_path / name / "fault.cfg")
+    return tmp_path
+
+
+def test_pairs_and_folders_are_found_once(folder):
+    (folder / "two/alone.dat").write_bytes(b"x")
+    (folder / "two/upper.CSV").write_text("x")
+    (folder / "truth.csv").write_text("file,kind,phases,start\n")
+    (folder / "rows.csv").write_text(csv_lines([]))
+    (folder / "two/.hidden.csv").write_text("x")
+    found, failures = find_recordings([folder, folder / "one/fault.dat", folder / "two/alone.dat", folder / "none.cfg"])
+    names = [path.relative_to(folder).as_posix() for path in found]
+    assert names == ["one/fault.cfg", "two/fault.cfg", "two/upper.CSV", "two/alone.dat", "none.cfg"]
+    assert failures == []
+    (folder / "empty").mkdir()
+    assert "has no recordings" in str(find_recordings([folder / "empty"])[1][0])
+
+
+def test_files_of_one_name_are_told_apart(folder, small):
+    rows = [
+        row
+        for path in find_recordings([folder])[0]
+        for found in identify_file(path, model=small)
+        for row in found.rows()
+    ]
+    assert [row["path"] for row in rows] == [str(folder / "one/fault.cfg"), str(folder / "two/fault.cfg")]
+    assert {row["source"] for row in rows} == {"fault.cfg"}
+    assert rows[0]["kind"] == "sag"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (PqswarmError("something is wrong."), "something is wrong."),
+        (ZeroDivisionError("division by zero"), "could not be judged: ZeroDivisionError: division by zero."),
+        (MemoryError(), "takes more memory than there is."),
+        (RecursionError("too deep"), "could not be judged: RecursionError: too deep."),
+        (AssertionError(), "could not be judged: AssertionError."),
+    ],
+)
+@pytest.mark.parametrize("place", ["open_recordings", "identify"])
+def test_whatever_goes_wrong_is_the_files_failure(error, reason, place, folder, monkeypatch):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(batch, place, fail)
+    path = folder / "one/fault.cfg"
+    (found,) = identify_file(path)
+    assert found == Failure(str(path), "" if place == "open_recordings" else "fault.cfg", reason)
+    assert str(found) == f"{path}: {reason}"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_the_user_may_interrupt(error, folder, monkeypatch):
+    def stop(*_, **__):
+        raise error
+
+    monkeypatch.setattr(batch, "identify", stop)
+    with pytest.raises(error):
+        list(identify_file(folder / "one/fault.cfg"))
+
+
+def test_logs_of_rms_and_odd_times_are_failures_or_verdicts(tmp_path, small):
+    """What once ended a whole batch with a traceback."""
+    t = np.arange(400)
+    wave = 325 * np.sin(2 * np.pi * 50 * t / 6400)
+    slow = "\n".join(f"{k / 50},{230 + k % 3}" for k in t)
+    micro = "\n".join(f"{k * 156.25},{u:.3f}" for k, u in zip(t, wave, strict=True))
+    for name, text in (("rms.csv", f"time [s],U [V]\n{slow}\n"), ("micro.csv", f"time [us],U [V]\n{micro}\n")):
+        (tmp_path / name).write_text(text)
+    found = [one for path in find_recordings([tmp_path])[0] for one in identify_file(path, model=small)]
+    assert len(found) == 2
+    assert all(isinstance(one, Verdict | Failure) for one in found)
+
+
+def test_a_failed_figure_does_not_cost_the_verdict(folder, small):
+    def draw(source, verdict):
+        raise OSError("disk full")
+
+    verdict, failure = identify_file(folder / "one/fault.cfg", model=small, after=draw)
+    assert verdict.rows()[0]["kind"] == "sag"
+    assert "disk full" in failure.reason
+
+
+def test_a_site_file_comes_first_and_what_is_given_before_it(folder, small):
+    site = Site.read(
+        'station = "Nord"\nreference = "nominal"\nnominal_voltage = { line_to_line = 40000 }\n'
+        '[channels."U*"]\nratio = 100\n[channels.UC]\nignore = true\n[thresholds]\nsag = 0.4'
+    )
+    (verdict,) = identify_file(folder / "one/fault.cfg", model=small, site=site)
+    assert [one.name for one in verdict.characterisation.channels] == ["UA", "UB"]
+    assert verdict.characterisation.channels[0].reference == pytest.approx(40e3 / np.sqrt(3))
+    assert verdict.station == "Nord"
+    assert not [row for row in verdict.rows() if row["kind"] == "sag"]
+    (verdict,) = identify_file(
+        folder / "one/fault.cfg", model=small, site=site, thresholds={}, nominal_voltage=22e3, reference="nominal"
+    )
+    assert verdict.characterisation.channels[0].reference == 22e3
+    assert verdict.rows()[0]["kind"] == "sag"
+
+
+def test_thresholds_of_a_site_are_checked_at_once(tmp_path):
+    path = tmp_path / "site.toml"
+    path.write_text("[thresholds]\nsga = 0.8\n")
+    with pytest.raises(PqswarmError, match=r"site\.toml: thresholds: .*did you mean 'sag'"):
+        load_site(path)
+
+
+def test_a_hundred_damaged_files_among_a_thousand(tmp_path, small, monkeypatch):
+    """Each has a row or a reason; judging itself is tried elsewhere."""
+    path = tmp_path / "whole.csv"
+    write_csv(sag(rate=3200), path)
+    (verdict,) = identify_file(path, model=small)
+    monkeypatch.setattr(batch, "identify", lambda recording, *_, **__: replace(verdict, source=recording.source))
+    monkeypatch.setattr(batch, "open_recordings", lambda path, **_: _open(path))
+    paths = [tmp_path / f"{k}.csv" for k in range(1000)]
+    found = [one for path in paths for one in identify_file(path)]
+    assert sum(len(one.rows()) for one in found if isinstance(one, Verdict)) == 900
+    assert len({str(one) for one in found if isinstance(one, Failure)}) == 100
+
+
+def _open(path):
+    if int(path.stem) % 10 == 3:
+        raise ArithmeticError("damaged")
+    return (replace(sag(rate=800), source=path.name),)
+
+
+def test_lines_of_text_csv_and_json(folder, small):
+    (verdict,) = identify_file(folder / "one/fault.cfg", model=small)
+    rows = [dict(row, date="2026-03-02", time="10:15:30.412") for row in verdict.rows()]
+    line = text_lines(rows)[0]
+    assert line.startswith("2026-03-02 10:15:30.412  instantaneous sag  A  0.50 pu  1")
+    assert f"({rows[0]['cycles']:.1f} cycles)" in line
+    assert heading(verdict.rows()[0]).endswith("fault.cfg")
+    assert csv_lines(rows).splitlines()[0] == ",".join(COLUMNS)
+    odd = {"a": float("inf"), "b": [np.float64(2.5), (np.int64(3),)], "c": {"d": float("nan")}}
+    assert json.loads(json_text(odd)) == {"a": None, "b": [2.5, [3]], "c": {"d": None}}
+    assert json.loads(json_text(verdict.as_dict()), parse_constant=pytest.fail)

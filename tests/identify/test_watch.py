@@ -1,0 +1,310 @@
+"""A watched folder: each file judged once, each event delivered, whatever happens."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from pqswarm.errors import PqswarmError
+from pqswarm.identify import Failure
+from pqswarm.identify.journal import Journal
+from pqswarm.identify.receivers import JsonLines, Webhook
+from pqswarm.identify.watch import JOURNAL, Watcher, scan
+
+
+class Found:
+    """A verdict as far as a watcher looks at it: an event for each line of the file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def rows(self):
+        return [
+            {"kind": line, "path": self.path.name, "magnitude": float("nan")} for line in self.path.read_text().split()
+        ]
+
+
+class Judge:
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, path):
+        self.asked.append(path.name)
+        if "broken" in path.read_text():
+            return [Failure(str(path), "", "is broken.")]
+        return [Found(path)]
+
+
+class Place:
+    """A folder, its journal and what was judged in it."""
+
+    def __init__(self, folder):
+        self.folder, self.judge, self.said = folder, Judge(), []
+        self.lines = folder / "events.jsonl"
+
+    def look(self, *receivers, settle=0.0, times=1):
+        with Journal(self.folder / JOURNAL) as journal:
+            chosen = receivers or (JsonLines(self.lines),)
+            watcher = Watcher(self.folder, journal, self.judge, chosen, settle=settle, say=self.said.append)
+            waiting = [watcher.look() for _ in range(times)]
+            return waiting[-1]
+
+    def files(self):
+        with Journal(self.folder / JOURNAL, read_only=True) as journal:
+            return {name: record.state for name, record in journal.files().items()}
+
+    def keys(self):
+        return [json.loads(line)["key"] for line in self.lines.read_text().splitlines()]
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+def test_each_file_is_judged_once(place):
+    (place.folder / "deep").mkdir()
+    (place.folder / "deep/a.csv").write_text("sag swell")
+    (place.folder / "b.csv").write_text("none")
+    (place.folder / ".hidden.csv").write_text("sag")
+    (place.folder / "notes.md").write_text("sag")
+    for _ in range(3):
+        place.look()
+    assert sorted(place.judge.asked) == ["a.csv", "b.csv"]
+    lines = [json.loads(line) for line in place.lines.read_text().splitlines()]
+    assert [line["kind"] for line in lines] == ["sag", "swell"]  # nothing happened in b
+    assert len({line["key"] for line in lines}) == 2
+    assert lines[0]["magnitude"] is None
+    (place.folder / "c.csv").write_text("transient")
+    place.look()
+    assert len(place.keys()) == 3
+
+
+def test_content_tells_copies_and_changes_apart(place):
+    path = place.folder / "a.csv"
+    path.write_text("sag")
+    place.look()
+    os.utime(path, (1, 1))
+    (place.folder / "renamed.csv").write_text("sag")
+    place.look()
+    assert place.judge.asked == ["a.csv"]
+    assert place.files() == {"a.csv": "done", "renamed.csv": "copy"}
+    path.write_text("sag swell")
+    place.look()
+    assert place.judge.asked == ["a.csv", "a.csv"]
+    assert len(place.keys()) == len(set(place.keys())) == 3
+
+
+def test_a_failed_file_is_tried_again_when_it_changes(place):
+    path = place.folder / "a.csv"
+    path.write_text("broken")
+    place.look(times=3)
+    assert place.judge.asked == ["a.csv"]
+    assert place.files() == {"a.csv": "failed"}
+    assert "a.csv: failed; is broken." in place.said
+    path.write_text("swell now")
+    place.look()
+    assert place.files() == {"a.csv": "done"}
+
+
+def test_a_file_is_waited_for_until_it_rests(place):
+    path = place.folder / "a.csv"
+    path.write_text("")
+    assert place.look(settle=0.0) == 1  # empty: it is only begun
+    with Journal(place.folder / JOURNAL) as journal:
+        watcher = Watcher(place.folder, journal, place.judge, settle=0.05)
+        for part in ("sag", "sag swell", "sag swell"):
+            path.write_text(part)
+            assert watcher.look() == 1
+            assert place.judge.asked == []
+        time.sleep(0.06)
+        watcher.look()
+    assert place.judge.asked == ["a.csv"]
+
+
+def test_a_pair_is_judged_when_both_are_there(place):
+    (place.folder / "A.CFG").write_text("sag")
+    assert place.look(times=2) == 1
+    (place.folder / "a.dat").write_text("data")
+    place.look()
+    assert place.judge.asked == ["A.CFG"]
+    (place.folder / "a.dat").write_text("other data")
+    place.look()
+    assert place.judge.asked == ["A.CFG", "A.CFG"]
+    assert [len(one.parts) for one in scan(place.folder)] == [2]
+
+
+def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
+    path = place.folder / "a.csv"
+    path.write_text("sag")
+
+    def judge(one):
+        place.judge.asked.append(one.name)
+        if len(place.judge.asked) == 1:
+            path.write_text("sag swell")
+        return [Found(one)]
+
+    with Journal(place.folder / JOURNAL) as journal:
+        watcher = Watcher(place.folder, journal, judge, (JsonLines(place.lines),), settle=0.0)
+        watcher.look()
+        assert not place.lines.exists()
+        watcher.look()
+    assert len(place.keys()) == 2
+
+
+def test_what_ended_the_process_comes_last(place):
+    for name in "abc":
+        (place.folder / f"{name}.csv").write_text(f"sag {name}")
+    with Journal(place.folder / JOURNAL) as journal:
+        journal.begin("a.csv")
+        journal.begin("a.csv")
+        journal.begin("b.csv")
+    place.look()
+    assert place.judge.asked == ["c.csv", "b.csv", "a.csv"]
+
+
+@pytest.mark.parametrize("left", [0, 1, 30, "all"])
+def test_half_written_lines_are_completed(place, left):
+    """As after a crash between writing and noting it."""
+    (place.folder / "a.csv").write_text("sag")
+    place.look()
+    before = place.lines.read_bytes()
+    (place.folder / "b.csv").write_text("swell transient")
+    with Journal(place.folder / JOURNAL) as journal:
+        Watcher(place.folder, journal, place.judge, (), settle=0.0).look()
+        entries = journal.pending(JsonLines(place.lines).name)
+    rest = "".join(f"{entry.line()}\n" for entry in entries).encode()
+    place.lines.write_bytes(before + (rest if left == "all" else rest[:left]))
+    place.look()
+    assert place.lines.read_bytes() == before + rest
+
+
+@pytest.mark.parametrize("strange", [b"", b"short", b"a line of another program\n"])
+def test_lines_of_others_stay(place, strange):
+    (place.folder / "a.csv").write_text("sag")
+    place.look()
+    kept = strange if len(strange) < 10 else place.lines.read_bytes() + strange
+    place.lines.write_bytes(kept)
+    (place.folder / "b.csv").write_text("swell")
+    place.look()
+    text = place.lines.read_bytes()
+    assert text.startswith(kept)
+    assert json.loads(text.splitlines()[-1])["kind"] == "swell"
+
+
+@pytest.fixture
+def server():
+    """A receiver that fails twice of three times, and drops what it has."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            assert content["key"] == self.headers["Idempotency-Key"]
+            httpd.posts.append(content["key"])
+            self.send_response(503 if len(httpd.posts) % 3 else 204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    httpd = HTTPServer(("127.0.0.1", 0), Handler)
+    httpd.posts = []
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield httpd
+    httpd.shutdown()
+    thread.join()
+    httpd.server_close()
+
+
+def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=5)
+    (place.folder / "a.csv").write_text("sag swell transient")
+    with Journal(place.folder / JOURNAL) as journal:
+        watcher = Watcher(
+            place.folder, journal, place.judge, (hook, JsonLines(place.lines)), settle=0, say=place.said.append
+        )
+        watcher.look()
+        assert len(place.keys()) == 3  # one that fails does not hinder another
+        assert len(server.posts) == 1
+        watcher.look()
+        assert len(server.posts) == 1  # not at once
+        while journal.pending(hook.name):
+            watcher.deliver(now=True)
+    assert list(dict.fromkeys(server.posts)) == place.keys()
+    assert len(server.posts) == 9
+    assert "503" in " ".join(place.said)
+    place.look(hook)
+    assert len(server.posts) == 9
+
+
+def test_a_webhook_that_is_not_there(place):
+    hook = Webhook("http://127.0.0.1:9/nobody", timeout=0.5)
+    (place.folder / "a.csv").write_text("sag")
+    place.look(hook)
+    assert "not delivered" in place.said[-1]
+    for url in ("ftp://x/y", "file:///etc/passwd", "nonsense", "http://"):
+        with pytest.raises(PqswarmError, match="--webhook"):
+            Webhook(url)
+
+
+def test_what_is_no_journal(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    with pytest.raises(PqswarmError, match="no journal"):
+        Journal(path, read_only=True)
+    path.write_text("something else, and long enough to be looked at" * 50)
+    with pytest.raises(PqswarmError, match="cannot be used as a journal"):
+        Journal(path)
+
+
+KILLING = """
+import os, random, signal, sys, time
+from pathlib import Path
+from pqswarm.identify.journal import Journal
+from pqswarm.identify.receivers import JsonLines
+from pqswarm.identify.watch import JOURNAL, Watcher
+from tests.identify.test_watch import Found
+
+folder, draw = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
+
+def judge(path):
+    time.sleep(0.004)
+    yield Found(path)
+
+def watch():
+    with Journal(folder / JOURNAL) as journal:
+        Watcher(folder, journal, judge, (JsonLines(folder / "events.jsonl"),), settle=0).run(0.001)
+
+for number in range(40):
+    (folder / f"{number}.csv").write_text(f"sag swell {'x' * number}")
+    child = os.fork()
+    if not child:
+        watch()
+    time.sleep(draw.random() * 0.04)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+with Journal(folder / JOURNAL) as journal:
+    Watcher(folder, journal, judge, (JsonLines(folder / "events.jsonl"),), settle=0).look()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_at_any_moment(tmp_path, seed):
+    """Forty processes, each killed (-9) within 40 ms: nothing is lost, nothing is doubled."""
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", KILLING, str(tmp_path), str(seed)], check=True, cwd=root, timeout=120)
+    lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    expected = {(f"{k}.csv", kind) for k in range(40) for kind in ("sag", "swell", "x" * k) if kind}
+    assert len(lines) == len(expected) == 119
+    assert {(line["path"], line["kind"]) for line in lines} == expected
+    assert len({line["key"] for line in lines}) == 119
+    with Journal(tmp_path / JOURNAL, read_only=True) as journal:
+        assert len(list(journal.events())) == 119
+        assert {record.state for record in journal.files().values()} == {"done"}
