@@ -82,10 +82,11 @@ def identify(
         content = {"recordings": [verdict.as_dict() for verdict in verdicts], "failures": failures}
         typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
     if summary is not None:
-        from pqswarm.identify.summary import csv_text, html_text
+        from pqswarm.identify.page import page_html
+        from pqswarm.identify.summary import csv_text
 
         as_page = summary.suffix.lower() == ".html"
-        write_atomically(summary, html_text(verdicts, failures) if as_page else csv_text(verdicts))
+        write_atomically(summary, page_html(verdicts, failures) if as_page else csv_text(verdicts))
         typer.echo(f"wrote {summary}", err=as_json)
     if failures:
         raise typer.Exit(1)
