@@ -131,7 +131,8 @@ def rank_event(event: "Event") -> tuple[float, float]:
     """
     size = event.magnitude if isfinite(event.magnitude) else 0.0
     if event.kind in RMS:
-        return 2.0, event_severity(100 * size, max(round(event.duration, 3), 0.0), event.nominal_frequency)
+        duration = round(event.duration, 3) if event.duration > 0 else 0.0
+        return 2.0, event_severity(100 * size, duration, event.nominal_frequency)
     if event.kind == "transient":
         return 2.0, size
     if event.kind == "none":

@@ -51,7 +51,7 @@ _BLOCK = 1 << 18
 """Samples that are read at a time."""
 
 _MOST_SYSTEMS, _MOST_CURRENTS = 3, 3
-_WIDTH, _LEFT, _RIGHT, _BOTTOM, _GAP = 8.0, 0.75, 1.6, 0.5, 0.16  # inches
+_WIDTH, _LEFT, _RIGHT, _BOTTOM, _GAP = 7.5, 0.72, 1.85, 0.5, 0.16  # inches
 _LINE, _PANEL, _URMS = 0.19, 1.55, 1.3  # inches
 
 
@@ -117,8 +117,9 @@ def plot_verdict(
         return figure
 
 
-def _as_it_is(text: str, otherwise: str = "") -> str:  # noqa: ARG001 (as draw_name)
-    return text
+def _as_it_is(text: str, otherwise: str = "") -> str:
+    """A name for fonts that are not known here, without what cannot be printed."""
+    return "".join(letter if letter.isprintable() else " " for letter in text) or otherwise
 
 
 def _find_window(event: "Event", length: float) -> tuple[float, float]:
@@ -209,14 +210,18 @@ def _choose_currents(
     lines: "Sequence[tuple[FloatArray, FloatArray]]",
     written: Callable[[str, str], str],
 ) -> list[_Line]:
-    """The current that swings most and the other phases beside it; without phases, the three that swing most."""
+    """The feeder with the current that swings most; without phases, the three that swing most."""
     swings = [float(np.ptp(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0 for _, values in lines]
     phased = [i for i, channel in enumerate(channels) if channel.phase in _PHASES]
     order = sorted(phased or range(len(lines)), key=lambda i: -swings[i])
     chosen = order[:_MOST_CURRENTS]
-    if phased:
-        nearest = sorted(phased, key=lambda i: abs(i - order[0]))
-        chosen = list({channels[i].phase: i for i in reversed(nearest)}.values())[-_MOST_CURRENTS:]
+    group: list[int] = []
+    for i in phased:
+        if channels[i].phase in [channels[other].phase for other in group]:  # another feeder begins
+            group = []
+        group.append(i)
+        if order[0] in group:
+            chosen = group
     found = []
     for place, i in enumerate(sorted(chosen)):
         channel = channels[i]
@@ -246,9 +251,9 @@ def _draw_lines(axis: "Axes", lines: Sequence[_Line], scale: float, unit: str) -
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
     for line in lines:
-        axis.plot(scale * line.time, line.values / factor, color=line.colour, lw=0.8, label=shorten(line.name, 19))
+        axis.plot(scale * line.time, line.values / factor, color=line.colour, lw=0.8, label=shorten(line.name, 18))
     axis.set_ylabel(f"{'voltage' if unit == 'V' else 'current'} [{prefix}{unit}]")
-    legend = axis.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=7.5, handlelength=1.2)
+    legend = axis.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.2, handlelength=1.2)
     for text in legend.get_texts():
         text.set_parse_math(False)
 
@@ -277,7 +282,7 @@ def _draw_urms(
     for level in (found.thresholds.interruption, found.thresholds.sag, found.thresholds.swell):
         if low <= level <= high:
             axis.axhline(level, color=FAINT, lw=0.8, ls="--")
-            axis.annotate(f"{level:g}", (1.008, level), xycoords=("axes fraction", "data"), va="center", fontsize=7.5)
+            axis.annotate(f"{level:g}", (1.008, level), xycoords=("axes fraction", "data"), va="center", fontsize=8.2)
     axis.set_ylim(low, high)
     axis.set_ylabel("Urms(1/2) [pu]")
 
@@ -317,4 +322,4 @@ def _title(
         f"{name}: {frequency_text(recording.sampling_rate)}; shown are {end - begin:.3g} s from {begin:.4g} s on; "
         f"the event begins at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")
     )
-    return [shorten(draw_name(line), 125) for line in lines if line]
+    return [shorten(draw_name(line), 112) for line in lines if line]

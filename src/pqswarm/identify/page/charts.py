@@ -102,6 +102,7 @@ class _Axes:
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="group" '
             f'aria-label="{escape(label)}">',
+            *self._grid(),
             *lines,
             *self._frame(),
             *(self._point(row) for row in sorted(rows, key=lambda row: row.severity)),
@@ -109,19 +110,22 @@ class _Axes:
         ]
         return Markup("\n".join(parts))  # noqa: S704 (its words are escaped)
 
+    def _grid(self) -> list[str]:
+        upright = "".join(f"M{self.x(seconds)} {_TOP:g}V{_HEIGHT - _BOTTOM:g}" for seconds, _ in self.ticks)
+        level = "".join(f"M{_LEFT:g} {self.y(percent)}H{_WIDTH - _RIGHT:g}" for percent in self._levels())
+        return [f'<path class="grid" d="{upright}{level}"/>']
+
+    def _levels(self) -> range:
+        return range(0, int(self.top) + 1, 50 if self.top > 100 else 20)
+
     def _frame(self) -> list[str]:
         bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
-        parts = []
+        parts = [f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{bottom:g}H{right:g}"/>']
         for seconds, text in self.ticks:
-            x = self.x(seconds)
-            parts.append(f'<path class="grid" d="M{x} {_TOP:g}V{bottom:g}"/>')
-            parts.append(f'<text x="{x}" y="{bottom + 20:g}" text-anchor="middle">{text}</text>')
-        step = 50 if self.top > 100 else 20
-        for percent in range(0, int(self.top) + 1, step):
-            y = self.y(percent)
-            parts.append(f'<path class="grid" d="M{_LEFT:g} {y}H{right:g}"/>')
-            parts.append(f'<text x="{_LEFT - 7:g}" y="{y + 5:g}" text-anchor="end">{percent} %</text>')
-        parts.append(f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{bottom:g}H{right:g}"/>')
+            parts.append(f'<text x="{self.x(seconds)}" y="{bottom + 20:g}" text-anchor="middle">{text}</text>')
+        for percent in self._levels():
+            y = self.y(percent) + 5
+            parts.append(f'<text x="{_LEFT - 7:g}" y="{y:g}" text-anchor="end">{percent} %</text>')
         middle = (_LEFT + right) / 2
         parts.append(f'<text x="{middle:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>')
         return parts
@@ -165,7 +169,8 @@ def _itic_lines(axes: _Axes) -> list[str]:
         f'<path class="region poor" d="{axes.path(below)}Z"/>',
         _region(axes, 0.06, 168, "prohibited region"),
         _region(axes, 1.6, 34, "no-damage region"),
-        _region(axes, 1.4e-4, 62, "no interruption in function", "start"),
+        _region(axes, 1.4e-4, 62, "no interruption", "start"),
+        _region(axes, 1.4e-4, 53, "in function", "start"),
         f'<path class="curve" d="{axes.path(upper)}"/>',
         f'<path class="curve" d="{axes.path(lower)}"/>',
     ]

@@ -140,7 +140,7 @@ def _judge(
     else:
         verdict = MET if beyond <= (0.0 if always else _SHARE * values.size) else NOT_MET
     if not values.size:
-        known = "none known"
+        known = "the nominal voltage is not known" if rows and key in ("deviation", "beyond") else "none known"
     else:
         high = float(np.percentile(values, 95))
         known = f"95 %: {high:.3g}, greatest {values.max():.3g}".strip() + f" {unit}".rstrip() + f" on {worst.name}"

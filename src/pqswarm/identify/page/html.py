@@ -72,7 +72,7 @@ def page_html(
     shown = sorted(sorted(rows, key=lambda row: row.severity, reverse=True)[:_MOST_ROWS], key=lambda row: row.number)
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["bind"] = _bind
+    environment.filters |= {"bind": _bind, "keep": _keep}
     scripts = [_template("pqswarm.report", "report.js"), _template("pqswarm.identify.page", "page.js")]
     text = environment.get_template("page.html.jinja").render(
         style=_ours(_template("pqswarm.report", "report.css") + _template("pqswarm.identify.page", "page.css")),
@@ -97,8 +97,9 @@ def page_html(
         version=_version(),
         size=_SIZE,
     )
-    before, _, after = text.rpartition(_SIZE)
-    return f"{before}{len(text.encode()) / 1e6:.1f} MB{after}"
+    written = text.encode("utf-8", "replace")  # names of files may be no text at all
+    before, _, after = written.decode("utf-8").rpartition(_SIZE)
+    return f"{before}{max(len(written) / 1e6, 0.1):.1f} MB{after}"
 
 
 def _template(package: str, name: str) -> str:
@@ -114,6 +115,11 @@ def _bind(text: str) -> str:
     return (
         text.replace(" %", "\u00a0%").replace(" pu", "\u00a0pu").replace(" kV", "\u00a0kV").replace(" ms", "\u00a0ms")
     )
+
+
+def _keep(text: str) -> str:
+    """Break a line before a bracket only."""
+    return text.replace(" ", "\u00a0").replace("\u00a0(", " (")
 
 
 def _version() -> str:

@@ -30,9 +30,9 @@ def sarfi(rows: Sequence[Row]) -> list[dict[str, Any]]:
         if row.event.kind in RMS:
             sites.setdefault((site_of(row.verdict), row.event.system), []).append(row)
     quiet = {site_of(row.verdict) for row in rows} - {station for station, _ in sites}
-    sites |= {(station, ""): [] for station in sorted(quiet)}
+    sites |= {(station, ""): [] for station in quiet}
     table: list[dict[str, Any]] = []
-    for site, events in sites.items():
+    for site, events in sorted(sites.items()):
         groups = _aggregate(events)
         table.append(
             {
@@ -127,7 +127,7 @@ def count_swells(rows: Sequence[Row]) -> Cells:
 
 def _cells(names: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]) -> Cells:
     """Durations [s] counted between the ends; what is shorter than 10 ms is in the first column."""
-    columns = [f"10 ≤ t ≤ {1000 * ends[0]:g}", *(f"{1000 * a:g} < t ≤ {1000 * b:,g}" for a, b in pairwise(ends))]
+    columns = [f"10 ≤ t ≤ {1000 * ends[0]:g}", *(f"{1000 * a:,g} < t ≤ {1000 * b:,g}" for a, b in pairwise(ends))]
     counts = tuple(
         (name, tuple(sum(a < value <= b for value in line) for a, b in pairwise([-inf, *ends])))
         for name, line in zip(names, durations, strict=True)

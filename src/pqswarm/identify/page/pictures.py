@@ -89,5 +89,5 @@ def draw_pictures(
         pictures.append(Picture(row, Markup(svg)))  # noqa: S704 (its words are escaped)
     _open.cache_clear()
     pictures.sort(key=lambda picture: picture.row.severity, reverse=True)
-    sizes = accumulate(len(picture.svg.encode()) for picture in pictures)
+    sizes = accumulate(len(picture.svg) for picture in pictures)
     return [picture for picture, size in zip(pictures, sizes, strict=True) if size <= MOST_BYTES]

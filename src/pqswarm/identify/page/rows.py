@@ -85,6 +85,8 @@ class Row:
     @property
     def phases(self) -> str:
         """Its phases, or channels, and the system."""
+        if self.event.kind == "none":
+            return ""
         known = [phase or channel for phase, channel in zip(self.event.phases, self.event.channels, strict=True)]
         text = ", ".join(sorted(set(known), key=known.index))
         return f"{text} of {self.event.system}" if self.event.system else text
