@@ -1,7 +1,7 @@
 """``pqswarm identify``: say what happened in recordings."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -82,7 +82,7 @@ def identify(
     )
     paths, missing = find_recordings(files)
     done = _Done(as_json, keep=html is not None)
-    artist = _Artist(plot, steady, overwrite, as_json)
+    artist = _Artist(plot, steady, html is not None, overwrite, as_json)
     finished, stopped = 0, False
     done.begin()
     try:
@@ -91,13 +91,13 @@ def identify(
         for path in paths:
             if len(paths) > 1:
                 typer.echo(f"[{finished + 1}/{len(paths)}] {path}", err=True)
-            for found in identify_file(path, **judging, after=artist.after if plot or steady else None):
+            for found in identify_file(path, **judging, after=artist.after):
                 done.add(found)
             finished += 1
     except KeyboardInterrupt:
         stopped = True
     done.end()
-    written = list(done.write(csv, html))
+    written = list(done.write(csv, html, artist.find))
     for path in written:
         typer.echo(f"wrote {path}", err=as_json)
     if stopped:
@@ -173,15 +173,18 @@ class _Done:
         if self.as_json:
             typer.echo('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}")
 
-    def write(self, csv: Path | None, html: Path | None) -> Iterator[Path]:
+    def write(
+        self, csv: Path | None, html: Path | None, find: "Callable[[Verdict], RecordingSource | None]"
+    ) -> Iterator[Path]:
         if csv is not None:
             from pqswarm.identify.lines import csv_lines
 
             yield write_atomically(csv, csv_lines(self.rows))
         if html is not None:
-            from pqswarm.identify.summary import html_text
+            from pqswarm.identify.page import page_html
 
-            yield write_atomically(html, html_text(self.verdicts, [str(failure) for failure in self.failures]))
+            reasons = [str(failure) for failure in self.failures]
+            yield write_atomically(html, page_html(self.verdicts, reasons, find=find))
 
 
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str:
@@ -213,31 +216,41 @@ class _Artist:
 
     figures: Path | None
     steady: Path | None
+    keep: bool
     overwrite: bool
     quiet: bool
     number: int = 0
+    sources: "dict[int, RecordingSource]" = field(default_factory=dict)
 
     def after(self, source: "RecordingSource", verdict: "Verdict") -> None:
+        from pqswarm.recordings import Recording
+
         self.number += 1
+        if self.keep and not isinstance(source, Recording):  # its samples are in the file
+            self.sources[id(verdict)] = source
         if self.figures is not None:
             self._draw(source, verdict, self.figures)
         if self.steady is not None:
             self._write_steady(verdict, self.steady)
 
+    def find(self, verdict: "Verdict") -> "RecordingSource | None":
+        """The recording of a verdict, as it was read; what was in memory is read again."""
+        from pqswarm.identify.page import find_recording
+
+        return self.sources.get(id(verdict)) or find_recording(verdict)
+
     def _draw(self, source: "RecordingSource", verdict: "Verdict", folder: Path) -> None:
-        from pqswarm.recordings import Recording
         from pqswarm.report.style import save_figure
 
         # Names in a file are a stranger's: only letters, digits, point and dash of the last part are used.
         last = (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]
         name = re.sub(r"[^\w.-]+", "_", last).strip("._")[:80] or "recording"
-        recording = source if isinstance(source, Recording) else source.read()
-        written = save_figure(verdict.plot(recording), folder / f"{self.number:03d}-{name}.png")
+        written = save_figure(verdict.plot(source), folder / f"{self.number:03d}-{name}.png")
         typer.echo(f"drew {written}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
-        series = getattr(verdict.characterisation, "steady", None)
-        if series is None:
+        series = verdict.characterisation.steady
+        if not series.n_windows:
             raise PqswarmError("has no steady quantities: it is too short for them.")
         if self.number > 1:  # the first recording gets the name, others a number
             path = path.with_stem(f"{path.stem}-{self.number}")

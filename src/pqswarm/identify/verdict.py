@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from pqswarm.measure import ChannelResult, Characterisation, Event
-    from pqswarm.recordings.recording import Recording
+    from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["COLUMNS", "ChannelVerdict", "EventVerdict", "Verdict"]
 
@@ -295,21 +295,22 @@ class Verdict:
             "characterisation": self.characterisation.as_dict(),
         }
 
-    def plot(self, recording: "Recording") -> "Figure":
-        """Draw waveform, Urms(1/2), marked events and band energies.
+    def plot(self, recording: "RecordingSource", event: EventVerdict | None = None) -> "Figure":
+        """Draw an event: waveforms, Urms(1/2) and currents over one axis of time, with all events marked.
 
         Parameters
         ----------
-        recording : Recording
-            The one that was judged.
+        recording : Recording or RecordingSource
+            The one that was judged; only what is shown is read.
+        event : EventVerdict, optional
+            One of :attr:`events`; by default the worst.
 
         Returns
         -------
         matplotlib.figure.Figure
-            Waveforms in the capture that the model looked at, transients marked; Urms(1/2) of the whole record, events
-            shaded and the capture marked at the bottom; the energy of each wavelet band of the channel that is
-            disturbed most.
+            A panel of waveforms for the system of the event (by default for up to three systems), one of Urms(1/2), and
+            one of the three currents that swing most, if there are any. Time is from the begin of the event.
         """
         from pqswarm.identify.figures import plot_verdict
 
-        return plot_verdict(recording, self)
+        return plot_verdict(recording, self, event)

@@ -1,0 +1,140 @@
+"""Voltages that equipment should bear, ITIC and SEMI F47 after their published corners, and which event is worst."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, log10
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pqswarm.measure import Event
+
+__all__ = ["COLOURS", "ITIC", "RMS", "SEMI", "SEMI_REQUIRED", "Curve", "event_severity", "rank_event"]
+
+RMS = ("interruption", "sag", "swell")
+"""Kinds whose magnitude is an RMS voltage."""
+
+COLOURS = {
+    "interruption": "#d1344b",
+    "sag": "#0b6fd6",
+    "swell": "#d24b00",
+    "transient": "#9e5a9e",
+    "voltage change": "#b4ac00",
+    "harmonics": "#5abb8e",
+    "notching": "#1e7870",
+    "flicker": "#da9e5a",
+    "DC offset": "#5a783c",
+    "unbalance": "#00b4da",
+    "none": "#9299a1",
+}
+"""Of the kinds of events, wherever they are drawn."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A tolerance curve.
+
+    Attributes
+    ----------
+    title : str
+        Its name.
+    lower : tuple of (float, float)
+        Steps of the lower curve: the voltage [%] that must be borne up to each duration [s].
+    upper : tuple of (float, float)
+        Corners of the upper curve, duration [s] and voltage [%], in order of time; empty if there is none.
+    """
+
+    title: str
+    lower: tuple[tuple[float, float], ...]
+    upper: tuple[tuple[float, float], ...] = ()
+
+    def least(self, duration: float) -> float:
+        """Return the voltage [%] of the lower curve at a duration [s].
+
+        Examples
+        --------
+        >>> [ITIC.least(duration) for duration in (0.02, 0.021, 0.5, 10, 11)]
+        [0.0, 70.0, 70.0, 80.0, 90.0]
+        """
+        return next(level for end, level in self.lower if duration <= end)
+
+    def most(self, duration: float) -> float:
+        """Return the voltage [%] of the upper curve at a duration [s]: straight lines over the logarithm of time.
+
+        Examples
+        --------
+        >>> [ITIC.most(duration) for duration in (1e-4, 1e-3, 0.01, 0.5, 1.0)], SEMI.most(1.0)
+        ([500.0, 200.0, 120.0, 120.0, 110.0], inf)
+        """
+        if not self.upper:
+            return inf
+        if duration <= self.upper[0][0]:
+            return self.upper[0][1]
+        for (t0, v0), (t1, v1) in zip(self.upper, self.upper[1:], strict=False):
+            if t0 < duration <= t1:
+                return v0 + (v1 - v0) * log10(duration / t0) / log10(t1 / t0)
+        return self.upper[-1][1]
+
+    def place(self, voltage: float, duration: float) -> str:
+        """Say whether a voltage [%] of a duration [s] is ``"above"``, ``"below"`` or ``"inside"``; on it is inside."""
+        if voltage < self.least(duration):
+            return "below"
+        return "above" if voltage > self.most(duration) else "inside"
+
+
+ITIC = Curve(
+    "ITIC curve (2000), the successor of the CBEMA curve",
+    lower=((0.02, 0.0), (0.5, 70.0), (10.0, 80.0), (inf, 90.0)),
+    upper=((0.01 / 60, 500.0), (1e-3, 200.0), (3e-3, 140.0), (3e-3, 120.0), (0.5, 120.0), (0.5, 110.0), (inf, 110.0)),
+)
+"""Information Technology Industry Council, 2000; 0.01 cycle is of 60 Hz."""
+
+SEMI = Curve("SEMI F47-0706", lower=((0.2, 50.0), (0.5, 70.0), (1.0, 80.0), (10.0, 80.0), (inf, 90.0)))
+"""Required to 1 s; 80 % to 10 s and 90 % beyond are recommended."""
+
+SEMI_REQUIRED = 1.0
+"""Up to where SEMI F47 requires [s]."""
+
+_SEVERITY: Sequence[tuple[float, float]] = ((0.2, 50.0), (0.5, 70.0), (10.0, 80.0), (inf, 90.0))
+
+
+def event_severity(voltage: float, duration: float, nominal_frequency: float) -> float:
+    """Return the severity of a sag or interruption after IEEE 1564, with SEMI F47 as the curve: 1 is on it.
+
+    It is (1 - V) / (1 - V_curve), and 1 - V within the first cycle. Of a swell it is, by our choice, the same over the
+    upper ITIC curve.
+
+    Parameters
+    ----------
+    voltage : float
+        Residual or greatest voltage [%].
+    duration : float
+        [s].
+    nominal_frequency : float
+        [Hz].
+
+    Examples
+    --------
+    >>> round(event_severity(50, 0.1, 50), 6), round(event_severity(0, 0.02, 50), 6), round(event_severity(110, 9, 50))
+    (1.0, 1.0, 1)
+    """
+    if voltage > 100:
+        return (voltage - 100) / (ITIC.most(max(duration, 1e-6)) - 100)
+    if duration * nominal_frequency <= 1 + 1e-9:
+        return (100 - voltage) / 100
+    return (100 - voltage) / (100 - next(level for end, level in _SEVERITY if duration <= end))
+
+
+def rank_event(event: "Event") -> tuple[float, float]:
+    """Return by what events are ordered, the worst greatest: what moves the voltage before what is steady, then size.
+
+    The order among kinds is our choice; sags, interruptions and swells go by :func:`event_severity`.
+    """
+    size = event.magnitude if isfinite(event.magnitude) else 0.0
+    if event.kind in RMS:
+        duration = round(event.duration, 3) if event.duration > 0 else 0.0
+        return 2.0, event_severity(100 * size, duration, event.nominal_frequency)
+    if event.kind == "transient":
+        return 2.0, size
+    if event.kind == "none":
+        return 0.0, 0.0
+    return 1.0, abs(size - 1) if event.unit == "pu" else abs(size) / 100

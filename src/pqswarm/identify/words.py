@@ -1,0 +1,142 @@
+"""Magnitudes, voltages, durations and times in words, the same on the command line, on the page and in figures."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pqswarm.measure import Event
+
+__all__ = [
+    "clock_text",
+    "count_text",
+    "duration_text",
+    "frequency_text",
+    "join_words",
+    "magnitude_text",
+    "scale_of",
+    "time_text",
+    "unit_text",
+    "voltage_text",
+]
+
+_PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
+_MINUTES = 120.0
+"""Seconds above which a duration is given in minutes."""
+
+
+def scale_of(largest: float) -> tuple[float, str]:
+    """Return the factor and the prefix of the unit in which values up to `largest` are easy to read.
+
+    Examples
+    --------
+    >>> scale_of(167_280.0), scale_of(229.6), scale_of(0.0)
+    ((1000.0, 'k'), (1.0, ''), (1.0, ''))
+    """
+    if not isfinite(largest) or largest <= 0:
+        return 1.0, ""
+    return next(((factor, prefix) for factor, prefix in _PREFIXES if abs(largest) >= factor), _PREFIXES[-1])
+
+
+def unit_text(value: float, unit: str) -> str:
+    """Write a value with four digits and a prefix of its unit; empty if it is not known.
+
+    Examples
+    --------
+    >>> unit_text(167_280.0, "V"), unit_text(0.0214, "A"), unit_text(float("nan"), "V")
+    ('167.3 kV', '21.4 mA', '')
+    """
+    if not isfinite(value):
+        return ""
+    factor, prefix = scale_of(abs(value))
+    return f"{_digits(value / factor)} {prefix}{unit}"
+
+
+def voltage_text(volts: float) -> str:
+    """Write a voltage [V]: ``"167.3 kV"``; empty if it is not known."""
+    return unit_text(volts, "V")
+
+
+def frequency_text(hertz: float) -> str:
+    """Write a frequency or a sampling rate [Hz]: ``"15.36 kHz"``; empty if it is not known."""
+    return unit_text(hertz, "Hz")
+
+
+def magnitude_text(event: "Event") -> str:
+    """Write the magnitude of an event, in pu and in volts, or in percent; empty where there is none.
+
+    That of a transient is the peak of what is added to the wave, in pu of the peak of the reference.
+
+    Examples
+    --------
+    >>> from pqswarm.measure.event import Event, Part
+    >>> part = Part("U1", "A", 0.62, 0.1, 0.2, 0.1)
+    >>> magnitude_text(Event("sag", "sag", (part,), "", 0.62, "pu", 0.1, 0.2, 0.1, 50.0, 20_000.0, "a sag"))
+    '0.62 pu (12.4 kV)'
+    """
+    if event.kind == "none" or not isfinite(event.magnitude):
+        return ""
+    if event.unit != "pu":
+        return f"{_digits(event.magnitude, 3)} {event.unit}"
+    peak = event.kind == "transient"
+    volts = voltage_text(event.magnitude * event.reference * (sqrt(2) if peak else 1.0)) if event.reference > 0 else ""
+    digits = 3 if event.kind == "voltage change" else 2
+    return f"{event.magnitude:.{digits}f} pu{' peak' if peak else ''}" + (f" ({volts})" if volts else "")
+
+
+def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False) -> str:
+    """Write a duration [s] in time and in cycles; one of an event that the record cuts is ``"at least"`` that.
+
+    Examples
+    --------
+    >>> duration_text(0.08, 50), duration_text(5.1, 50), duration_text(600, 50), duration_text(0.02, 60, cut=True)
+    ('80 ms (4.0 cycles)', '5.1 s (255 cycles)', '10 min', 'at least 20 ms (1.2 cycles)')
+    """
+    if not isfinite(seconds) or seconds <= 0:
+        return ""
+    least = "at least " if cut else ""
+    if seconds >= _MINUTES:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{least}{minutes} min" + (f" {rest} s" if rest else "")
+    cycles = seconds * nominal_frequency
+    time = f"{_digits(seconds)} s" if seconds >= 1 else f"{_digits(1000 * seconds, 3)} ms"
+    return f"{least}{time} ({cycles:.{1 if cycles < 100 else 0}f} cycles)"
+
+
+def time_text(moment: datetime | None) -> str:
+    """Write date and time to the millisecond: ``"2023-05-12 19:45:25.814"``; empty if they are not known."""
+    return "" if moment is None else moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds")
+
+
+def clock_text(moment: datetime | None) -> str:
+    """Write the time of the day to the millisecond."""
+    return time_text(moment)[11:]
+
+
+def count_text(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> count_text(1, "channel"), count_text(1200, "recording"), count_text(0, "no disturbance", "times nothing")
+    ('1 channel', '1,200 recordings', '0 times nothing')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def join_words(words: Sequence[str], last: str = "and") -> str:
+    """Join words as in a sentence.
+
+    Examples
+    --------
+    >>> join_words(["A", "B", "C"]), join_words(["A"])
+    ('A, B and C', 'A')
+    """
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
+def _digits(value: float, number: int = 4) -> str:
+    """A number with that many digits, without a power of ten and without idle zeros."""
+    rounded = float(f"{value:.{number}g}")
+    return f"{rounded:.0f}" if abs(rounded) >= 10**number else f"{rounded:.10g}"

@@ -1,0 +1,78 @@
+"""Verdicts put together by hand, without measuring and without a model."""
+
+from dataclasses import replace
+from datetime import datetime
+from types import SimpleNamespace
+
+import numpy as np
+
+from pqswarm.identify import ChannelVerdict, EventVerdict, Verdict
+from pqswarm.measure import Thresholds
+from pqswarm.measure.event import Event, Part
+from pqswarm.recordings import Channel, Recording
+
+START = datetime(2026, 3, 4, 5, 6, 7, 89_000)
+REFERENCE = 11_547.0
+
+
+def event(kind="sag", magnitude=0.62, duration=0.08, start=0.4, phases="A", system="", unit="pu", **other):
+    """Something that happened on channels named after their phases."""
+    names = [f"{system} U{phase}".strip() for phase in phases]
+    end = start + duration
+    parts = tuple(Part(name, phase, magnitude, start, end, duration) for name, phase in zip(names, phases, strict=True))
+    settings = {"nominal_frequency": 50.0, "reference": REFERENCE, "sentence": f"{kind} as the rules say it"}
+    return Event(kind, kind, parts, system, magnitude, unit, start, end, duration, **settings | other)
+
+
+def judged(one, label="sag", probability=0.9, agreement="agree"):
+    return EventVerdict(one, label, {label: probability, "swell": 1 - probability}, agreement, (0.0, 1.0))
+
+
+def recording(systems=("",), seconds=1.0, rate=6400, currents=True, **other):
+    """Three phases of each system, and three currents; phase A at 0.62 pu from 0.4 to 0.48 s."""
+    t = np.arange(round(seconds * rate)) / rate
+    channels = []
+    for system in systems:
+        for i, phase in enumerate("ABC"):
+            level = np.where((t >= 0.4) & (t < 0.48) & (phase == "A"), 0.62, 1.0)
+            wave = np.sqrt(2) * REFERENCE * level * np.sin(2 * np.pi * (50 * t - i / 3))
+            channels.append(Channel(f"{system} U{phase}".strip(), "V", phase, wave))
+    flowing = 100 * np.sin(2 * np.pi * 50 * t)
+    channels += [Channel(f"I{phase}", "A", phase, flowing) for phase in "ABC" if currents]
+    return Recording(tuple(channels), rate, 50.0, start=START, source="fault.cfg", **other)
+
+
+def verdict(*events, of=None, systems=("",), steady=None, reference_source="nominal", **other):
+    """The verdict on a recording with these events."""
+    of = of or recording(systems)
+    time = np.arange(0.01, of.duration - 0.01, 0.01)
+    voltages = [channel for channel in of.channels if channel.unit == "V"]
+    per_system = len(voltages) // len(systems)
+    channels = []
+    for place, channel in enumerate(voltages):
+        result = SimpleNamespace(
+            channel=channel,
+            name=channel.name,
+            phase=channel.phase,
+            system=systems[place // per_system],
+            reference=REFERENCE,
+            reference_source=reference_source,
+            urms=np.ones(time.size),
+        )
+        channels.append(ChannelVerdict(result, "sag", {"sag": 1.0}, (), "agree", (0.0, 1.0), False))
+    found = SimpleNamespace(
+        time=time,
+        sampling_rate=of.sampling_rate,
+        frequency=50.01,
+        nominal_frequency=50.0,
+        thresholds=Thresholds(),
+        steady=steady,
+    )
+    settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",), "notes": ()}
+    kept = tuple(one if isinstance(one, EventVerdict) else judged(one) for one in events)
+    return Verdict(characterisation=found, channels=tuple(channels), events=kept, **settings | other)
+
+
+def renamed(of, **names):
+    """A recording with other names of channels."""
+    return replace(of, channels=tuple(replace(one, name=names.get(one.name, one.name)) for one in of.channels))

@@ -1,0 +1,171 @@
+"""Figures of events: one axis of time, units that read well, colours that tell systems apart, names of any script."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from tests.identify.invented import event, recording, renamed, verdict
+
+from pqswarm.identify import fonts
+from pqswarm.identify.figures import plot_verdict
+from pqswarm.report.svg import inline_svg
+
+SAG = event(magnitude=0.62, start=0.4, duration=0.08)
+
+
+def labels(figure):
+    return [axis.get_ylabel() for axis in figure.axes]
+
+
+def legends(figure):
+    return [text for axis in figure.axes if axis.get_legend() for text in axis.get_legend().get_texts()]
+
+
+def colours(axis):
+    return {to_hex(line.get_color()) for line in axis.lines if len(line.get_xdata()) > 2}
+
+
+class Counting:
+    """A recording that stays where it lies, and notes what is read of it."""
+
+    def __init__(self, inside):
+        self.inside, self.reads = inside, []
+
+    def __getattr__(self, name):
+        return getattr(self.inside, name)
+
+    def read(self, first=0, stop=None):
+        self.reads.append((first, stop))
+        return self.inside.read(first, stop)
+
+
+def test_panels_units_and_one_axis_of_time():
+    of = recording()
+    figure = verdict(SAG, of=of).plot(of)
+    assert labels(figure) == ["voltage [kV]", "Urms(1/2) [pu]", "current [A]"]
+    assert {axis.get_xlim() for axis in figure.axes} == {figure.axes[0].get_xlim()}
+    assert figure.axes[-1].get_xlabel() == "time from the begin of the event [ms]"
+    begin, end = figure.axes[0].get_xlim()
+    assert begin == pytest.approx(-60)  # three cycles before
+    assert end == pytest.approx(80 + 60)
+    wave = figure.axes[0].lines[0]
+    assert np.abs(wave.get_ydata()).max() == pytest.approx(2**0.5 * 11.547, rel=1e-3)
+    during = (wave.get_xdata() > 0) & (wave.get_xdata() < 80)
+    assert np.abs(wave.get_ydata()[during]).max() == pytest.approx(0.62 * 2**0.5 * 11.547, rel=0.01)
+    title = figure.texts[0].get_text()
+    assert "North, 2026-03-04 05:06:07.489" in title  # 0.4 s after the first sample
+    assert "6.4 kHz" in title
+
+
+def test_only_what_is_shown_is_read(monkeypatch):
+    of = Counting(recording(seconds=20.0))
+    judged = verdict(replace(SAG, start=10.0, end=10.08), of=of)
+    judged.plot(of)
+    assert of.reads == [(round(9.94 * 6400), round(10.14 * 6400))]
+    of.reads.clear()
+    monkeypatch.setattr("pqswarm.identify.figures._BLOCK", 20_000)
+    plot_verdict(of, verdict(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of))
+    assert len(of.reads) > 4
+    assert max(stop - first for first, stop in of.reads) <= 20_000
+    assert of.reads[0][0] == 0
+    assert of.reads[-1][1] == 16 * 6400
+
+
+def test_thinning_keeps_the_peaks_whatever_the_block(monkeypatch):
+    of = recording(seconds=20.0)
+    of.channels[1].samples[70_000] = 123_000.0
+    of.channels[2].samples[40_000:60_000] = np.nan
+    judged = verdict(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of)
+    lines = judged.plot(of).axes[0].lines[:3]
+    assert max(line.get_ydata().size for line in lines) <= 1002
+    assert lines[1].get_ydata().max() == pytest.approx(123.0)
+    assert np.isnan(lines[2].get_ydata()).any()
+    monkeypatch.setattr("pqswarm.identify.figures._BLOCK", 5_000)
+    for line, other in zip(lines, judged.plot(of).axes[0].lines, strict=False):
+        np.testing.assert_array_equal(line.get_ydata(), other.get_ydata())
+
+
+def test_two_busbars_share_no_colour_and_an_event_shows_its_own():
+    systems = ("bus 1", "bus 2")
+    of = recording(systems)
+    one, two = (event(system=system, phases="A") for system in systems)
+    judged = verdict(one, two, of=of, systems=systems)
+    figure = judged.plot(of)
+    assert len(figure.axes) == 4
+    assert not colours(figure.axes[0]) & colours(figure.axes[1])
+    alone = [judged.plot(of, found) for found in judged.events]
+    assert [len(figure.axes) for figure in alone] == [3, 3]
+    assert not colours(alone[0].axes[0]) & colours(alone[1].axes[0])
+    assert [text.get_text() for text in legends(alone[1])][:3] == ["bus 2 UA", "bus 2 UB", "bus 2 UC"]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph .* missing")  # where no font has Chinese letters, their boxes are as wide
+def test_legends_are_inside(monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.figures.draw_name", lambda text, otherwise="": text)
+    of = recording()
+    of = renamed(
+        of,
+        UA="a very long name of a channel, with $maths$ and_underscores " * 3,
+        IB="TRANSFORMER 110 KV BUSBAR CURRENT",
+        UB="220kV母线电压" * 9,
+    )
+    figure = verdict(SAG, of=of).plot(of)
+    figure.draw_without_rendering()
+    for axis in figure.axes:
+        if axis.get_legend():
+            box = axis.get_legend().get_window_extent()
+            assert figure.bbox.padded(1).contains(box.x0, box.y0)
+            assert figure.bbox.padded(1).contains(box.x1, box.y1)
+
+
+def test_names_that_no_font_has(monkeypatch):
+    """The phase stands for the name; a page, whose fonts are the reader's, keeps it."""
+    monkeypatch.setattr("pqswarm.identify.figures.families", lambda: ("DejaVu Sans",))
+    monkeypatch.setattr(fonts, "_has", lambda letter: ord(letter) < 0x3000)
+    of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
+    judged = verdict(SAG, of=of, station="站 1")
+    figure = judged.plot(of)
+    assert [text.get_text() for text in legends(figure)] == ["phase A", "Шина", "UC", "IA", "IB", "current C"]
+    assert figure.texts[0].get_text().startswith("… 1, ")
+    figure.draw_without_rendering()  # a warning would be an error
+    on_page = plot_verdict(of, judged, on_page=True)
+    assert not on_page.texts
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        assert "220kV母线" in inline_svg(on_page, "title", "e1-")
+
+
+def test_fonts_are_those_of_the_machine():
+    from matplotlib.font_manager import fontManager
+
+    known = {font.name for font in fontManager.ttflist}
+    assert set(fonts.families()) <= known
+    assert fonts.families()[0] == "DejaVu Sans"
+
+
+def test_currents_are_those_beside_the_largest():
+    of = recording()
+    names = ["J1", "J2", "J3"]
+    more = [replace(one, name=name, samples=9 * one.samples) for one, name in zip(of.channels[3:], names, strict=True)]
+    of = replace(of, channels=(*of.channels, *more))
+    figure = verdict(SAG, of=of).plot(of)
+    assert [text.get_text() for text in figure.axes[-1].get_legend().get_texts()] == names
+    none = recording(currents=False)
+    assert labels(verdict(SAG, of=none).plot(none)) == ["voltage [kV]", "Urms(1/2) [pu]"]
+
+
+@pytest.mark.parametrize("kind", ["transient", "harmonics", "flicker", "DC offset", "unbalance", "none"])
+def test_every_kind(kind):
+    of = recording(seconds=3.0)
+    length = 0.0 if kind == "transient" else 3.0
+    one = event(kind, 0.3, length, start=0.5 if kind == "transient" else 0.0)
+    begin, end = verdict(one, of=of).plot(of).axes[0].get_xlim()
+    assert end - begin == pytest.approx({"transient": 120, "flicker": 1000}.get(kind, 200), rel=0.01)
+
+
+def test_a_short_record_is_shown_whole():
+    of = recording(seconds=0.2)
+    begin, end = verdict(event(start=0.1, duration=0.02), of=of).plot(of).axes[0].get_xlim()
+    assert (begin, end) == pytest.approx((-100, 100))

@@ -1,0 +1,330 @@
+"""The page about many recordings: what it says, where its points are, its counts; nothing from outside gets in."""
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from datetime import datetime, timedelta
+from html.parser import HTMLParser
+from math import log10, nan
+
+import numpy as np
+import pytest
+from tests.identify.invented import event, judged, recording, verdict
+
+from pqswarm.identify.curves import ITIC, SEMI, event_severity
+from pqswarm.identify.page import page_html
+from pqswarm.identify.page import pictures as picture_module
+from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
+from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
+from pqswarm.identify.page.pictures import choose_rows
+from pqswarm.identify.page.rows import headline, list_rows
+from pqswarm.identify.lines import csv_lines
+
+SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
+LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
+SWELL = event("swell", 1.25, 0.04, start=0.1, phases="B")
+NOTHING = event("none", 1.0, 1.0, start=0.0)
+HOSTILE = "</script><script>alert(1)</script>\"><img src=x onerror=alert(1)>'&amp;{{ 7*7 }}"
+
+
+def plain(verdicts, failures=()):
+    """The page without figures of waveforms."""
+    return page_html(verdicts, failures, find=lambda _: None)
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.texts, self.scripts, self._inside = [], [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._inside = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):
+        self._inside = ""
+
+    def handle_data(self, data):
+        if self._inside == "script":
+            self.scripts[-1] += data
+        elif self._inside != "style":
+            self.texts.append(data)
+
+    def of(self, tag, **wanted):
+        return [attrs for name, attrs in self.tags if name == tag and all(attrs.get(k) == v for k, v in wanted.items())]
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).replace("\u00a0", " ").split())
+
+
+@pytest.fixture(scope="module")
+def usual():
+    one = verdict(judged(SAG), judged(LONG, "interruption", 0.8, "disagree: rules say so"), judged(SWELL, "swell"))
+    two = verdict(NOTHING, station="South", source="quiet.cfg", start=datetime(2026, 3, 9))
+    return page_html([one, two], ["lost.cfg cannot be read: it is empty."])
+
+
+def test_what_it_says(usual):
+    page = Page(usual)
+    text = page.text
+    assert "3 events in 2 recordings at North and South, 2026-03-04 to 2026-03-09." in text
+    assert "Worst: interruption on phase C, 0.02 pu (230.9 V), 300 ms (15.0 cycles) at North, " in text
+    assert "1 recording could not be read or judged" in text
+    assert "lost.cfg cannot be read: it is empty." in text
+    assert "2026-03-04 05:06:07.489" in text  # 0.4 s after the first sample
+    assert "Assumed." in text
+    assert "nan" not in re.sub(r"[A-Za-z]{4,}", "", text).lower().split()
+    assert len(page.of("tr", id="event-2")) == 1
+    rows = [attrs["data-kind"] for attrs in page.of("tr") if "data-kind" in attrs]
+    assert rows == ["swell", "sag", "interruption", "none"]
+    sizes = re.findall(r"one file of (\d+\.\d) MB", text)
+    assert float(sizes[0]) == pytest.approx(len(usual.encode()) / 1e6, abs=0.06)
+
+
+def test_cells_of_a_row(usual):
+    row = usual[usual.index('id="event-2"') :].partition("</tr>")[0]
+    cells = [re.sub(r"<[^>]*>", "", cell).replace("\u00a0", " ") for cell in re.findall(r"<t[hd].*?</t[hd]>", row)]
+    assert cells == [
+        *("2", "North", "2026-03-04", "05:06:07.489", "sag", "A, B", "0.62 pu (7.159 kV)", "80 ms (4.0 cycles)"),
+        *("Ca", "sag, 90 %", "agree", "fault.cfg"),
+    ]
+
+
+def test_links_lead_somewhere(usual):
+    page = Page(usual)
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = {attrs["href"][1:] for attrs in page.of("a") if attrs["href"].startswith("#")}
+    assert {"event-1", "event-2", "event-3", "figure-1", "figure-2", "figure-3", "events", "not-read"} <= targets
+    assert targets <= set(ids)
+
+
+def test_nothing_is_loaded_and_only_our_scripts_run(usual):
+    page = Page(usual)
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!#|data:)", usual)
+    assert set(re.findall(r"https?://[\w./]+", usual)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    assert "@import" not in usual
+    (policy,) = [attrs["content"] for attrs in page.of("meta") if "http-equiv" in attrs]
+    assert "default-src 'none'" in policy
+    for script in page.scripts:
+        assert f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" in policy
+
+
+def test_hostile_names_stay_text():
+    of = recording()
+    of = replace(of, channels=tuple(replace(one, name=f"{HOSTILE}{one.name}") for one in of.channels), source=HOSTILE)
+    hurt = event("sag", 0.5, 0.1, sag_type=HOSTILE, sentence=HOSTILE)
+    hurt = replace(hurt, parts=(replace(hurt.parts[0], channel=f"{HOSTILE}UA"),), system=HOSTILE, category=HOSTILE)
+    found = judged(hurt, HOSTILE, 0.9, HOSTILE)
+    one = verdict(found, of=of, station=HOSTILE, notes=(HOSTILE,), caveats=(HOSTILE,), path=f"/nowhere/{HOSTILE}")
+    page = Page(page_html([one], [HOSTILE]))
+    assert len(page.scripts) == 2
+    assert not page.of("img")
+    assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
+    assert HOSTILE in page.text
+    assert "49" not in page.text.split("7*7")[0][-3:]
+
+
+def test_names_that_are_no_text():
+    """Names of files on disk may hold bytes that are no UTF-8."""
+    one = verdict(SAG, source="fault\udcff.cfg", station="\x00\u202e")
+    assert page_html([one], ["\udcff"]).encode()
+
+
+def test_what_is_not_known_is_left_out():
+    broken = event("sag", nan, nan, reference=nan)
+    strange = event("transient", 0.4, 0.0, details={"decay": nan, "peak_voltage": nan})
+    text = Page(plain([verdict(broken, strange, start=None, station="")])).text
+    assert not re.search(r"\bnan\b", text, re.IGNORECASE)
+    assert "+0.400 s" in text
+
+
+def test_without_anything():
+    assert "No recording could be read." in Page(page_html([], ["all lost."])).text
+    text = Page(plain([verdict(NOTHING)])).text
+    assert "No disturbance was found." in text
+    assert "Tolerance" not in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lower", "upper"),
+    [
+        *((0.0001, 0, 500), (0.001, 0, 200), (0.003, 0, 140), (0.0031, 0, 120), (0.02, 0, 120), (0.0201, 70, 120)),
+        *((0.5, 70, 120), (0.501, 80, 110), (10.0, 80, 110), (10.1, 90, 110), (3600.0, 90, 110)),
+    ],
+)
+def test_itic_corners(seconds, lower, upper):
+    assert (ITIC.least(seconds), ITIC.most(seconds)) == (lower, pytest.approx(upper))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lower"), [(0.05, 50), (0.2, 50), (0.201, 70), (0.5, 70), (0.6, 80), (1.0, 80), (10.0, 80), (11.0, 90)]
+)
+def test_semi_corners(seconds, lower):
+    assert SEMI.least(seconds) == lower
+
+
+def test_severity_of_ieee_1564():
+    """The factors of the SEMI F47 curve: 1, 2, 3.33, 5 and 10 times the drop."""
+    found = [event_severity(40, seconds, 50) for seconds in (0.02, 0.1, 0.4, 5.0, 20.0)]
+    np.testing.assert_allclose(found, 0.6 * np.array([1, 2, 10 / 3, 5, 10]))
+
+
+def test_points_are_where_they_belong():
+    spike = event("transient", 0.8, 0.0, start=0.2, details={"decay": 1e-3, "peak_voltage": 1.5})
+    within = event("sag", 0.95, 0.03, start=0.7)
+    page = Page(plain([verdict(SAG, LONG, SWELL, spike, within)]))
+    assert "5 events: 1 in the prohibited region, 2 in the no-damage region and 2 in the no-interruption" in page.text
+    assert "3 events: 1 below the curve and 2 on or above it." in page.text
+    points = page.of("a", **{"class": "point"})
+    assert [point["href"] for point in points].count("#event-5") == 2  # on both charts
+    by_kind = {point["data-kind"]: point for point in points}
+    assert float(by_kind["swell"]["data-percent"]) == 125
+    assert float(by_kind["swell"]["data-seconds"]) == 0.04
+    # The circle of the swell, on axes from 0.1 ms to 100 s and from 0 to 200 %.
+    place = next(i for i, (tag, attrs) in enumerate(page.tags) if attrs.get("data-kind") == "swell" and tag == "a")
+    circle = next(attrs for tag, attrs in page.tags[place:] if tag == "circle")
+    across = log10(0.04 / 1e-4) / log10(100 / 1e-4)
+    assert float(circle["cx"]) == pytest.approx(62 + across * (600 - 62 - 16), abs=0.1)
+    assert float(circle["cy"]) == pytest.approx(430 - 58 - 125 / 200 * (430 - 14 - 58), abs=0.1)
+
+
+def later(seconds):
+    return datetime(2026, 3, 4, 5, 6, 7) + timedelta(seconds=seconds)
+
+
+def test_sarfi_by_hand():
+    """Three events within a minute are one; another station, another busbar and a later time are others."""
+    first = verdict(event("sag", 0.85, 0.1), event("interruption", 0.05, 0.2), start=later(0))
+    same = verdict(event("swell", 1.3, 0.1), start=later(50), source="b.cfg")
+    after = verdict(event("sag", 0.6, 0.015), start=later(61), source="c.cfg")
+    bus = verdict(event("sag", 0.9, 0.1, system="bus 2"), start=later(0), source="d.cfg")
+    south = verdict(event("sag", 0.45, 0.1), NOTHING, start=later(0), station="South", source="e.cfg")
+    quiet = verdict(event("transient", 0.5, 0.0), station="West", source="f.cfg")
+    table = {row["site"]: row for row in sarfi(list_rows([first, same, after, bus, south, quiet]))}
+    assert list(table) == ["all sites", "North", "North, bus 2", "South", "West"]
+    levels = (90, 80, 70, 50, 10, 110, 120, 140, "ITIC", "SEMI")
+    counts = {site: [row["events"], *(row[f"SARFI-{level}"] for level in levels)] for site, row in table.items()}
+    assert counts["North"] == [2, 2, 2, 2, 1, 1, 1, 1, 0, 1, 1]
+    assert counts["North, bus 2"] == [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    assert counts["South"] == [1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1]
+    assert counts["West"] == [0] * 11
+    assert counts["all sites"] == np.sum([counts[site] for site in list(table)[1:]], axis=0).tolist()
+
+
+def test_sarfi_without_a_clock():
+    one, two = (verdict(event("sag", 0.5, 0.1), start=None, source=name) for name in "ab")
+    (row,) = sarfi(list_rows([one, two]))
+    assert row["events"] == 2  # of two recordings: whether they are one event is not known
+
+
+def test_dips_and_swells_by_hand():
+    lows = [(0.85, 0.2), (0.8, 0.201), (0.7, 0.5), (0.4, 1.0), (0.05, 5.0), (0.049, 60.0), (0.3, 61.0), (0.85, 0.005)]
+    events = [event("sag", u, t) for u, t in lows] + [event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))]
+    dips = count_dips(list_rows([verdict(*events)]))
+    assert [sum(numbers) for _, numbers in dips.rows] == [3, 1, 1, 1, 1]
+    assert dips.rows[0] == ("90 > u ≥ 80", (2, 1, 0, 0, 0))
+    assert dips.rows[1][1] == (0, 1, 0, 0, 0)
+    assert dips.rows[2][1] == (0, 0, 1, 0, 0)
+    assert dips.rows[3][1] == (0, 0, 0, 1, 0)
+    assert dips.rows[4][1] == (0, 0, 0, 0, 1)
+    assert dips.longer == 1
+    assert [numbers for _, numbers in count_swells(list_rows([verdict(*events)])).rows] == [(1, 0, 0), (0, 0, 1)]
+
+
+class Steady:
+    """Ten-minute values of one channel, all quiet but for those given."""
+
+    def __init__(self, n, **values):
+        usual = {"rms": 11_547.0, "thd": 3.0, "unbalance": 0.5, "frequency": 50.01, "pst": 0.3, "plt": 0.3}
+        usual |= {f"h{order}": 0.1 for order in (3, 5)}
+        self.rows = []
+        for i in range(n):
+            own = {key: values[key][i] if i < len(values.get(key, ())) else value for key, value in usual.items()}
+            own["plt"] = own["plt"] if i % 12 == 11 else nan
+            self.rows.append({"start": 600.0 * i, "end": 600.0 * (i + 1), "channel": "UA", **own})
+
+    def ten_minutes(self):
+        return self.rows
+
+
+def said(steady, **other):
+    rows = judge_en50160([verdict(SAG, steady=steady, **other)])
+    return {row["requirement"].partition(",")[0].split(" within")[0]: row["verdict"] for row in rows[:1] + rows[2:]}
+
+
+def test_en50160_never_claims_from_short_data():
+    verdicts = said(Steady(WEEK - 1))
+    assert set(verdicts.values()) == {"not enough data (a week is asked)", "not enough data (a year is asked)"}
+    text = Page(plain([verdict(SAG, steady=Steady(3))])).text
+    assert "not enough data (a week is asked)" in text
+    assert "0 of 3 values beyond" in text
+    assert "Not enough data (a week is asked)" in Page(plain([verdict(SAG)])).text
+
+
+def test_en50160_of_a_week():
+    quiet = said(Steady(WEEK))
+    assert quiet.pop("frequency") == "not enough data (a year is asked)"
+    assert set(quiet.values()) == {"met"}
+    for key, limit, name in (("thd", 8.0, "THD"), ("unbalance", 2.0, "unbalance"), ("h5", 6.0, "harmonics")):
+        for number, expected in ((50, "met"), (51, "not met")):  # 5 % of 1008 are 50.4
+            assert said(Steady(WEEK, **{key: [limit + 0.01] * number}))[name] == expected, (key, number)
+    assert said(Steady(WEEK, plt=[1.1] * 200))["long-term flicker Plt"] == "not met"
+    assert said(Steady(WEEK, rms=[1.11 * 11_547] * 60))["supply voltage"] == "not met"
+
+
+def test_en50160_of_the_voltage():
+    rows = judge_en50160([verdict(SAG, steady=Steady(3, rms=[0.84 * 11_547]))])
+    assert rows[1]["requirement"].startswith("supply voltage within +10 / -15 %")
+    assert rows[1]["verdict"] == "not met"  # that holds always, of any data
+    unknown = judge_en50160([verdict(SAG, steady=Steady(WEEK), reference_source="pre-event")])
+    assert [row["verdict"].partition(" (")[0] for row in unknown[:2]] == ["not enough data"] * 2
+    assert unknown[0]["found"] == "the nominal voltage is not known"
+
+
+def test_limits_of_en50160():
+    """Table 1 of the standard."""
+    odd = {5: 6, 7: 5, 11: 3.5, 13: 3, 17: 2, 19: 1.5, 23: 1.5, 25: 1.5}
+    triple, even = {3: 5, 9: 1.5, 15: 0.5, 21: 0.5}, {2: 2, 4: 1} | dict.fromkeys(range(6, 25, 2), 0.5)
+    assert dict(HARMONIC_LIMITS) == odd | triple | even
+
+
+def test_number_and_size_of_figures_are_bounded(monkeypatch):
+    many = [
+        verdict(event("sag", 0.5 + 0.01 * i, 0.1), event("swell", 1.101, 0.04), source=f"{i}.cfg") for i in range(25)
+    ]
+    chosen = choose_rows(list_rows(many))
+    assert len(chosen) == 20
+    assert [row.verdict.source for row in chosen] == [f"{i}.cfg" for i in range(20)]  # the worst of each, worst first
+    monkeypatch.setattr(picture_module, "MOST_BYTES", 120_000)
+    text = page_html([verdict(SAG, source=name) for name in "abc"])
+    assert 1 <= text.count('class="drawing one"') < 3
+    assert len(text) < 300_000
+
+
+def test_figures_come_from_the_file_or_not_at_all():
+    gone = verdict(SAG, path="/nowhere/fault.cfg")
+    assert Page(page_html([gone])).of("figure", id="figure-1")  # the verdict has kept its samples
+    assert not Page(page_html([gone], find=lambda _: None)).of("figure", id="figure-1")
+
+    def fails(_):
+        raise OSError("the disk is gone")
+
+    assert "1 event in 1 recording" in page_html([gone], find=fails)
+
+
+def test_headline_of_many_stations():
+    rows = list_rows([verdict(SAG, station=f"station {i}") for i in range(5)])
+    assert headline(rows, 5, 0)[0] == "5 events in 5 recordings of 5 stations, 2026-03-04."
+
+
+def test_csv_has_a_heading_even_without_rows():
+    assert csv_lines([]).startswith("source,path,station,date,time,")
+    assert "caveats" not in csv_text([], leave_out=("caveats",))
