@@ -6,6 +6,7 @@ from tests.recordings import builders
 from tests.recordings.builders import RATE, table_text, waves
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
+from pqswarm.recordings.table.times import Clock
 
 
 @pytest.fixture
@@ -108,6 +109,25 @@ def test_logs_of_rms_values(save):
     assert recording.n_samples == 100  # midnight is no gap
     assert recording.start.isoformat() == "2024-01-02T23:00:00"
     assert any("no waveforms of 50 Hz" in note for note in recording.notes)
+
+
+def test_clock():
+    texts = [
+        "2024-02-28 23:59:58.5",
+        "2024-02-28 23:59:59,25",
+        "28/02/2024 23:59:60",
+        "2024-02-29 00:00:01.1234567",
+        "x",
+    ]
+    texts += ["2024-02-29 00:00:02", "2024-02-29 00:00:02.000001", "2024-02-29 00:00:61.5", "2024-02-29 00:01"]
+    clock = Clock()
+    assert [clock.seconds(text) for text in texts] == [
+        pytest.approx(v, abs=1e-9, nan_ok=True) for v in (0, 0.75, 1.5, 2.623456, np.nan, 3.5, 3.500001, 63.0, 61.5)
+    ]
+    assert clock.first.isoformat() == "2024-02-28T23:59:58.500000"
+    clock = Clock()
+    assert [clock.seconds(text) for text in ("23:59:59", "23:59:59.5", "00:00:00.5", "00:00:01")] == [0, 0.5, 1.5, 2]
+    assert clock.first is None
 
 
 OSCILLOSCOPE = """Model,TBS1102B
