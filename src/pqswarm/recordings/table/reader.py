@@ -171,14 +171,20 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
         value = partial(quantity, decimal=layout.decimal)
     column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
     found: list[str] = []
-    rate, kept, seconds = find_rate_of(column.pieces(), found)
+    per_second = 1.0
+
+    def find_unit(rate: float) -> float:
+        nonlocal per_second
+        if layout.time_without_unit:
+            per_second = _guess_unit(rows, layout, rate, notes)
+        return per_second
+
+    rate, kept, seconds = find_rate_of(column.pieces(), found, find_unit)
     if column.n_times < 2:
         raise RecordingError("does not say its sampling rate: its time column holds no times.")
     if column.n_missing:
         notes.append(f"{column.n_missing} rows have no time: it was interpolated.")
     n_rows = rows.n_rows - layout.first_row
-    per_second = _guess_unit(rows, layout, rate, notes) if layout.time_without_unit else 1.0
-    rate, seconds = rate * per_second, seconds / per_second
     start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
         return rate, slice(0, n_rows), start
