@@ -21,7 +21,7 @@ class WindowValues:
     frequency: FloatArray
     phasor: AnyArray
     rms: FloatArray
-    harmonics: FloatArray
+    harmonics: AnyArray
     thd: FloatArray
     smooth_thd: FloatArray
     dc: FloatArray
@@ -113,7 +113,7 @@ def measure_windows(
         frequency=frequency + deviation,
         phasor=np.where(good, phasor, np.nan),
         rms=rms,
-        harmonics=harmonics,
+        harmonics=harmonics.astype(np.float32),
         thd=thd,
         smooth_thd=smooth,
         dc=dc,
