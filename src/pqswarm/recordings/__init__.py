@@ -3,7 +3,7 @@
 from pqswarm.recordings._deprecated import __getattr__ as __getattr__
 from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.npz import write_npz
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.table import write_csv
@@ -14,7 +14,9 @@ __all__ = [
     "ChannelHeader",
     "Options",
     "RawChannel",
+    "RawHeader",
     "RawRecording",
+    "RawSource",
     "Reader",
     "Recording",
     "RecordingError",
