@@ -41,7 +41,8 @@ class Configuration:
 
     `frequency` is the nominal one [Hz], 0 if it is not given; `rates` are sampling rates [Hz], each with the number of
     the last sample at it, none if time stamps decide; `kind` is how data are stored, empty if it is not given;
-    `time_unit` is that of the time stamps in the data [s]; `station` is the name of the station, or, if it has none, of the recorder.
+    `time_unit` is that of the time stamps in the data [s]; `station` is the name of the station, or, if it has none, of
+    the recorder.
     """
 
     revision: int
