@@ -19,6 +19,7 @@ PACKAGES = [
     "pqswarm.features",
     "pqswarm.identify",
     "pqswarm.measure",
+    "pqswarm.measure.steady",
     "pqswarm.recordings",
     "pqswarm.report",
     "pqswarm.search",

@@ -13,13 +13,13 @@ import pytest
 from tests.identify.invented import event, judged, recording, verdict
 
 from pqswarm.identify.curves import ITIC, SEMI, event_severity
+from pqswarm.identify.lines import csv_lines
 from pqswarm.identify.page import page_html
 from pqswarm.identify.page import pictures as picture_module
 from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
 from pqswarm.identify.page.pictures import choose_rows
 from pqswarm.identify.page.rows import headline, list_rows
-from pqswarm.identify.lines import csv_lines
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -327,4 +327,4 @@ def test_headline_of_many_stations():
 
 def test_csv_has_a_heading_even_without_rows():
     assert csv_lines([]).startswith("source,path,station,date,time,")
-    assert "caveats" not in csv_text([], leave_out=("caveats",))
+    assert "caveats" not in csv_lines([], leave_out=("caveats",))

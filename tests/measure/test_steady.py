@@ -221,3 +221,18 @@ def test_bad_arguments():
         SteadyMeter(2000.0, 50.0, 50.0, headers(), systems=["a"])
     with pytest.raises(PqswarmError, match="shape"):
         SteadyMeter(2000.0, 50.0, 50.0, headers()).feed(np.zeros((2, 10)))
+
+
+def test_absurd_input_is_survived():
+    rng = np.random.default_rng(5)
+    base = supply(1.3, 2000.0)
+    for spoil in (np.inf, 1e200, np.nan, 1e-300):
+        volts = base.copy()
+        volts[rng.random(volts.shape) < 0.0005] = spoil
+        volts[1] = spoil
+        series = measure(volts, 2000.0)
+        assert np.isfinite(series.rms[0]).any()
+        assert not np.isfinite(series.thd[1]).any()
+        series.ten_minutes()
+    noise = measure(rng.normal(size=base.shape), 2000.0)
+    assert np.isnan(noise.thd).all()  # there is no fundamental to relate it to

@@ -81,6 +81,37 @@ def test_one_file(tmp_path):
         read(tmp_path / "bad.cff")
 
 
+def test_one_file_without_colons(tmp_path):
+    config, data = builders.comtrade_seeds()[1]
+    content = builders.cff(config, data, "BINARY").replace(b"file type: ", b"file type ")
+    (tmp_path / "case.cff").write_bytes(content)
+    assert_waves(read(tmp_path / "case.cff"))
+
+
+def test_station(write):
+    config, data = builders.comtrade_seeds()[0]
+    assert read(write(config, data)).station == "station"
+    assert read(write(config.replace(b"station,device", b"North , "), data)).station == "North"
+    assert read(write(config.replace(b"station,device", b"North,North"), data)).station == "North"
+    assert read(write(config.replace(b"station,device", b","), data)).station == ""
+
+
+def test_units_of_two(write):
+    config, data = builders.comtrade_seeds()[0]
+    recording = read(write(config.replace(b"Ua,A,,V", "Ua,A,,\u0412/\u043a\u0412".encode()), data))
+    assert recording.channels[0].unit == "V"
+    assert "Of the unit '\u0412/\u043a\u0412', the first is taken." in recording.notes
+
+
+def test_start_of_the_longest_stretch(write):
+    stamps = np.rint(np.arange(96) / builders.RATE * 1e6)
+    stamps[20:] += 2e6
+    config = builders.cfg(n_rates=0, rates=("0,96",), kind="BINARY")
+    recording = read(write(config, builders.binary_dat(builders.rows(builders.waves(), stamps))))
+    assert recording.n_samples == 76
+    assert recording.start.isoformat() == "2015-11-18T05:33:05.769500"
+
+
 @pytest.mark.parametrize("name", ["case.cfg", "CASE.Dat", "case.hdr"])
 def test_partners_are_found_whatever_their_case(write, tmp_path, name):
     write(*builders.comtrade_seeds()[0], "Case.CFG", "CASE.Dat")

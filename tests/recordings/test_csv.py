@@ -5,7 +5,8 @@ import pytest
 from tests.recordings import builders
 from tests.recordings.builders import RATE, table_text, waves
 
-from pqswarm.recordings import Channel, Recording, RecordingError, read, write_csv
+from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
+from pqswarm.recordings.table.times import Clock
 
 
 @pytest.fixture
@@ -58,6 +59,113 @@ def test_encodings(save, encoding):
 @pytest.mark.parametrize(("unit", "step"), [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("µs", 1e6), ("ns", 1e9)])
 def test_time_units(save, unit, step):
     assert read(save(table_text([f"Time ({unit}),U (V)"], waves()[:1], step=step))).sampling_rate == RATE
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "t_us",
+        "time_us",
+        "Time [microseconds]",
+        "time us",
+        "timestamp_us",
+        "Zeit in us",
+        "время, мкс",
+        "时间(微秒)",
+        "usec",
+    ],
+)
+def test_units_of_time_in_names(save, header):
+    recording = read(save(table_text([f"{header};Ua;Ub"], waves()[:2], sep=";", step=1e6)))
+    assert recording.sampling_rate == RATE
+    assert not any("assumed" in note and "nominal" not in note for note in recording.notes)
+
+
+@pytest.mark.parametrize(
+    ("words", "step"), [("milliseconds", 1e3), ("microseconds", 1e6), ("seconds are assumed", 1.0)]
+)
+def test_unit_of_time_from_the_frequency(save, words, step):
+    recording = read(save(table_text(["time,Ua,Ub"], waves(480)[:2], step=step)))
+    assert recording.sampling_rate == RATE
+    assert any(f"'time' is not given: {words}" in note for note in recording.notes)
+
+
+def test_times_with_their_unit(save):
+    lines = ["Time,Ua [V]"] + [f"{i / RATE * 1e3:.5f} ms,{v:.3f}" for i, v in enumerate(waves(480)[0])]
+    lines[1] = lines[1].replace("0.00000 ms", "0 s")
+    (source,) = open_recordings(save("\n".join(lines)))
+    assert (source.sampling_rate, source.n_samples) == (RATE, 480)
+    assert "each with its unit" in source.notes[0]
+
+
+def test_logs_of_rms_values(save):
+    log = ["Date;Time;Urms L1 [V];U1 max [V];f [Hz]"]
+    log += [
+        f"02.01.2024;{(i // 6 + 23) % 24:02d}:{i % 6 * 10:02d}:00;{230 + i % 3};{231 + i % 2};50" for i in range(100)
+    ]
+    recording = read(save("\n".join(log)))
+    assert [channel.unit for channel in recording.channels] == ["V rms", "V rms", "Hz"]
+    assert recording.sampling_rate == pytest.approx(1 / 600)
+    assert recording.n_samples == 100  # midnight is no gap
+    assert recording.start.isoformat() == "2024-01-02T23:00:00"
+    assert any("no waveforms of 50 Hz" in note for note in recording.notes)
+
+
+def test_clock():
+    texts = [
+        "2024-02-28 23:59:58.5",
+        "2024-02-28 23:59:59,25",
+        "28/02/2024 23:59:60",
+        "2024-02-29 00:00:01.1234567",
+        "x",
+    ]
+    texts += ["2024-02-29 00:00:02", "2024-02-29 00:00:02.000001", "2024-02-29 00:00:61.5", "2024-02-29 00:01"]
+    clock = Clock()
+    assert [clock.seconds(text) for text in texts] == [
+        pytest.approx(v, abs=1e-9, nan_ok=True) for v in (0, 0.75, 1.5, 2.623456, np.nan, 3.5, 3.500001, 63.0, 61.5)
+    ]
+    assert clock.first.isoformat() == "2024-02-28T23:59:58.500000"
+    clock = Clock()
+    assert [clock.seconds(text) for text in ("23:59:59", "23:59:59.5", "00:00:00.5", "00:00:01")] == [0, 0.5, 1.5, 2]
+    assert clock.first is None
+
+
+OSCILLOSCOPE = """Model,TBS1102B
+Date,2024-03-05
+Time,06:07:08.5
+Point Format,Y,
+Sample Interval,{interval},
+Record Length,960
+Vertical Units,{units}
+Vertical Scale,100
+Label,,
+"""
+
+
+def scope(units, names, n=2):
+    head = OSCILLOSCOPE.format(interval=1 / RATE, units=units) + names
+    rows = [f"{i / RATE - 0.1:.7f}," + ",".join([f"{v:.2f}"] * n) for i, v in enumerate(waves(960)[0])]
+    return head.splitlines() + rows
+
+
+def test_oscilloscopes(save):
+    recording = read(save("\n".join(scope("V,A", "TIME,CH1,CH2\n"))))
+    assert [(channel.name, channel.unit) for channel in recording.channels] == [("CH1", "V"), ("CH2", "A")]
+    assert recording.start.isoformat() == "2024-03-05T06:07:08.400000"
+    recording = read(save("\n".join(scope("A", "", 1))))
+    assert [(channel.name, channel.unit) for channel in recording.channels] == [("column 2", "A")]
+    short = ["Vertical Units,A", "Sample Interval,2.0833e-4", *scope("A", "", 1)[9:]]
+    assert read(save("\n".join(short))).channels[0].name == "column 2"
+
+
+def test_a_wrong_stamp_does_not_drop_half_of_an_oscilloscope_record(save):
+    lines = scope("V", "TIME,CH1\n", 1)
+    lines[500] = "0.02," + lines[500].split(",")[1]
+    recording = read(save("\n".join(lines)))
+    assert (recording.n_samples, recording.sampling_rate) == (960, RATE)
+    assert any("Some time stamps are wrong" in note for note in recording.notes)
+    without = [line for line in lines if not line.startswith(("Sample", "Record"))]
+    assert read(save("\n".join(without))).n_samples < 600
 
 
 def test_rounded_and_coarse_times(save):

@@ -146,6 +146,42 @@ def test_damage_after_a_good_observation(save):
     assert any("checksum" in note for note in read(save(bytes(wrong))).notes)
 
 
+def with_sums(content, checksum):
+    """The same file with another kind of checksum, a function of the stored and of the unpacked body."""
+    changed, position = bytearray(content), 0
+    while True:
+        size, following = struct.unpack_from("<ii", content, position + 36)
+        body = content[position + 64 : position + 64 + size]
+        unpacked = zlib.decompress(body) if position else body
+        struct.pack_into("<I", changed, position + 44, checksum(body, unpacked))
+        if not following:
+            return bytes(changed)
+        position = following
+
+
+@pytest.mark.parametrize(
+    "checksum",
+    [
+        lambda body, unpacked: 0,
+        lambda body, unpacked: 0xFFFFFFFF,
+        lambda body, unpacked: zlib.adler32(unpacked),
+        lambda body, unpacked: zlib.adler32(body, 0),
+        lambda body, unpacked: zlib.crc32(body) ^ 7,  # a maker's own
+    ],
+)
+def test_checksums_of_makers(save, checksum):
+    content = with_sums(pqdif.example(packed=True)[0], checksum)
+    assert not any("checksum" in note for note in read(save(content)).notes)
+
+
+def test_station(save):
+    kind, elements = pqdif.source(definition("V", 1, 6))
+    seen = observation(instance(0, increments(), values(wave())))
+    named = [("source name", pqdif.text("Meter 7")), ("source location", pqdif.text("North")), *elements]
+    assert read(save(pqdif.chain([pqdif.container(), (kind, named), seen]))).station == "Meter 7, North"
+    assert read(save(pqdif.chain([pqdif.container(), (kind, elements), seen]))).station == ""
+
+
 def test_sharing_in_a_circle(save):
     circle = [("share channel", u4(0)), ("share series", u4(1))]
     content = one_channel(definition("V", 1, 6), observation(instance(0, increments(), circle)))

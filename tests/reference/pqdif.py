@@ -22,6 +22,8 @@ GUIDS = {
     "observation": "8973861a-f1c3-11cf-9d89-0080c72e70a3",
     "style": "8973861b-f1c3-11cf-9d89-0080c72e70a3",
     "algorithm": "8973861c-f1c3-11cf-9d89-0080c72e70a3",
+    "source name": "b48d8587-f5f5-11cf-9d89-0080c72e70a3",
+    "source location": "b48d8589-f5f5-11cf-9d89-0080c72e70a3",
     "channel definitions": "b48d858d-f5f5-11cf-9d89-0080c72e70a3",
     "channel definition": "b48d858e-f5f5-11cf-9d89-0080c72e70a3",
     "channel name": "b48d8590-f5f5-11cf-9d89-0080c72e70a3",

@@ -241,7 +241,9 @@ def _draw_lines(axis: "Axes", lines: Sequence[_Line], scale: float, unit: str) -
     finite = [line.values[np.isfinite(line.values)] for line in lines]
     factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
     for line in lines:
-        axis.plot(scale * line.time, line.values / factor, color=line.colour, lw=0.8, label=shorten(line.name, 18))
+        axis.plot(
+            scale * line.time, line.values / factor, color=line.colour, lw=0.8, label=shorten(line.name, 18, keep=5)
+        )
     axis.set_ylabel(f"{'voltage' if unit == 'V' else 'current'} [{prefix}{unit}]")
     legend = axis.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.2, handlelength=1.2)
     for text in legend.get_texts():

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import accumulate
 
 __all__ = ["draw_name", "families", "shorten"]
 
@@ -51,21 +52,28 @@ def draw_name(text: str, otherwise: str = "") -> str:
     return re.sub(f"{_MISSING}+", "…", shown)
 
 
-def shorten(text: str, most: int) -> str:
-    """Return a text cut to a width of so many Latin letters.
+def shorten(text: str, most: int, *, keep: int = 0) -> str:
+    """Return a text cut to a width of so many Latin letters; its last letters, of a width of `keep`, stay.
 
     Examples
     --------
-    >>> shorten("220kV busbar I, voltage A", 12), shorten("220kV母线I电压", 10)
-    ('220kV busba…', '220kV母线…')
+    >>> shorten("220kV busbar I, voltage A", 12), shorten("220kV busbar I, voltage A", 12, keep=3)
+    ('220kV busba…', '220kV bu…e A')
+    >>> shorten("220kV母线I电压", 10)
+    '220kV母线…'
     """
     text = " ".join(text.split())
-    widths = [2 if ord(letter) >= _WIDE else 1 for letter in text]
-    if sum(widths) <= most:
+    if _width(text) <= most:
         return text
-    kept, used = "", 0
-    for letter, width in zip(text, widths, strict=True):
-        if used + width > most - 1:
-            break
-        kept, used = kept + letter, used + width
-    return f"{kept}…"
+    tail = _begin(text[::-1], keep)[::-1]
+    return f"{_begin(text, most - 1 - _width(tail))}…{tail}"
+
+
+def _width(text: str) -> int:
+    return sum(2 if ord(letter) >= _WIDE else 1 for letter in text)
+
+
+def _begin(text: str, most: int) -> str:
+    """The first letters of a text, as many as have room."""
+    widths = accumulate(_width(letter) for letter in text)
+    return "".join(letter for letter, width in zip(text, widths, strict=True) if width <= most)

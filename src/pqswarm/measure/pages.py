@@ -15,7 +15,7 @@ from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["PAGE", "Page", "read_channels", "turn_pages"]
 
-PAGE = 262_144
+PAGE = 131_072
 """Samples of a page, of each channel."""
 
 
@@ -49,7 +49,7 @@ def turn_pages(
     >>> from pqswarm.recordings import Channel, Recording
     >>> one = Recording((Channel("U", "V", "A", np.zeros(600_000)),), 1000.0, 50.0)
     >>> [(page.first, page.stop, page.samples.shape[1]) for page in turn_pages(one, [0], 100)]
-    [(0, 262144, 262244), (262144, 600000, 337956)]
+    [(0, 131072, 131172), (131072, 262144, 131272), (262144, 393216, 131272), (393216, 600000, 206884)]
     """
     if block is not None and block < 1:
         raise PqswarmError(f"block must be at least 1 sample, not {block!r}.")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from pqswarm._typing import FloatArray
 from pqswarm.measure.ieee1159 import oscillation_word
 from pqswarm.measure.pages import Page, read_channels, turn_pages
 from pqswarm.measure.rms_events import find_spans, locate
+from pqswarm.measure.screen import find_suspects
 from pqswarm.measure.steady import SteadyMeter, SteadySeries
 from pqswarm.measure.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
@@ -25,6 +27,8 @@ _CROWDED = 2.1
 """Cycles between two steps below which transients cannot be detected."""
 _MARGIN = 60.0
 """Cycles of a margin."""
+_CLOSE = 500.0
+"""A recording of fewer cycles is looked at closely everywhere."""
 _LOOK = 1.0
 """Half the length in which the frequency of a page is measured [s]."""
 _LONG = 3.0
@@ -164,16 +168,23 @@ def _measure(
     ]
     marks = {0.0, samples.size / sampling_rate, *(moment for edge in steady for moment in edge)}
     close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / frequency]
-    found = find_transients(
-        filled / (reference * np.sqrt(2)),
-        sampling_rate,
-        frequency,
-        threshold=thresholds.transient,
-        noise_factor=thresholds.transient_noise_factor,
-        steps=[moment for edge in edges for moment in edge],
-        crowded=close if steady else [],
-        unsure=missing,
-    )
+    wave, steps = filled / (reference * np.sqrt(2)), [moment for edge in edges for moment in edge]
+    cycle = sampling_rate / frequency
+    stretches = [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, thresholds.transient)
+    found: list[dict[str, Any]] = []
+    for first, stop in stretches:
+        begin = first / sampling_rate
+        some = find_transients(
+            wave[first:stop],
+            sampling_rate,
+            frequency,
+            threshold=thresholds.transient,
+            noise_factor=thresholds.transient_noise_factor,
+            steps=[moment - begin for moment in steps],
+            crowded=[(low - begin, high - begin) for low, high in close] if steady else [],
+            unsure=missing[first:stop],
+        )
+        found += [{**one, "onset": one["onset"] + begin} for one in some]
     header, begin = supply.headers[i], page.begin / sampling_rate
     made = (
         Transient(

@@ -166,8 +166,12 @@ class TextRows:
     ) -> FloatArray:
         """What the fields of a column mean."""
         spans = zip(begins.tolist(), ends.tolist(), strict=True)
-        rows = (self._fields(chunk[begin:end]) for begin, end in spans)
+        rows = (self._fields(chunk[begin:end], column + 1) for begin, end in spans)
         return np.array([value(fields[column]) if column < len(fields) else np.nan for fields in rows], np.float64)
 
-    def _fields(self, row: bytes) -> list[str]:
-        return split(row.decode(self.encoding, errors="replace").replace("\0", ""), self.delimiter)
+    def _fields(self, row: bytes, most: int = -1) -> list[str]:
+        """The fields of a row, or at least the first ones, `most` of them."""
+        text = row.decode(self.encoding, errors="replace").replace("\0", "")
+        if most > 0 and '"' not in text and self.delimiter != " ":
+            return [field.strip() for field in text.split(self.delimiter, most)]
+        return split(text, self.delimiter)

@@ -1,6 +1,6 @@
 """Sampling rates from time stamps, which may be rounded, have gaps, and come in pieces."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -28,12 +28,17 @@ def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
     return rate, kept
 
 
-def find_rate_of(pieces: Iterable[FloatArray], notes: list[str]) -> tuple[float, slice, float]:
-    """Do the same for stamps that come in pieces, and return the time from the first one to the stretch [s] too."""
+def find_rate_of(
+    pieces: Iterable[FloatArray], notes: list[str], find_unit: Callable[[float], float] = lambda _: 1.0
+) -> tuple[float, slice, float]:
+    """Do the same for stamps that come in pieces, and return the time from the first one to the stretch [s] too.
+
+    Where their unit is not known, `find_unit` is given the samples per unit, and says how many units a second has.
+    """
     found = _Stretches()
     for piece in _rearranged(pieces):
         found.take(piece)
-    return found.rate(notes)
+    return found.rate(notes, find_unit)
 
 
 @dataclass
@@ -113,7 +118,7 @@ class _Stretches:
             self.longest = one
         self.current = None
 
-    def rate(self, notes: list[str]) -> tuple[float, slice, float]:
+    def rate(self, notes: list[str], find_unit: Callable[[float], float]) -> tuple[float, slice, float]:
         """Rate [Hz], the longest stretch, and its time from the first stamp [s]."""
         self._close()
         kept = self.longest
@@ -136,6 +141,8 @@ class _Stretches:
             return nothing
         rate = count / span
         rounding = max(float(np.max(np.abs(t - kept.begin - (at - kept.first) / rate))) for at, t in kept.points)
+        per_second = find_unit(rate)
+        rate, span, rounding = rate * per_second, span / per_second, rounding / per_second
         tolerance = rate * (2 * rounding / span + 1e-9)
         # The roundest number within the rounding: 6400 rather than 6399, and nothing rounder than three digits.
         for unit in (100.0, 10.0, 1.0, 0.1):
@@ -145,7 +152,7 @@ class _Stretches:
                 break
         if rounding > 0.6 / rate:
             notes.append("The time stamps are uneven: the rate is their mean.")
-        return rate, slice(kept.first, kept.stop), kept.begin - self.first
+        return rate, slice(kept.first, kept.stop), (kept.begin - self.first) / per_second
 
 
 def _rearranged(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:

@@ -192,7 +192,8 @@ def _cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
     note = "Cells of EN 50160:2010, after IEC 61000-2-8. What is shorter than 10 ms stands in the first column."
     if cells.longer:
         note += f" Longer than a minute, and in no cell: {cells.longer}."
-    return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
+    headings = {column: (_keep(column), "") for column in cells.columns} | {"u": ("u [%]", "")}
+    return Table(name, caption, rows, columns=headings, note=note)
 
 
 def _en50160_table(verdicts: "Sequence[Verdict]") -> "Table | None":

@@ -24,10 +24,12 @@ _LEAST = 3
 """Windows of the shortest event."""
 _LEAST_FLICKER = 10
 """The same for flicker: two seconds."""
+_LEAST_CHANGES = 5
+"""Separate changes in ten minutes of severe flicker: one or two steps are none."""
 _AFTER_QUIET = 5
 """Windows beside a sag or transient that tell nothing about flicker."""
 _LIVE = 0.5
-"""Share of the reference below which the fundamental is not that of a supply."""
+"""Share of the reference, and of the RMS, below which the fundamental is not that of a supply."""
 _OFF = 0.01
 """By which the frequency of a window may differ from the one that set its length."""
 _NOISE = 2.5
@@ -90,7 +92,7 @@ def steady_events(
         return []
     neutral = series.quiet_windows(quiet) | _unsteady(series)
     volts = _references(series, references)
-    live = series.fundamental > _LIVE * volts[:, None]
+    live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
     found: list[Event] = []
     for kind, values, limit, least, unsure in _quantities(series, levels, volts, neutral):
         above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
@@ -107,7 +109,7 @@ def steady_events(
                         _stretch(series, kind, channel, row, values, first, stop, used)
                     )
         if kind == "flicker":
-            _add_severe(series, levels.pst, neutral, stretches)
+            _add_severe(series, levels, neutral, stretches)
         for own in stretches.values():
             found += [_event(series, kind, group, volts) for group in _together(own)]
     return sorted(found, key=lambda event: (event.start, event.kind))
@@ -125,18 +127,22 @@ def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Event]) 
     return inside
 
 
-def _add_severe(series: SteadySeries, limit: float, neutral: BoolArray, stretches: dict[str, list[_Stretch]]) -> None:
-    """Add ten minutes of severe flicker, where nothing else in them explains it."""
-    intervals = series.intervals
-    for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > limit), strict=True):
+def _add_severe(
+    series: SteadySeries, levels: Thresholds, neutral: BoolArray, stretches: dict[str, list[_Stretch]]
+) -> None:
+    """Add ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
+    intervals, level = series.intervals, levels.flicker
+    for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > levels.pst), strict=True):
         places = np.flatnonzero(intervals == interval)
         first, stop = int(places[0]), int(places[-1]) + 1
         own = stretches.setdefault(series.systems[channel], [])
         known = any(one.first < stop and one.stop > first for one in own if one.channel == channel)
-        if not known and not neutral[places].any():
-            magnitude = 100 * float(np.nanmax(series.modulation[channel, places]))
+        changes = np.nan_to_num(series.modulation[channel, places]) > level
+        repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _LEAST_CHANGES
+        if repeated and not known and not neutral[places].any():
+            magnitude = 100 * _greatest(series.modulation[channel, places])
             severity = float(series.severity[channel, interval])
-            sensation = float(np.nanmax(series.sensation[channel, places]))
+            sensation = _greatest(series.sensation[channel, places])
             details = {"pst": severity, "depth": magnitude / 100, "frequency": float("nan"), "pinst": sensation}
             own.append(_Stretch(int(channel), first, stop, magnitude, details))
 
@@ -172,9 +178,9 @@ def _thd_without_noise(series: SteadySeries) -> FloatArray:
 
 
 def _unsteady(series: SteadySeries) -> BoolArray:
-    """Windows that are no whole number of cycles: where a machine runs up, or the phase jumps."""
+    """Windows that are no whole number of cycles: where nothing is live, a machine runs up, or the phase jumps."""
     turns = series.frequency * np.diff(series.edges)
-    return np.nan_to_num(np.abs(turns / series.cycles - 1)) > _OFF
+    return ~(np.abs(turns / series.cycles - 1) < _OFF)
 
 
 def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
@@ -218,15 +224,20 @@ def _stretch(
         details = {"per_cycle": float(np.median(series.notches[channel, used])), "depth": magnitude / 100}
     elif kind == "flicker":
         per_window = 2 * series.cycles
-        frequency = float(np.nanmedian(series.frequency))
+        frequency = series.cycles * (stop - first) / float(series.edges[stop] - series.edges[first])
         piece = series.urms[channel, first * per_window : stop * per_window]
         rate, depth = strongest_modulation(piece, 2 * frequency, frequency)
         magnitude = 100 * depth
-        details = {"frequency": rate, "depth": depth, "pinst": float(np.nanmax(series.sensation[channel, used]))}
+        details = {"frequency": rate, "depth": depth, "pinst": _greatest(series.sensation[channel, used])}
     elif kind == "unbalance":
         zero = series.zero_sequence[row, used]
         details = {"zero_sequence": float(np.median(zero))}
     return _Stretch(channel, first, stop, magnitude, details)
+
+
+def _greatest(values: FloatArray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else float("nan")
 
 
 def _together(stretches: list[_Stretch]) -> list[list[_Stretch]]:

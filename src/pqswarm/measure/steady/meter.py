@@ -28,6 +28,8 @@ _ENOUGH = 3
 _NEARLY = 0.95
 """Share of an interval that must be known for its Pst."""
 _FLICKER_RATE = 400.0
+_ABSURD = 1e100
+"""No voltage [V]; its square could not be told from infinity."""
 
 
 class SteadyMeter:
@@ -91,7 +93,8 @@ class SteadyMeter:
         self._cycles = max(round(nominal_frequency / 5), 1)
         self._bounds = (frequency * (1 - _RANGE), frequency * (1 + _RANGE))
         self._frequency = float(frequency)
-        self._orders = highest_order(sampling_rate, frequency)
+        shortest = int(self._cycles * sampling_rate / self._bounds[1])
+        self._orders = highest_order(sampling_rate, frequency, shortest, self._cycles)
         self._least_notch = least_notch
         self._channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in channels)
         self._systems = tuple(systems) if systems is not None else ("",) * len(channels)
@@ -146,8 +149,9 @@ class SteadyMeter:
 
     def _measure(self, n_windows: int) -> None:
         """Measure so many windows at the beginning of the buffer, or one less where the frequency turns out lower."""
-        known = np.isfinite(self._buffer[:, : self._filled])
-        samples = np.where(known, self._buffer[:, : self._filled], 0.0)
+        volts = self._buffer[:, : self._filled]
+        known = np.abs(volts) < _ABSURD  # not NaN either
+        samples = np.where(known, volts, 0.0)
         length = self._length
         self._follow(samples, known, n_windows)
         if self._length != length:  # measured once more with the better window
@@ -172,7 +176,7 @@ class SteadyMeter:
             )
         )
         starts = self._position + np.arange(n_windows) * length
-        self._flicker.feed(self._buffer[:, :used], good, interval_of(starts / self._rate))
+        self._flicker.feed(np.where(known, volts, np.nan)[:, :used], good, interval_of(starts / self._rate))
         self._starts.append(starts)
         self._position += used
         self._buffer[:, : self._filled - used] = self._buffer[:, used : self._filled].copy()

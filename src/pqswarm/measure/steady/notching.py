@@ -12,7 +12,7 @@ _LONGEST = 0.08
 """Of a cycle."""
 _NOISE = 5.0
 """Least jump over the noise of the shape."""
-_ROUGH = 5.0
+_ROUGH = 6.0
 """The same for a first look, over the median."""
 
 

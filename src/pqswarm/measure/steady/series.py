@@ -54,7 +54,8 @@ class SteadySeries:
     rms, fundamental : ndarray of shape (n_channels, n_windows)
         RMS of everything and of the fundamental [V].
     harmonics : ndarray of shape (n_channels, n_windows, n_orders - 1)
-        Harmonic subgroups of IEC 61000-4-7 of the orders 2, 3, ... at most 50 [share].
+        Harmonic subgroups of IEC 61000-4-7 of the orders 2, 3, ... at most 50 [share],
+        in single precision.
     thd : ndarray of shape (n_channels, n_windows)
         Total harmonic distortion of these subgroups [share].
     thd_without_notches : ndarray of shape (n_channels, n_windows)

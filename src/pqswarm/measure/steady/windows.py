@@ -7,11 +7,13 @@ import numpy as np
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.measure.steady.notching import measure_notches
 
-__all__ = ["WindowValues", "advance", "half_cycle_squares", "measure_windows", "phasors"]
+__all__ = ["WindowValues", "advance", "half_cycle_squares", "highest_order", "measure_windows", "phasors"]
 
 _MOST_ORDERS = 50
-_LEAST_LIVE = 0.05
+_LEAST_LIVE = 0.2
 """A channel whose fundamental is below this share of its RMS has no fundamental."""
+_NOTHING = 1e-100
+"""No voltage [V]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +23,7 @@ class WindowValues:
     frequency: FloatArray
     phasor: AnyArray
     rms: FloatArray
-    harmonics: FloatArray
+    harmonics: AnyArray
     thd: FloatArray
     smooth_thd: FloatArray
     dc: FloatArray
@@ -82,7 +84,7 @@ def measure_windows(
     first, second = phasors(table, frequency, sampling_rate)
     phasor = (first + second) / 2
     size = np.abs(phasor)
-    live = good & (size > _LEAST_LIVE * rms)
+    live = good & (size > np.maximum(_LEAST_LIVE * rms, _NOTHING))
     deviation = advance(first, second, live, (length - length // 2) / sampling_rate)
     # The fundamental is taken out before the transform: a window is never exactly a whole number of cycles.
     angle = 2 * np.pi * frequency / sampling_rate * np.arange(length)
@@ -102,7 +104,9 @@ def measure_windows(
     # The shape common to all cycles of the window: the harmonics alone.
     common = lines[..., ::cycles] * (length / np.sqrt(2))
     common[..., 1] += phasor * (length / np.sqrt(2))
-    depth, count, smooth = measure_notches(common, length // cycles, length, size, thd, least_notch)
+    depth, count, smooth = measure_notches(
+        common, length // cycles, length, np.where(live, size, 0.0), thd, least_notch
+    )
     unknown = ~good
     for values in (rms, thd, smooth, noise, depth, count):
         values[unknown] = np.nan
@@ -113,7 +117,7 @@ def measure_windows(
         frequency=frequency + deviation,
         phasor=np.where(good, phasor, np.nan),
         rms=rms,
-        harmonics=harmonics,
+        harmonics=harmonics.astype(np.float32),
         thd=thd,
         smooth_thd=smooth,
         dc=dc,
@@ -124,6 +128,6 @@ def measure_windows(
     )
 
 
-def highest_order(sampling_rate: float, frequency: float) -> int:
-    """Highest order of harmonics that the rate allows, at most 50."""
-    return max(min(_MOST_ORDERS, int(0.45 * sampling_rate / frequency)), 1)
+def highest_order(sampling_rate: float, frequency: float, shortest: int, cycles: int) -> int:
+    """Highest order of harmonics that the rate and the `shortest` window [samples] allow, at most 50."""
+    return max(min(_MOST_ORDERS, int(0.45 * sampling_rate / frequency), (shortest // 2 - 1) // cycles), 1)

@@ -38,7 +38,9 @@ _FREQUENCY_KEY = re.compile(r"(?:nominal|line|mains|grid|system)[ _]?frequency(?
 _UNITS_KEY = re.compile(r"vertical units?|y[ _]?units?", re.IGNORECASE)
 _SOURCE_KEY = re.compile(r"(?:source|channel)", re.IGNORECASE)
 _LENGTH_KEY = re.compile(r"(?:record|memory) length(?:\W.*)?", re.IGNORECASE)
-_TRIGGER_KEY = re.compile(r"(?:(?:trigger|start|recording|measurement) ?)?(?:date|time).*", re.IGNORECASE)
+_TRIGGER_KEY = re.compile(
+    r"(?:trigger|start|recording|measurement) ?(?:date|time).*|date|time|date(?: ?[/&] ?| and )time", re.IGNORECASE
+)
 _DAY = re.compile(r"'?\d{1,4}[/.\-]\d{1,2}[/.\-]\d{1,4}")
 _CLOCK = re.compile(r"\d{1,2}:\d{1,2}(?::\d{1,2}(?:[.,:]\d{1,12})?)?")
 _KEYS = re.compile(

@@ -17,6 +17,7 @@ from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
+from pqswarm.recordings.source import in_si
 from pqswarm.recordings.stamps import find_rate_of
 from pqswarm.recordings.table.header import quantity
 from pqswarm.recordings.table.layout import Layout, find_layout
@@ -171,14 +172,20 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
         value = partial(quantity, decimal=layout.decimal)
     column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
     found: list[str] = []
-    rate, kept, seconds = find_rate_of(column.pieces(), found)
+    per_second = 1.0
+
+    def find_unit(rate: float) -> float:
+        nonlocal per_second
+        if layout.time_without_unit:
+            per_second = _guess_unit(rows, layout, rate, notes)
+        return per_second
+
+    rate, kept, seconds = find_rate_of(column.pieces(), found, find_unit)
     if column.n_times < 2:
         raise RecordingError("does not say its sampling rate: its time column holds no times.")
     if column.n_missing:
         notes.append(f"{column.n_missing} rows have no time: it was interpolated.")
     n_rows = rows.n_rows - layout.first_row
-    per_second = _guess_unit(rows, layout, rate, notes) if layout.time_without_unit else 1.0
-    rate, seconds = rate * per_second, seconds / per_second
     start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
         return rate, slice(0, n_rows), start
@@ -210,7 +217,8 @@ def _guess_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
         columns = layout.columns[:MOST_CHANNELS]
-        return list(rows.table(layout.first_row + first, layout.first_row + stop, columns).T)
+        table = rows.table(layout.first_row + first, layout.first_row + stop, columns)
+        return [in_si(column, 1.0)[0] for column in table.T]
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
         possible = rate < _LEAST_RATE <= rate * per_second <= _MOST_RATE

@@ -1,5 +1,6 @@
 """The time column of a table: numbers or dates, some of which may be missing."""
 
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
@@ -10,6 +11,8 @@ from pqswarm.recordings.text import stamp
 
 __all__ = ["Clock", "TimeColumn"]
 
+_SECONDS = re.compile(r"[0-5]?\d(?:[.,]\d{1,12})?")
+_MICROSECOND = timedelta(microseconds=1)
 _HALF_A_DAY = timedelta(hours=12)
 _MOST_HELD = 1_000_000  # rows without a time, after which the last one is held
 
@@ -69,9 +72,14 @@ class Clock:
         self.last: datetime | None = None
         self.days = 0
         self.dated = True
+        self.minute, self.begin = "", 0  # text of the last one up to its minute, and that minute [µs]
 
     def seconds(self, text: str) -> float:
         """Seconds from the first time to that in a field; NaN if there is none."""
+        minute, _, rest = text.rpartition(":")
+        if minute == self.minute and _SECONDS.fullmatch(rest):  # as almost all, and ten times as fast
+            whole, _, part = rest.replace(",", ".").partition(".")
+            return (self.begin + int(whole) * 1_000_000 + int(part.ljust(6, "0")[:6])) / 1_000_000
         found = stamp(text)
         if found is None:
             found = stamp(self.date or "2000-01-01", text) if ":" in text else None
@@ -84,6 +92,9 @@ class Clock:
             found += timedelta(days=self.days)
         if self.zero is None:
             self.zero = found
+        if minute.count(":") == 1 and _SECONDS.fullmatch(rest):
+            begin = found.replace(second=0, microsecond=0) - self.zero
+            self.minute, self.begin = minute, begin // _MICROSECOND
         return (found - self.zero).total_seconds()
 
     @property

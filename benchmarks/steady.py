@@ -1,0 +1,58 @@
+"""Steady quantities: the flickermeter on the tables of IEC 61000-4-15, and what ten minutes cost; one process.
+
+    python benchmarks/steady.py            # CPU time of ten minutes of three phases, beside one FFT of each window
+    python benchmarks/steady.py --tables   # every row of the tables 1, 2 and 5
+
+The tables of docs/how/steady.md come from here.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
+from tests.measure.test_flickermeter import greatest_sensation, severity
+
+from pqswarm.measure.steady import SteadyMeter
+from pqswarm.recordings.recording import ChannelHeader
+
+
+def tables():
+    """Print the deviation from 1 of each table."""
+    for (lamp, carrier), rows in SEVERITY.items():
+        found = [severity(lamp, carrier, per_minute, change) for per_minute, change in rows.items()]
+        print(f"table 5, {lamp} V, {carrier} Hz: Pst", *(f"{value:.3f}" for value in found))
+    for name, table, rectangular in (("1", SINES, False), ("2", RECTANGLES, True)):
+        for (lamp, carrier), rows in table.items():
+            found = [greatest_sensation(lamp, carrier, *row, rectangular=rectangular) for row in rows.items()]
+            print(
+                f"table {name}, {lamp} V, {carrier} Hz: {len(found)} rows, Pinst {min(found):.3f} to {max(found):.3f}"
+            )
+
+
+def cost(rate=12_800.0, seconds=600):
+    """Print the CPU time of ten minutes at frequencies with fast and slow window lengths."""
+    for frequency in (50.0, 50.02):
+        t = np.arange(round(seconds * rate)) / rate
+        volts = 325 * np.sin(2 * np.pi * (frequency * t - np.arange(3)[:, None] / 3))
+        volts += np.random.default_rng(0).normal(0, 2.3, volts.shape)
+        meter = SteadyMeter(rate, 50, frequency, [ChannelHeader(f"U{phase}", "V", phase) for phase in "ABC"])
+        meter.feed(volts[:, :1000])  # imports
+        start = time.process_time()
+        for first in range(1000, t.size, 262_144):
+            meter.feed(volts[:, first : first + 262_144])
+        meter.finish()
+        used = time.process_time() - start
+        length = round(10 * rate / frequency)
+        table = volts[:, : t.size // length * length].reshape(3, -1, length)
+        start = time.process_time()
+        for window in range(table.shape[1]):
+            np.fft.rfft(table[:, window])
+        plain = time.process_time() - start
+        print(f"{frequency} Hz: {used:.2f} s, {used / plain:.1f} times the FFT alone ({plain:.2f} s)")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", action="store_true")
+    tables() if parser.parse_args().tables else cost()
