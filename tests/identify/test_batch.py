@@ -129,6 +129,19 @@ def test_a_site_file_comes_first_and_what_is_given_before_it(folder, small):
     assert verdict.rows()[0]["kind"] == "sag"
 
 
+def test_systems_of_a_site_are_those_of_the_events(tmp_path, small):
+    """Two systems whose channels lie crosswise, so that their order does not tell."""
+    made = sag()
+    a, b, c = made.channels
+    crosswise = [("X1", a), ("Y1", b), ("X2", b), ("Y2", c), ("X3", c), ("Y3", b)]
+    channels = tuple(Channel(name, "V", "ABC"[k // 2], one.samples) for k, (name, one) in enumerate(crosswise))
+    write_comtrade(replace(made, channels=channels), tmp_path / "two.cfg")
+    site = Site.read('[channels."X*"]\nsystem = "bar X"\n[channels."Y*"]\nsystem = "bar Y"')
+    (verdict,) = identify_file(tmp_path / "two.cfg", model=small, site=site)
+    assert [one.system for one in verdict.characterisation.channels] == ["bar X", "bar Y"] * 3
+    assert [(row["kind"], row["system"], row["phases"]) for row in verdict.rows()] == [("sag", "bar X", "A")]
+
+
 def test_thresholds_of_a_site_are_checked_at_once(tmp_path):
     path = tmp_path / "site.toml"
     path.write_text("[thresholds]\nsga = 0.8\n")

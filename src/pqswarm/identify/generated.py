@@ -55,14 +55,15 @@ class Disturbance:
 
     def truth(self, seconds: float) -> dict[str, str]:
         """Return what a meter should find in a record of that length: the columns of ``truth.csv``."""
-        share = self.kind in _RAMP and self.kind != "notching"
+        magnitude = self.magnitude - 1 if self.kind == "voltage change" else self.magnitude
+        share = self.kind in (*_RAMP, "voltage change")
         start, end = max(self.start, 0.0), min(self.start + self.duration, seconds)
         return {
             "kind": self.kind,
             "phases": " ".join(self.phases),
             "start": f"{start:.4f}",
             "duration": f"{end - start:.4f}",
-            "magnitude": f"{100 * self.magnitude if share else self.magnitude:.4g}",
+            "magnitude": f"{100 * magnitude if share else magnitude:.4g}",
             "unit": "%" if share else "pu",
         }
 

@@ -72,7 +72,7 @@ def _duration(seconds: float, cycles: float) -> str:
     if not seconds:
         return ""
     time = f"{seconds:.4g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
-    return f"{time} ({cycles:.1f} cycles)" if cycles < 100 else time
+    return f"{time} ({cycles:.1f} cycles)" if 0.5 <= cycles < 100 else time
 
 
 def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:

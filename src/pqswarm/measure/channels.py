@@ -101,7 +101,13 @@ def _common(names: list[str]) -> str:
 
 
 def _systems(channels: list[Channel]) -> list[str]:
-    """Name of the three-phase system of each channel: a new one begins where a phase comes again, or another kind."""
+    """Name of the three-phase system of each channel: a new one begins where a phase comes again, or another kind.
+
+    What a site file says comes first.
+    """
+    if any(channel.system for channel in channels):
+        others = iter(_systems([channel for channel in channels if not channel.system]))
+        return [channel.system or next(others) for channel in channels]
     groups: list[list[Channel]] = []
     for channel in channels:
         group = groups[-1] if groups else []
