@@ -1,5 +1,7 @@
 """Long recordings: page by page, whatever the block."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -16,17 +18,18 @@ def small_pages(monkeypatch):
         monkeypatch.setattr(f"pqswarm.measure.{module}.PAGE", 16_384)
 
 
-def long_recording(seconds=40.0):
+@cache
+def long_recording(seconds=24.0):
     t = np.arange(round(seconds * RATE)) / RATE
     rng = np.random.default_rng(3)
     waves = [325 * np.sin(2 * np.pi * 50.02 * t - 2 * np.pi * k / 3) for k in range(3)]
     waves[0][(t > 5.0) & (t <= 5.3)] *= 0.5  # across the border of two pages
-    waves[1][(t > 12.0) & (t <= 12.06)] *= 1.3
+    waves[1][(t > 9.0) & (t <= 9.06)] *= 1.3
     for wave in waves:
-        wave[(t > 20.0) & (t <= 28.0)] = 0.0  # longer than a page
+        wave[(t > 13.0) & (t <= 19.0)] = 0.0  # longer than a page
         wave += rng.standard_normal(t.size)
-        later = t[t > 34] - 34
-        wave[t > 34] += 130 * np.exp(-later / 0.003) * np.sin(2 * np.pi * 600 * later)
+        later = t[t > 21] - 21
+        wave[t > 21] += 130 * np.exp(-later / 0.003) * np.sin(2 * np.pi * 600 * later)
     return Recording(tuple(Channel(f"U{p}", "V", p, wave) for p, wave in zip("ABC", waves, strict=True)), RATE, 50.0)
 
 
@@ -45,11 +48,11 @@ def test_everything_is_found_once():
         ("transient", ("A", "B", "C")),
     ]
     starts = [event.start for event in found.events]
-    assert starts == pytest.approx([5.0, 12.0, 20.0, 34.0], abs=0.004)
-    assert [event.end for event in found.events[:3]] == pytest.approx([5.3, 12.06, 28.0], abs=0.004)
+    assert starts == pytest.approx([5.0, 9.0, 13.0, 21.0], abs=0.004)
+    assert [event.end for event in found.events[:3]] == pytest.approx([5.3, 9.06, 19.0], abs=0.004)
 
 
-@pytest.mark.parametrize("block", [1000, 16_384, 50_001, 10**7])
+@pytest.mark.parametrize("block", [1000, 50_001])
 def test_results_do_not_depend_on_the_block(block):
     one, other = characterise(long_recording()), characterise(long_recording(), block=block)
     assert summary(one) == summary(other)
@@ -107,5 +110,5 @@ def test_block():
 def test_progress():
     seen = []
     characterise(long_recording(), progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (128_000, 128_000)
+    assert seen[-1] == (76_800, 76_800)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)

@@ -118,6 +118,12 @@ def test_severe_flicker_too_slow_for_a_modulation():
     assert event.kind == "flicker"
     assert event.details["pst"] > 1
     assert f"Pst {event.details['pst']:.2f}" in event.sentence
+    once = np.where((t > 100) & (t < 160), 0.91, 1.0)  # two steps make a Pst above 1 as well
+    series = meter(1, rate)
+    series.feed((PEAK * once * np.sin(2 * np.pi * 50 * t))[None])
+    steps = series.finish()
+    assert steps.severity[0, 0] > 1
+    assert steady_events(steps) == []
 
 
 def test_sentences_say_of_no_phase_what_holds_of_another():

@@ -130,7 +130,7 @@ def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
         ("transient", "C", 0.0003, 0.6, 0.0),
         ("unbalance", "ABC", steady[3], 0.04, 0.0),
         ("sag", "ABC", 0.6, 0.82, 0.0),
-        ("voltage change", "ABC", 1.5, 1.05, 0.0),
+        ("voltage change", "ABC", 0.8, 1.05, 0.0),
     ]
     gap = (60 * minutes - sum(one[2] for one in kinds)) / (len(kinds) + 1)
     disturbances, clock = [], gap

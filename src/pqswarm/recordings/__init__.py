@@ -3,7 +3,7 @@
 from pqswarm.recordings._deprecated import __getattr__ as __getattr__
 from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.npz import write_npz
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.site import ChannelRule, Site
@@ -16,7 +16,9 @@ __all__ = [
     "ChannelRule",
     "Options",
     "RawChannel",
+    "RawHeader",
     "RawRecording",
+    "RawSource",
     "Reader",
     "Recording",
     "RecordingError",

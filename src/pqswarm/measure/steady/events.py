@@ -24,6 +24,8 @@ _LEAST = 3
 """Windows of the shortest event."""
 _LEAST_FLICKER = 10
 """The same for flicker: two seconds."""
+_LEAST_CHANGES = 5
+"""Separate changes in ten minutes of severe flicker: one or two steps are none."""
 _AFTER_QUIET = 5
 """Windows beside a sag or transient that tell nothing about flicker."""
 _LIVE = 0.5
@@ -107,7 +109,7 @@ def steady_events(
                         _stretch(series, kind, channel, row, values, first, stop, used)
                     )
         if kind == "flicker":
-            _add_severe(series, levels.pst, neutral, stretches)
+            _add_severe(series, levels, neutral, stretches)
         for own in stretches.values():
             found += [_event(series, kind, group, volts) for group in _together(own)]
     return sorted(found, key=lambda event: (event.start, event.kind))
@@ -125,15 +127,19 @@ def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Event]) 
     return inside
 
 
-def _add_severe(series: SteadySeries, limit: float, neutral: BoolArray, stretches: dict[str, list[_Stretch]]) -> None:
-    """Add ten minutes of severe flicker, where nothing else in them explains it."""
-    intervals = series.intervals
-    for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > limit), strict=True):
+def _add_severe(
+    series: SteadySeries, levels: Thresholds, neutral: BoolArray, stretches: dict[str, list[_Stretch]]
+) -> None:
+    """Add ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
+    intervals, level = series.intervals, levels.flicker
+    for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > levels.pst), strict=True):
         places = np.flatnonzero(intervals == interval)
         first, stop = int(places[0]), int(places[-1]) + 1
         own = stretches.setdefault(series.systems[channel], [])
         known = any(one.first < stop and one.stop > first for one in own if one.channel == channel)
-        if not known and not neutral[places].any():
+        changes = np.nan_to_num(series.modulation[channel, places]) > level
+        repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _LEAST_CHANGES
+        if repeated and not known and not neutral[places].any():
             magnitude = 100 * _greatest(series.modulation[channel, places])
             severity = float(series.severity[channel, interval])
             sensation = _greatest(series.sensation[channel, places])

@@ -15,19 +15,23 @@ def measure_modulation(urms: FloatArray, cycles: int) -> FloatArray:
 
     The mean over 0.4 s passes what is slower than about 1 Hz, and keeps a single step within two windows.
     """
-    per_window = 2 * cycles
-    n_windows = urms.shape[1] // per_window
-    if not n_windows:
-        return np.empty((urms.shape[0], 0))
+    n_windows = urms.shape[1] // (2 * cycles)
+    # One channel at a time: of an hour, this is where most memory is needed.
+    return np.array([_modulation(row, 2 * cycles) for row in urms]).reshape(urms.shape[0], n_windows)
+
+
+def _modulation(urms: FloatArray, per_window: int) -> FloatArray:
+    """Do so for one channel."""
+    if not urms.size:
+        return np.empty(0)
     wide = 2 * per_window
-    filled = np.pad(urms, ((0, 0), (wide // 2, wide - wide // 2 - 1)), mode="reflect" if n_windows > 1 else "edge")
-    known = np.isfinite(filled)
-    total = np.cumsum(np.where(known, filled, 0.0), axis=1)
-    count = np.cumsum(known, axis=1)
-    total, count = (np.concatenate([np.zeros((urms.shape[0], 1)), one], axis=1) for one in (total, count))
+    padded = np.pad(urms, (per_window, per_window - 1), mode="reflect" if urms.size >= wide else "edge")
+    known = np.isfinite(padded)
+    total = np.concatenate([[0.0], np.cumsum(np.where(known, padded, 0.0))])
+    count = np.concatenate([[0], np.cumsum(known)])
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = (total[:, wide:] - total[:, :-wide]) / (count[:, wide:] - count[:, :-wide])
-        rest = (urms / mean - 1).reshape(urms.shape[0], n_windows, per_window)
+        mean = (total[wide:] - total[:-wide]) / (count[wide:] - count[:-wide])
+        rest = (urms / mean - 1).reshape(-1, per_window)
         seen = np.isfinite(rest)
         mean_square = np.sum(np.where(seen, rest, 0.0) ** 2, axis=-1) / np.sum(seen, axis=-1)
     # The last half cycle of a window reaches into the next one, which may be missing.

@@ -3,9 +3,9 @@
 import csv
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from io import StringIO
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -32,9 +32,14 @@ def write_series(series: "SteadySeries", path: Path, per: str, start: datetime |
     if suffix != ".csv":
         raise PqswarmError(f"steady quantities are written as .csv or .npz, not as {path.name!r}.")
     rows = _window_rows(series, start) if per == "window" else _interval_rows(series, start)
-    text = StringIO(newline="")
+    return write_atomically(path, lambda file: _write_rows(file, rows))
+
+
+def _write_rows(file: BinaryIO, rows: Iterator[list[str]]) -> None:
+    """Write rows one by one: an hour is tens of megabytes of text."""
+    text = TextIOWrapper(file, encoding="utf-8", newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
-    return write_atomically(path, text.getvalue())
+    text.detach()
 
 
 def _arrays(series: "SteadySeries", start: datetime | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
 from pqswarm.recordings.rows import MemoryBytes, StoredBytes, TextRows
+from pqswarm.recordings.source import in_si
 from pqswarm.recordings.stamps import find_rate_of
 from pqswarm.recordings.table.header import quantity
 from pqswarm.recordings.table.layout import Layout, find_layout
@@ -216,7 +217,8 @@ def _guess_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
         columns = layout.columns[:MOST_CHANNELS]
-        return list(rows.table(layout.first_row + first, layout.first_row + stop, columns).T)
+        table = rows.table(layout.first_row + first, layout.first_row + stop, columns)
+        return [in_si(column, 1.0)[0] for column in table.T]
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
         possible = rate < _LEAST_RATE <= rate * per_second <= _MOST_RATE

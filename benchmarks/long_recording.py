@@ -1,0 +1,96 @@
+"""A long recording, made and judged: CPU time, memory, and whether every disturbance was found with the right class.
+
+python benchmarks/long_recording.py --minutes 10
+python benchmarks/long_recording.py --minutes 10 --format csv
+"""
+
+import argparse
+import csv
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+CLASSES = {
+    "sag": ("sag", "sag_with_harmonics", "sag_with_transient"),
+    "swell": ("swell", "swell_with_harmonics", "swell_with_transient"),
+    "interruption": ("interruption",),
+    "transient": ("oscillatory_transient", "impulsive_transient"),
+    "voltage change": ("voltage_change",),
+    "harmonics": ("harmonics",),
+    "notching": ("notching",),
+    "flicker": ("flicker",),
+    "unbalance": ("",),
+}
+LATE = {"unbalance": 2.0}
+"""Seconds by which the begin may differ, 0.5 unless named here; unbalance comes on slowly."""
+
+
+def judge(path: Path, truth: list[dict[str, str]]) -> bool:
+    from pqswarm.identify import default_model, identify_file
+
+    default_model()
+    begin = time.process_time()
+    (verdict,) = identify_file(path, model=default_model())
+    used = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found = list(verdict.events)
+    missed = []
+    for row in truth:
+        near = [
+            one
+            for one in found
+            if one.event.kind == row["kind"] and abs(one.event.start - float(row["start"])) < LATE.get(row["kind"], 0.5)
+        ]
+        right = [one for one in near if one.label in CLASSES[row["kind"]]]
+        if not right:
+            missed.append(f"{row['kind']} at {row['start']} s: {[one.text() for one in near] or 'not found'}")
+        else:
+            found.remove(right[0])
+    print(f"{path.name}: {used:.1f} s of CPU, peak memory {peak:.0f} MB")
+    print(f"{len(truth) - len(missed)} of {len(truth)} disturbances found with the right class, {len(found)} others")
+    for text in (*missed, *(one.text() for one in found)):
+        print("  ", text)
+    return not missed and not found
+
+
+def write_table(config: Path, path: Path) -> None:
+    """Write a recording as a table, a stretch at a time."""
+    from pqswarm.recordings import open_recordings
+
+    (source,) = open_recordings(config)
+    with path.open("w") as file:
+        file.write("time [s]," + ",".join(f"{one.name} [V]" for one in source.channels) + "\n")
+        for first in range(0, source.n_samples, 100_000):
+            part = source.read(first, first + 100_000)
+            time_axis = (first + np.arange(part.n_samples)) / source.sampling_rate
+            np.savetxt(file, np.column_stack([time_axis, *(c.samples for c in part.channels)]), "%.7g", ",")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=2)
+    parser.add_argument("--format", choices=("comtrade", "csv"), default="comtrade")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.judge is not None:  # in a process of its own, whose memory is measured
+        rows = list(csv.DictReader((options.judge / "truth.csv").open()))
+        name = "long.csv" if options.format == "csv" else "long.cfg"
+        sys.exit(not judge(options.judge / name, [row for row in rows if row["file"] == "long.cfg"]))
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pqswarm", "sample", folder + "/samples", "--seed", str(options.seed)]
+        subprocess.run([*command, "--minutes", str(options.minutes)], check=True, stdout=subprocess.DEVNULL)
+        samples = Path(folder, "samples")
+        if options.format == "csv":
+            write_table(samples / "long.cfg", samples / "long.csv")
+        again = [sys.executable, __file__, "--format", options.format, "--judge", str(samples)]
+        sys.exit(subprocess.run(again, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
