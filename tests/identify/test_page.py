@@ -271,7 +271,8 @@ def test_en50160_never_claims_from_short_data():
     assert set(verdicts.values()) == {"not enough data (a week is asked)", "not enough data (a year is asked)"}
     text = Page(plain([verdict(SAG, steady=Steady(3))])).text
     assert "not enough data (a week is asked)" in text
-    assert "0 of 3 values beyond" in text
+    assert "95 % value 3 %, greatest 3 % (UA); 0 of 3 values beyond" in text
+    assert "none known; greatest Pst 0.30" in text
     assert "Not enough data (a week is asked)" in Page(plain([verdict(SAG)])).text
 
 

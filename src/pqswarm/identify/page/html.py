@@ -204,7 +204,7 @@ def _en50160_table(verdicts: "Sequence[Verdict]") -> "Table | None":
         return None
     note = (
         "Limits for low and medium voltage, of EN 50160:2010; values of ten minutes, of the worst channel. Nothing is "
-        "said to be met by less than the time that is asked for."
+        "said to be met by less than the time that is asked for. Frequencies are means of ten minutes, not of 10 s."
     )
     return Table("en50160", "EN 50160", rows[: 7 * _MOST_SITES], note=note, verdicts=("verdict",))
 
