@@ -50,7 +50,9 @@ def write_comtrade(recording: Recording, path: str | Path, encoding: str = "ASCI
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
     n_channels = len(recording.channels)
-    lines = [f"pqswarm,{_field(recording.source)[:64]},1999", f"{n_channels},{n_channels}A,0D"]
+    # As a reader joins them.
+    station, _, recorder = (recording.station or f"pqswarm, {recording.source}").partition(", ")
+    lines = [f"{_field(station)[:64]},{_field(recorder)[:64]},1999", f"{n_channels},{n_channels}A,0D"]
     columns = []
     for n, channel in enumerate(recording.channels, 1):
         stored, factor, offset = _encode(channel.samples, encoding)
