@@ -150,6 +150,27 @@ def test_gaps_are_bridged_and_sags_do_not_end_an_event():
         found(volts[None], quiet=np.zeros(3, dtype=bool))
 
 
+def test_steep_flanks_of_harmonics_are_no_notches():
+    t = times(2)
+    angle = 2 * np.pi * 50.01 * t
+    volts = PEAK * (np.sin(angle) + sum(0.35 / h * np.sin(h * angle) for h in (5, 7, 11, 13, 17, 19, 23, 25)))
+    assert [event.kind for event in found(volts[None])] == ["harmonics"]
+
+
+@pytest.mark.parametrize(("per_cycle", "width", "depth"), [(2, 0.01, 0.2), (6, 0.02, 0.1), (6, 0.03, 0.2)])
+@pytest.mark.parametrize("noise", [0.0, 0.0316])
+def test_notches_of_many_kinds(per_cycle, width, depth, noise):
+    t = times(2)
+    turns = 49.98 * t + 0.21
+    wave = np.sin(2 * np.pi * turns)
+    wave -= depth * np.sign(wave) * ((turns * per_cycle + 0.4) % 1 < width * per_cycle)
+    volts = PEAK * wave + 230 * noise * np.random.default_rng(2).normal(size=t.size)
+    (event,) = found(volts[None])
+    assert event.kind == "notching"
+    assert event.details["per_cycle"] == per_cycle
+    assert event.magnitude == pytest.approx(100 * depth, abs=4)
+
+
 def test_references_scale_the_offset():
     t = times(5)
     volts = (PEAK * np.sin(2 * np.pi * 50 * t) + 0.015 * PEAK)[None]

@@ -16,8 +16,12 @@ _QUARTER = 0.3186
 """Lower quartile of the size of a normal variable over its standard deviation."""
 _RINGING = 0.3
 """Least jump over the greatest one: beside a jump, the interpolated shape rings."""
-_ROUGH = 6.0
-"""The same for a first look, over the median."""
+_SLOW = 25
+"""Harmonics up to this order can make steep flanks together; a notch has more than these."""
+_FAST = 0.3
+"""Least part of the jumps above that order, over that of steps."""
+_ROUGH = 4.0
+"""Least jump over the noise for a first look."""
 
 
 def measure_notches(
@@ -39,7 +43,8 @@ def measure_notches(
         _shifted(wave, 1) - wave - (_shifted(wave, 4) - _shifted(wave, 3) + _shifted(wave, -2) - _shifted(wave, -3)) / 2
     )
     # Only the windows that have a place much steeper than its surroundings are looked at closely.
-    steep = np.maximum(0.3 * least, _ROUGH * np.median(rough, axis=-1))
+    quarter = np.partition(rough, n_samples // 4, axis=-1)[..., n_samples // 4]
+    steep = np.maximum(0.3 * least, _ROUGH * quarter / _QUARTER)
     for c, w in zip(*np.nonzero(rough.max(axis=-1) > steep), strict=True):
         found = _find(wave[c, w], least)
         if found:
@@ -66,7 +71,10 @@ def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
     # Six notches leave only a part of the cycle alone: its lowest quarter tells the noise.
     noise = float(np.percentile(np.abs(sharp), 25)) / _QUARTER
     steep = max(least, _NOISE * noise, _RINGING * max(float(up.max()), float(down.max())))
-    edges = sorted([(i, 1) for i in _peaks(up, steep)] + [(i, -1) for i in _peaks(down, steep)])
+    edges = sorted((i, way) for way, height in ((1, up), (-1, down)) for i in _peaks(height, steep))
+    places = [i for i, _ in edges]
+    if not edges or np.mean(_fast_jumps(wave)[places] / np.maximum(up, down)[places]) < _FAST:
+        return []
     found, used = [], -1
     for (i, way), (j, back) in zip(edges, [*edges[1:], *((k + n, sign) for k, sign in edges[:1])], strict=True):
         if i != used and 0 < j - i <= _LONGEST * n and way != back:
@@ -74,6 +82,16 @@ def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
             height = min(up[i], down[used]) if way > 0 else min(down[i], up[used])
             found.append((i + 1, j, _depth(wave, i, j, float(height))))
     return found
+
+
+def _fast_jumps(wave: FloatArray) -> FloatArray:
+    """Greatest jump about each sample of what is above order 25, over what is left of a true jump there."""
+    lines = np.fft.rfft(wave)
+    lines[: _SLOW + 1] = 0.0
+    fast = np.fft.irfft(lines, wave.size)
+    jump = np.abs(_shifted(fast, 1) - fast)
+    greatest: FloatArray = np.max([_shifted(jump, k) for k in (-1, 0, 1)], axis=0)
+    return greatest / (1 - 2 * _SLOW / wave.size)
 
 
 def _depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
