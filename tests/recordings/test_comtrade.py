@@ -336,7 +336,7 @@ def test_round_trip(recording, tmp_path, encoding, levels):
 
 
 def test_the_station_is_written(recording, tmp_path):
-    for station in ("North, PQ 7", "North"):
+    for station in ("North PQ 7", "North"):
         path = write_comtrade(replace(recording, station=station), tmp_path / "a.cfg")
         assert read(path).station == station
     assert read(write_comtrade(recording, tmp_path / "b.cfg")).station == "pqswarm, made here"
