@@ -2,6 +2,7 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from itertools import pairwise
 
 import numpy as np
@@ -103,6 +104,36 @@ def test_compiled_rows_are_those_of_python(save, monkeypatch, delimiter, decimal
     same(source, plain, [0, 1, 4095, 4096, 4097, 4200, 4500])
     exact = [float(f"{v:.17g}") for v in np.random.default_rng(5).normal(0, 300, (4500, 2))[:, 1].tolist()]
     np.testing.assert_array_equal(compiled.channel("Ub").samples, exact)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_compiled_dates_are_those_of_python(save, monkeypatch, dated):
+    begin = datetime(2024, 2, 28, 23, 58, 1)
+    lines = ["n;time;Ua [V]"]
+    for i in range(3000):
+        moment = (begin + timedelta(microseconds=50_000 * i)).isoformat(" ")
+        text = moment if dated else moment.split()[1]
+        odd = {
+            7: text + " ",
+            8: f'"{text}"',
+            9: text.replace(".", ","),
+            10: "",
+            11: text + "0001",
+            12: "x",
+            13: f" {text}",
+        }
+        lines.append(f"{i % 3};{odd.get(i, text)};{i % 100}")
+    path = save("dates.csv", {"dates.csv": "\n".join(lines).encode()})
+    plain = read(path, columns=["Ua"])
+    monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
+    monkeypatch.setattr(rows, "_CHUNK", 10_000)
+    compiled = read(path, columns=["Ua"])
+    for recording in (plain, compiled):
+        assert recording.sampling_rate == pytest.approx(20)
+        assert recording.n_samples == 3000  # midnight is no gap
+        assert recording.start == (begin if dated else None)
+    assert compiled.notes == plain.notes
+    assert "2 rows have no time: it was interpolated." in plain.notes
 
 
 def test_compiled_comtrade_rows(save, monkeypatch):

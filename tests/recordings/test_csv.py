@@ -6,7 +6,7 @@ from tests.recordings import builders
 from tests.recordings.builders import RATE, table_text, waves
 
 from pqswarm.recordings import Channel, Recording, RecordingError, open_recordings, read, write_csv
-from pqswarm.recordings.table.times import Clock
+from pqswarm.recordings.clock import Clock
 
 
 @pytest.fixture

@@ -124,3 +124,53 @@ def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
             value = float(mantissa)
             value = value / _POWERS[-scale] if scale < 0 else value * _POWERS[scale]
             table[row, j] = -value if negative else value
+
+
+@njit(cache=True, nogil=True)
+def parse_seconds(chunk, begins, ends, delimiter, column, minute, start, result):
+    """Fill in the seconds of times that begin with a known minute, up to the first that does not; return its row."""
+    if delimiter == 32:
+        return 0
+    for row in range(begins.size):
+        at, end = begins[row], ends[row]
+        field = 0
+        while field < column and at < end:
+            c = chunk[at]
+            if c == 34 or c == 0 or c >= 128:
+                return row
+            at += 1
+            if c == delimiter:
+                field += 1
+        while at < end and chunk[at] == 32:
+            at += 1
+        if end - at < minute.size + 2 or chunk[at + minute.size] != 58:
+            return row
+        for i in range(minute.size):
+            if chunk[at + i] != minute[i]:
+                return row
+        at += minute.size + 1
+        seconds = digits = 0
+        while at < end and 48 <= chunk[at] <= 57:
+            seconds = 10 * seconds + (chunk[at] - 48)
+            digits += 1
+            at += 1
+        if digits == 0 or digits > 2 or seconds > 59:
+            return row
+        micros = digits = 0
+        if at < end and chunk[at] != delimiter and (chunk[at] == 46 or chunk[at] == 44):
+            at += 1
+            while at < end and 48 <= chunk[at] <= 57:
+                if digits < 6:
+                    micros = 10 * micros + (chunk[at] - 48)
+                digits += 1
+                at += 1
+            if digits == 0 or digits > 12:
+                return row
+        for _ in range(digits, 6):
+            micros *= 10
+        while at < end and chunk[at] == 32:
+            at += 1
+        if at < end and chunk[at] != delimiter:
+            return row
+        result[row] = (start + seconds * 1_000_000 + micros) / 1_000_000
+    return begins.size

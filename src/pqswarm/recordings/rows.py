@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from pqswarm._typing import FloatArray, IntArray
+from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.text import number, split
 
@@ -62,11 +63,11 @@ class TextRows:
         self.places = np.empty(0, np.int64)
 
     def index(
-        self, column: int | None = None, first_row: int = 0, value: Callable[[str], float] | None = None
+        self, column: int | None = None, first_row: int = 0, value: Callable[[str], float] | Clock | None = None
     ) -> Iterator[FloatArray]:
         """Find all rows, and yield the numbers of a column on the way, from `first_row` on.
 
-        `value` makes a number of a field, where it is more than that.
+        `value` makes a number of a field, where it is more than that; a clock makes seconds of dates.
         """
         places: list[IntArray] = []
         for at, chunk in self._chunks():
@@ -162,12 +163,32 @@ class TextRows:
         return np.asarray(table, np.float64)
 
     def _column(
-        self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, value: Callable[[str], float]
+        self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, value: Callable[[str], float] | Clock
     ) -> FloatArray:
         """What the fields of a column mean."""
-        spans = zip(begins.tolist(), ends.tolist(), strict=True)
-        rows = (self._fields(chunk[begin:end], column + 1) for begin, end in spans)
-        return np.array([value(fields[column]) if column < len(fields) else np.nan for fields in rows], np.float64)
+        meaning = value.seconds if isinstance(value, Clock) else value
+        result = np.full(begins.size, np.nan)
+        at = 0
+        while at < begins.size:
+            if isinstance(value, Clock) and self.compiled and value.minute.isascii() and value.minute:
+                at += self._seconds(chunk, begins[at:], ends[at:], column, value, result[at:])
+                if at == begins.size:
+                    break
+            fields = self._fields(chunk[begins[at] : ends[at]], column + 1)
+            if column < len(fields):
+                result[at] = meaning(fields[column])
+            at += 1
+        return result
+
+    def _seconds(
+        self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, clock: Clock, result: FloatArray
+    ) -> int:
+        """Fill in the times of the first rows, those of the minute that the clock knows; how many there are."""
+        from pqswarm.recordings._text_kernels import parse_seconds
+
+        minute = np.frombuffer(clock.minute.encode("ascii"), np.uint8)
+        content = np.frombuffer(chunk, np.uint8)
+        return int(parse_seconds(content, begins, ends, ord(self.delimiter), column, minute, clock.begin, result))
 
     def _fields(self, row: bytes, most: int = -1) -> list[str]:
         """The fields of a row, or at least the first ones, `most` of them."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pqswarm._files import write_atomically
 from pqswarm._typing import FloatArray
+from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
@@ -21,7 +22,7 @@ from pqswarm.recordings.source import in_si
 from pqswarm.recordings.stamps import find_rate_of
 from pqswarm.recordings.table.header import quantity
 from pqswarm.recordings.table.layout import Layout, find_layout
-from pqswarm.recordings.table.times import Clock, TimeColumn
+from pqswarm.recordings.table.times import TimeColumn
 from pqswarm.recordings.text import decode, shift, stamp
 
 __all__ = ["TABLE", "write_csv"]
@@ -167,7 +168,7 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
             pass
         return layout.rate, slice(0, rows.n_rows - layout.first_row), stamp(layout.trigger)
     clock = Clock(layout.date) if layout.time_kind == "stamp" else None
-    value: Callable[[str], float] | None = clock.seconds if clock else None
+    value: Callable[[str], float] | Clock | None = clock
     if layout.time_kind == "quantity":
         value = partial(quantity, decimal=layout.decimal)
     column = TimeColumn(rows.index(layout.time_column, layout.first_row, value), layout.time_unit)
