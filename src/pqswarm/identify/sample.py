@@ -129,7 +129,7 @@ def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
         ("flicker", "ABC", steady[2], 0.04, 8.8),
         ("transient", "C", 0.0003, 0.6, 0.0),
         ("unbalance", "ABC", steady[3], 0.04, 0.0),
-        ("sag", "ABC", 0.6, 0.82, 0.0),
+        ("sag", "ABC", 0.5, 0.82, 0.0),
         ("voltage change", "ABC", 0.8, 1.05, 0.0),
     ]
     gap = (60 * minutes - sum(one[2] for one in kinds)) / (len(kinds) + 1)
