@@ -52,6 +52,7 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
     for place, channel in enumerate(voltages):
         result = SimpleNamespace(
             channel=channel,
+            number=of.channels.index(channel),
             name=channel.name,
             phase=channel.phase,
             system=systems[place // per_system],
@@ -67,6 +68,7 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
         nominal_frequency=50.0,
         thresholds=Thresholds(),
         steady=steady,
+        n_samples=of.n_samples if steady is None else round(600 * len(steady.rows) * of.sampling_rate),
     )
     settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",), "notes": ()}
     kept = tuple(one if isinstance(one, EventVerdict) else judged(one) for one in events)

@@ -20,12 +20,18 @@ from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
 from pqswarm.identify.page.pictures import choose_rows
 from pqswarm.identify.page.rows import headline, list_rows
+from pqswarm.recordings import write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
 SWELL = event("swell", 1.25, 0.04, start=0.1, phases="B")
 NOTHING = event("none", 1.0, 1.0, start=0.0)
 HOSTILE = "</script><script>alert(1)</script>\"><img src=x onerror=alert(1)>'&amp;{{ 7*7 }}"
+
+
+def drawn(verdicts, failures=(), of=None):
+    """The page with figures, all of one recording."""
+    return page_html(verdicts, failures, find=lambda _: of or recording())
 
 
 def plain(verdicts, failures=()):
@@ -68,7 +74,7 @@ class Page(HTMLParser):
 def usual():
     one = verdict(judged(SAG), judged(LONG, "interruption", 0.8, "disagree: rules say so"), judged(SWELL, "swell"))
     two = verdict(NOTHING, station="South", source="quiet.cfg", start=datetime(2026, 3, 9))
-    return page_html([one, two], ["lost.cfg cannot be read: it is empty."])
+    return drawn([one, two], ["lost.cfg cannot be read: it is empty."])
 
 
 def test_what_it_says(usual):
@@ -124,7 +130,7 @@ def test_hostile_names_stay_text():
     hurt = replace(hurt, parts=(replace(hurt.parts[0], channel=f"{HOSTILE}UA"),), system=HOSTILE, category=HOSTILE)
     found = judged(hurt, HOSTILE, 0.9, HOSTILE)
     one = verdict(found, of=of, station=HOSTILE, notes=(HOSTILE,), caveats=(HOSTILE,), path=f"/nowhere/{HOSTILE}")
-    page = Page(page_html([one], [HOSTILE]))
+    page = Page(drawn([one], [HOSTILE], of))
     assert len(page.scripts) == 2
     assert not page.of("img")
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
@@ -135,7 +141,7 @@ def test_hostile_names_stay_text():
 def test_names_that_are_no_text():
     """Names of files on disk may hold bytes that are no UTF-8."""
     one = verdict(SAG, source="fault\udcff.cfg", station="\x00\u202e")
-    assert page_html([one], ["\udcff"]).encode()
+    assert drawn([one], ["\udcff"]).encode()
 
 
 def test_what_is_not_known_is_left_out():
@@ -265,7 +271,8 @@ def test_en50160_never_claims_from_short_data():
     assert set(verdicts.values()) == {"not enough data (a week is asked)", "not enough data (a year is asked)"}
     text = Page(plain([verdict(SAG, steady=Steady(3))])).text
     assert "not enough data (a week is asked)" in text
-    assert "0 of 3 values beyond" in text
+    assert "95 % value 3 %, greatest 3 % (UA); 0 of 3 values beyond" in text
+    assert "none known; greatest Pst 0.30" in text
     assert "Not enough data (a week is asked)" in Page(plain([verdict(SAG)])).text
 
 
@@ -304,15 +311,19 @@ def test_number_and_size_of_figures_are_bounded(monkeypatch):
     assert len(chosen) == 20
     assert [row.verdict.source for row in chosen] == [f"{i}.cfg" for i in range(20)]  # the worst of each, worst first
     monkeypatch.setattr(picture_module, "MOST_BYTES", 120_000)
-    text = page_html([verdict(SAG, source=name) for name in "abc"])
+    text = drawn([verdict(SAG, source=name) for name in "abc"])
     assert 1 <= text.count('class="drawing one"') < 3
     assert len(text) < 300_000
 
 
-def test_figures_come_from_the_file_or_not_at_all():
-    gone = verdict(SAG, path="/nowhere/fault.cfg")
-    assert Page(page_html([gone])).of("figure", id="figure-1")  # the verdict has kept its samples
-    assert not Page(page_html([gone], find=lambda _: None)).of("figure", id="figure-1")
+def test_figures_come_from_the_file_or_not_at_all(tmp_path):
+    of = recording()
+    there = verdict(SAG, of=of, path=str(write_comtrade(of, tmp_path / "fault.cfg")))
+    assert Page(page_html([there])).of("figure", id="figure-1")
+    gone = replace(there, path=str(tmp_path / "gone.cfg"))
+    assert not Page(page_html([gone])).of("figure", id="figure-1")
+    other = replace(there, source="another.cfg")
+    assert not Page(page_html([other])).of("figure", id="figure-1")
 
     def fails(_):
         raise OSError("the disk is gone")
@@ -327,4 +338,3 @@ def test_headline_of_many_stations():
 
 def test_csv_has_a_heading_even_without_rows():
     assert csv_lines([]).startswith("source,path,station,date,time,")
-    assert "caveats" not in csv_lines([], leave_out=("caveats",))

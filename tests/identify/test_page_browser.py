@@ -1,7 +1,7 @@
 """The page of events in a real browser: right on all screens, columns sort, kinds filter, points lead to rows."""
 
 import pytest
-from tests.identify.invented import event, judged, verdict
+from tests.identify.invented import event, judged, recording, verdict
 from tests.report.test_browser import BROWSER, DESKTOP, PHONE, WHY, Browser
 
 from pqswarm.identify.page import page_html
@@ -25,7 +25,9 @@ def page(tmp_path_factory):
     found = [*events, judged(event("sag", 0.3, 1.5, start=0.5, phases="ABC"), "x" * 200, 0.5, "disagree: " + "y" * 200)]
     path = tmp_path_factory.mktemp("page") / "page.html"
     lost = ["/a/very/long/path/" + "z" * 300 + ".cfg cannot be read."]
-    path.write_text(page_html([verdict(*found, station=long, source="w" * 120)], lost), encoding="utf-8")
+    path.write_text(
+        page_html([verdict(*found, station=long, source="w" * 120)], lost, find=lambda _: recording()), encoding="utf-8"
+    )
     return path
 
 

@@ -1,5 +1,7 @@
 """COMTRADE: all revisions and encodings, and what vendors make of them."""
 
+from dataclasses import replace
+
 import comtrade
 import numpy as np
 import pytest
@@ -331,6 +333,13 @@ def test_round_trip(recording, tmp_path, encoding, levels):
         np.testing.assert_allclose(new.samples, old.samples, atol=0.51 * step)
     other = comtrade.load(str(path), str(path.with_suffix(".dat")), use_double_precision=True, use_numpy_arrays=True)
     np.testing.assert_allclose(other.analog[0], back.channels[0].samples)
+
+
+def test_the_station_is_written(recording, tmp_path):
+    for station in ("North, PQ 7", "North"):
+        path = write_comtrade(replace(recording, station=station), tmp_path / "a.cfg")
+        assert read(path).station == station
+    assert read(write_comtrade(recording, tmp_path / "b.cfg")).station == "pqswarm, made here"
 
 
 def test_writer_refuses(recording, tmp_path):

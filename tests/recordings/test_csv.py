@@ -56,6 +56,14 @@ def test_encodings(save, encoding):
     assert recording.channels[0].name == name
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-32", "utf-8-sig", "cp1251"])
+def test_given_encodings(save, encoding):
+    path = save(table_text(["time [s];Шина Ua [V]"], waves()[:1], sep=";", decimal=","), encoding=encoding)
+    (source,) = open_recordings(path, encoding=encoding)
+    assert source.channels[0].name == "Шина Ua"
+    np.testing.assert_allclose(source.read(10, 20).channels[0].samples, waves()[0][10:20], atol=0.01)
+
+
 @pytest.mark.parametrize(("unit", "step"), [("s", 1.0), ("ms", 1e3), ("us", 1e6), ("µs", 1e6), ("ns", 1e9)])
 def test_time_units(save, unit, step):
     assert read(save(table_text([f"Time ({unit}),U (V)"], waves()[:1], step=step))).sampling_rate == RATE

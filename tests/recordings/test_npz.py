@@ -26,14 +26,14 @@ def save(tmp_path):
 def test_round_trip(tmp_path):
     channels = tuple(Channel(f"U{p} 母", "V", p, row) for p, row in zip("ABC", waves(), strict=True))
     recording = Recording(
-        channels, 30707.24, 60.0, datetime(2020, 1, 2, 3, 4, 5, 6), "there", "COMTRADE", ("one", "two")
+        channels, 30707.24, 60.0, datetime(2020, 1, 2, 3, 4, 5, 6), "there", "COMTRADE", ("one", "two"), "North"
     )
     path = write_npz(recording, tmp_path / "a.npz")
     back = read(path)
     for old, new in zip(channels, back.channels, strict=True):
         assert (new.name, new.unit, new.phase) == (old.name, old.unit, old.phase)
         np.testing.assert_array_equal(new.samples, old.samples)
-    for name in ("sampling_rate", "nominal_frequency", "start", "source", "format", "notes"):
+    for name in ("sampling_rate", "nominal_frequency", "start", "source", "format", "notes", "station"):
         assert getattr(back, name) == getattr(recording, name)
     assert np.load(path)["samples"].shape == (3, 96)
     assert write_npz(recording, tmp_path / "b.npz").read_bytes() == path.read_bytes()

@@ -190,11 +190,12 @@ class _Done:
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str:
     """A heading, a line per event, what 1 pu is, and the notes that were not said before."""
     from pqswarm.identify.lines import heading, text_lines
+    from pqswarm.identify.words import voltage_text
 
     found = verdict.characterisation
     references: dict[str, list[str]] = {}
     for one in found.channels:
-        references.setdefault(f"{one.reference:.5g} V ({one.reference_source})", []).append(one.name)
+        references.setdefault(f"{voltage_text(one.reference)} ({one.reference_source})", []).append(one.name)
     ones = (
         list(references) if len(references) == 1 else [f"{', '.join(who)} {what}" for what, who in references.items()]
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.verdict import COLUMNS
+from pqswarm.identify.words import duration_text, voltage_text
 
 __all__ = ["csv_lines", "heading", "json_text", "text_lines"]
 
@@ -57,22 +58,21 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
         what,
         "" if nothing else where,
-        "" if nothing else _magnitude(row["magnitude"], str(row["unit"])),
+        "" if nothing else _magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
         "" if nothing else _duration(row["duration_s"], row["cycles"]),
         label,
         str(row["agreement"]),
     )
 
 
-def _magnitude(value: Any, unit: str) -> str:
-    return f"{value:.2f} pu" if unit == "pu" else f"{value:.3g} {unit}"
+def _magnitude(value: Any, unit: str, volts: Any) -> str:
+    if unit != "pu":
+        return f"{value:.3g} {unit}"
+    return f"{value:.2f} pu" + (f" ({voltage_text(volts)})" if isinstance(volts, float) else "")
 
 
 def _duration(seconds: float, cycles: float) -> str:
-    if not seconds:
-        return ""
-    time = f"{seconds:.4g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
-    return f"{time} ({cycles:.1f} cycles)" if 0.5 <= cycles < 100 else time
+    return duration_text(seconds, cycles / seconds) if seconds else ""
 
 
 def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.identify.agreement import in_words
+from pqswarm.identify.words import voltage_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -226,7 +227,9 @@ class Verdict:
         heading = [self.path or self.source or "recording", self.station]
         if self.start is not None:
             heading.append(f"{self.start:%Y-%m-%d}")
-        references = "; ".join(f"{one.name} {one.reference:.5g} V ({one.reference_source})" for one in found.channels)
+        references = "; ".join(
+            f"{one.name} {voltage_text(one.reference)} ({one.reference_source})" for one in found.channels
+        )
         return "\n".join(
             [
                 ", ".join(part for part in heading if part),
@@ -257,12 +260,12 @@ class Verdict:
             "offset_s": round(event.start, 6),
             "kind": event.kind,
             "category": event.category,
-            "phases": " ".join(event.phases).strip(),
-            "channels": "; ".join(event.channels),
+            "phases": " ".join(dict.fromkeys(event.phases)).strip(),
+            "channels": "; ".join(dict.fromkeys(event.channels)),
             "system": "; ".join((event.system, *event.also)),
             "magnitude": float(f"{event.magnitude:.4g}"),
             "unit": event.unit,
-            "volts": float(f"{event.magnitude * event.reference:.6g}") if event.unit == "pu" else "",
+            "volts": float(f"{event.volts:.6g}") if event.volts == event.volts else "",
             "duration_s": round(event.duration, 6),
             "cycles": round(event.cycles, 2),
             "sag_type": event.sag_type,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from math import isfinite, sqrt
+from math import isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def magnitude_text(event: "Event") -> str:
     if event.unit != "pu":
         return f"{_digits(event.magnitude, 3)} {event.unit}"
     peak = event.kind == "transient"
-    volts = voltage_text(event.magnitude * event.reference * (sqrt(2) if peak else 1.0)) if event.reference > 0 else ""
+    volts = voltage_text(event.volts) if event.reference > 0 else ""
     digits = 3 if event.kind == "voltage change" else 2
     return f"{event.magnitude:.{digits}f} pu{' peak' if peak else ''}" + (f" ({volts})" if volts else "")
 

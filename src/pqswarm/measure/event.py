@@ -125,14 +125,22 @@ class Event:
         return min(self.parts, key=lambda part: abs(part.magnitude - self.magnitude))
 
     @property
+    def volts(self) -> float:
+        """The magnitude in volts: RMS, of a transient the peak; NaN if it is a share [V]."""
+        peak = 2**0.5 if self.kind == "transient" else 1.0
+        return self.magnitude * self.reference * peak if self.unit == "pu" else float("nan")
+
+    @property
     def cycles(self) -> float:
         """Duration in nominal cycles."""
         return self.duration * self.nominal_frequency
 
     @property
     def where(self) -> str:
-        """The phases, or channels, in words."""
-        return join_names(self.channels, self.phases, self.system)
+        """The phases, or channels, in words, each once."""
+        once = dict.fromkeys(zip(self.channels, self.phases, strict=True))
+        names, phases = zip(*once, strict=True)
+        return join_names(names, phases, self.system)
 
     def at(self, first_sample: datetime | None) -> datetime | None:
         """Return the time at which it began, from that of the first sample; None if that is not known."""

@@ -1,4 +1,4 @@
-"""A quick look over a long signal: where could a transient be?
+"""A quick look over a long signal for places where a transient could be.
 
 To compare each sample with six other cycles costs a hundred times what it costs to read it. In a long recording that is
 done only where a sample differs from the one a cycle before by half of what a transient needs; our choice.

@@ -16,7 +16,7 @@ __all__ = ["normalise"]
 
 _MAX_NOTES = 40
 _LEAST_PER_CYCLE = 4  # samples
-_PIECE = 65536  # samples looked at at once
+_PIECE = 262_144  # samples of all channels looked at at once
 _RATES = (1e-3, 1e9)  # Hz
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
@@ -82,8 +82,9 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
 def _with_numbers(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
     """Places of the channels with at least one sample that is a number; each is looked through until one is found."""
     missing = list(range(len(numbers)))
-    for first in range(0, raw.n_samples, _PIECE):
-        values = raw.fetch(first, min(first + _PIECE, raw.n_samples), [numbers[i] for i in missing])
+    piece = max(_PIECE // max(len(numbers), 1), 1024)
+    for first in range(0, raw.n_samples, piece):
+        values = raw.fetch(first, min(first + piece, raw.n_samples), [numbers[i] for i in missing])
         missing = [i for i, x in zip(missing, values, strict=True) if bool(np.isnan(in_si(x, factors[i])[0]).all())]
         if not missing:
             break

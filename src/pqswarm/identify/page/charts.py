@@ -15,6 +15,9 @@ __all__ = ["Chart", "draw_charts"]
 _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
 _TICKS = ((1e-4, "0.1 ms"), (1e-3, "1 ms"), (1e-2, "10 ms"), (0.1, "0.1 s"), (1.0, "1 s"), (10.0, "10 s"))
+_MOST_POINTS = 1000
+"""Points that are drawn, the worst; all are counted."""
+
 _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
 
 
@@ -105,7 +108,7 @@ class _Axes:
             *self._grid(),
             *lines,
             *self._frame(),
-            *(self._point(row) for row in sorted(rows, key=lambda row: row.severity)),
+            *(self._point(row) for row in sorted(rows, key=lambda row: row.severity)[-_MOST_POINTS:]),
             "</svg>",
         ]
         return Markup("\n".join(parts))  # noqa: S704 (its words are escaped)

@@ -133,8 +133,7 @@ def _version() -> str:
 
 
 def _seconds(verdict: "Verdict") -> float:
-    time = verdict.characterisation.time
-    return float(time[-1] - time[0]) + 1 / verdict.characterisation.nominal_frequency if time.size else 0.0
+    return verdict.characterisation.n_samples / verdict.characterisation.sampling_rate
 
 
 def _length_text(verdicts: "Sequence[Verdict]") -> str:
@@ -189,11 +188,12 @@ def _cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
     if not cells.longer and not any(sum(numbers) for _, numbers in cells.rows):
         return None
     rows = [{"u": level, **dict(zip(cells.columns, numbers, strict=True))} for level, numbers in cells.rows]
-    note = "Cells of EN 50160:2010, after IEC 61000-2-8. What is shorter than 10 ms stands in the first column."
+    note = (
+        "Cells of EN 50160:2010, after IEC 61000-2-8; a bound belongs to the shorter. Shorter than 10 ms: first column."
+    )
     if cells.longer:
         note += f" Longer than a minute, and in no cell: {cells.longer}."
-    headings = {column: (_keep(column), "") for column in cells.columns} | {"u": ("u [%]", "")}
-    return Table(name, caption, rows, columns=headings, note=note)
+    return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
 def _en50160_table(verdicts: "Sequence[Verdict]") -> "Table | None":
@@ -204,7 +204,7 @@ def _en50160_table(verdicts: "Sequence[Verdict]") -> "Table | None":
         return None
     note = (
         "Limits for low and medium voltage, of EN 50160:2010; values of ten minutes, of the worst channel. Nothing is "
-        "said to be met by less than the time that is asked for."
+        "said to be met by less than the time that is asked for. Frequencies are means of ten minutes, not of 10 s."
     )
     return Table("en50160", "EN 50160", rows[: 7 * _MOST_SITES], note=note, verdicts=("verdict",))
 

@@ -127,7 +127,7 @@ def count_swells(rows: Sequence[Row]) -> Cells:
 
 def _cells(names: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]) -> Cells:
     """Durations [s] counted between the ends; what is shorter than 10 ms is in the first column."""
-    columns = [f"10 ≤ t ≤ {1000 * ends[0]:g}", *(f"{1000 * a:,g} < t ≤ {1000 * b:,g}" for a, b in pairwise(ends))]
+    columns = [f"{1000 * a:,g} to {1000 * b:,g}" for a, b in pairwise([0.01, *ends])]
     counts = tuple(
         (name, tuple(sum(a < value <= b for value in line) for a, b in pairwise([-inf, *ends])))
         for name, line in zip(names, durations, strict=True)

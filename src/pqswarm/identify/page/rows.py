@@ -10,6 +10,7 @@ from pqswarm.identify.agreement import in_words
 from pqswarm.identify.curves import COLOURS, RMS, rank_event
 from pqswarm.identify.words import clock_text, count_text, duration_text, join_words, magnitude_text, time_text
 from pqswarm.measure.event import KINDS
+from pqswarm.measure.ieee1159 import join_names
 
 if TYPE_CHECKING:
     from pqswarm.identify.verdict import EventVerdict, Verdict
@@ -122,7 +123,9 @@ class Row:
     def learned(self) -> str:
         """The class by the model, with its probability."""
         found = self.found
-        return f"{in_words(found.label)}, {100 * found.probability:.0f} %" if found.label else ""
+        if not found.label or not found.known:
+            return found.label
+        return f"{in_words(found.label)}, {100 * found.probability:.0f} %"
 
     @property
     def sort_magnitude(self) -> str:
@@ -143,7 +146,10 @@ class Row:
     @property
     def sentence(self) -> str:
         """What, where, how much and how long; the magnitude with its voltage."""
-        words = [f"{self.event.category or self.title} on {self.event.where}", self.magnitude, self.duration]
+        parts = dict.fromkeys(zip(self.event.channels, self.event.phases, strict=True))  # each channel once
+        names, phases = (tuple(side) for side in zip(*parts, strict=True))
+        where = join_names(names, phases, self.event.system)
+        words = [f"{self.event.category or self.title} on {where}", self.magnitude, self.duration]
         return self.title if self.event.kind == "none" else ", ".join(filter(None, words))
 
 

@@ -32,6 +32,8 @@ _LIVE = 0.5
 """Share of the reference, and of the RMS, below which the fundamental is not that of a supply."""
 _OFF = 0.01
 """By which the frequency of a window may differ from the one that set its length."""
+_BEAT = 0.05
+"""Least modulation over the depth of notches."""
 _NOISE = 2.5
 """Least modulation over the one that white noise makes."""
 
@@ -158,6 +160,8 @@ def _quantities(
     modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
     middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
     floor = _NOISE * np.sqrt(2) * np.nan_to_num(series.noise) / np.sqrt(series.samples_per_cycle)
+    # Where few samples meet the edges of a notch, the RMS beats with them.
+    floor = np.maximum(floor, _BEAT * np.nan_to_num(series.notch_depth))
     return [
         ("DC offset", series.dc / (np.sqrt(2) * volts[:, None]), levels.dc, _LEAST, neutral),
         ("notching", series.notch_depth, levels.notch, _LEAST, neutral),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._typing import AnyArray, FloatArray
 
 __all__ = ["measure_notches"]
 
@@ -12,6 +12,10 @@ _LONGEST = 0.08
 """Of a cycle."""
 _NOISE = 5.0
 """Least jump over the noise of the shape."""
+_QUARTER = 0.3186
+"""Lower quartile of the size of a normal variable over its standard deviation."""
+_RINGING = 0.3
+"""Least jump over the greatest one: beside a jump, the interpolated shape rings."""
 _ROUGH = 6.0
 """The same for a first look, over the median."""
 
@@ -57,17 +61,18 @@ def _find(wave: FloatArray, least: float) -> list[tuple[int, int, float]]:
     sharp = jump - np.median([_shifted(jump, k) for k in (-5, -4, -3, 3, 4, 5)], axis=0)
     # A jump may be spread over two or three samples.
     after, before = _shifted(sharp, 1), _shifted(sharp, -1)
-    tall = sharp
-    for wide in (sharp + after, before + sharp + after):
-        tall = np.where(np.abs(wide) > np.abs(tall), wide, tall)
-    noise = 1.4826 * float(np.median(np.abs(tall)))
-    loud = np.abs(tall) > max(least, _NOISE * noise)
-    places = _peaks(np.abs(tall), loud)
+    widths = np.stack([sharp, sharp + after, before + sharp + after])
+    up, down = widths.max(axis=0), -widths.min(axis=0)
+    # Six notches leave only a part of the cycle alone: its lowest quarter tells the noise.
+    noise = float(np.percentile(np.abs(sharp), 25)) / _QUARTER
+    steep = max(least, _NOISE * noise, _RINGING * max(float(up.max()), float(down.max())))
+    edges = sorted([(i, 1) for i in _peaks(up, steep)] + [(i, -1) for i in _peaks(down, steep)])
     found, used = [], -1
-    for i, j in zip(places, [*places[1:], *(p + n for p in places[:1])], strict=True):
-        if i != used and j - i <= _LONGEST * n and tall[i] * tall[j % n] < 0:
+    for (i, way), (j, back) in zip(edges, [*edges[1:], *((k + n, sign) for k, sign in edges[:1])], strict=True):
+        if i != used and 0 < j - i <= _LONGEST * n and way != back:
             used = j % n
-            found.append((i + 1, j, _depth(wave, i, j, float(min(abs(tall[i]), abs(tall[j % n]))))))
+            height = min(up[i], down[used]) if way > 0 else min(down[i], up[used])
+            found.append((i + 1, j, _depth(wave, i, j, float(height))))
     return found
 
 
@@ -81,9 +86,9 @@ def _depth(wave: FloatArray, i: int, j: int, jump: float) -> float:
     return float(abs(np.median(wave[inner % wave.size] - line)))
 
 
-def _peaks(height: FloatArray, loud: BoolArray) -> list[int]:
+def _peaks(height: FloatArray, least: float) -> list[int]:
     top = np.max([_shifted(height, k) for k in range(-2, 3)], axis=0)
-    places: list[int] = np.flatnonzero(loud & (height >= top)).tolist()
+    places: list[int] = np.flatnonzero((height > least) & (height >= top)).tolist()
     return [place for k, place in enumerate(places) if k == 0 or place - places[k - 1] > 1]
 
 

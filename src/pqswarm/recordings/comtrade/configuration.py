@@ -41,7 +41,8 @@ class Configuration:
 
     `frequency` is the nominal one [Hz], 0 if it is not given; `rates` are sampling rates [Hz], each with the number of
     the last sample at it, none if time stamps decide; `kind` is how data are stored, empty if it is not given;
-    `time_unit` is that of the time stamps in the data [s]; `station` is the name of the station, or, if it has none, of the recorder.
+    `time_unit` is that of the time stamps in the data [s]; `station` is the name of the station, or, if it has none, of
+    the recorder.
     """
 
     revision: int
@@ -73,9 +74,7 @@ def parse_configuration(text: str) -> Configuration:
     notes: list[str] = []
     revision = _revision(first, lines[2], notes)
     analog = [_analog(lines[2 + i], 3 + i) for i in range(n_analog)]
-    config = Configuration(
-        revision, analog, n_status, notes=notes, station=next(filter(None, first[:2]), "")
-    )
+    config = Configuration(revision, analog, n_status, notes=notes, station=next(filter(None, first[:2]), ""))
     rest = deque(lines[2 + n_analog + n_status :])
     while rest and rest[0].count(",") >= 3:
         rest.popleft()  # more channel lines than were announced

@@ -21,6 +21,7 @@ _TYPES = {"BINARY": "<i2", "BINARY32": "<i4", "FLOAT32": "<f4"}
 _MISSING = {"BINARY": -32768, "BINARY32": -2147483648}
 _NO_STAMP = 0xFFFFFFFF
 _PIECE = 65536  # rows looked at at once
+_CHUNK = 8_000_000  # bytes read at once
 _PLACES = 16  # where the order of the rows of a long file is looked at
 
 
@@ -83,9 +84,9 @@ def _rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> 
 def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
     """Share of the rows whose number follows that of the row before; of a long file, of rows at some places in it."""
     count = content.size // row.itemsize
-    length = min(count, _PIECE)
+    length = min(count, _PIECE, max(_CHUNK // row.itemsize, 2 * _PLACES))
     if count > length:
-        length //= _PLACES
+        length = max(length // _PLACES, 2)
     places = np.unique(np.linspace(0, count - length, _PLACES).astype(np.int64)) if count > length else [0]
     follows = [np.diff(_rows(content, row, int(at), int(at) + length)["n"].astype(np.int64)) == 1 for at in places]
     return float(np.concatenate(follows).mean())
@@ -99,24 +100,27 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
     if left:
         notes.append(f"{left} bytes after the last whole row were ignored.")
 
+    step = max(_CHUNK // row.itemsize, 1)
+
     def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
-        rows = _rows(content, row, first, stop)
-        columns = []
-        for i in channels:
-            stored = rows["values"][:, i]
-            with np.errstate(invalid="ignore"):
-                values = stored.astype(np.float64)
-            # 1991 marks missing values with FFFF, which is -1 in every sine near its zero: not believed.
-            if kind == "FLOAT32":
-                values[~(np.abs(values) < 1e30)] = np.nan
-            elif config.revision > 1991:
-                values[stored == _MISSING[kind]] = np.nan
-            columns.append(values)
+        columns = [np.empty(stop - first) for _ in channels]
+        for begin in range(first, stop, step):
+            end = min(begin + step, stop)
+            rows = _rows(content, row, begin, end)
+            for i, column in zip(channels, columns, strict=True):
+                stored, values = rows["values"][:, i], column[begin - first : end - first]
+                with np.errstate(invalid="ignore"):
+                    values[:] = stored
+                # 1991 marks missing values with FFFF, which is -1 in every sine near its zero: not believed.
+                if kind == "FLOAT32":
+                    values[~(np.abs(values) < 1e30)] = np.nan
+                elif config.revision > 1991:
+                    values[stored == _MISSING[kind]] = np.nan
         return columns
 
     def stamps() -> Iterator[FloatArray]:
-        for first in range(0, count, _PIECE):
-            found = _rows(content, row, first, min(first + _PIECE, count))["t"]
+        for first in range(0, count, step):
+            found = _rows(content, row, first, min(first + step, count))["t"]
             yield np.where(found == _NO_STAMP, np.nan, found)
 
     return Data(kind, count, fetch, stamps, "{} samples are marked as missing.", notes)

@@ -2,7 +2,7 @@
 
 The layout of pqswarm (written by :func:`write_npz`, opened by ``numpy.load`` too) has the arrays ``samples`` of shape
 (n_channels, n_samples) in SI units, ``names``, ``units``, ``phases``, and the scalars ``sampling_rate``,
-``nominal_frequency``, ``start`` (ISO 8601, or empty), ``source``, ``format``, ``notes`` (a list) and
+``nominal_frequency``, ``start`` (ISO 8601, or empty), ``source``, ``format``, ``station``, ``notes`` (a list) and
 ``pqswarm_recording`` (the version of the layout, 1).
 
 The plain layout has one array for each channel, all of one length (or of shape (n_channels, n_samples)), named like a
@@ -94,6 +94,7 @@ def write_npz(recording: Recording, path: str | Path) -> Path:
         "start": np.array("" if recording.start is None else recording.start.isoformat()),
         "source": np.array(recording.source),
         "format": np.array(recording.format),
+        "station": np.array(recording.station),
         "notes": np.array(recording.notes, str),
     }
     return write_atomically(path, lambda file: write_arrays(file, arrays, compression=zipfile.ZIP_DEFLATED))
@@ -173,6 +174,7 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
         (_texts(arrays, "source") or [""])[0][:500] or source,
         (_texts(arrays, "format") or [""])[0][:100] or "npz",
         [note[:500] for note in _texts(arrays, "notes")[:100]],
+        station=(_texts(arrays, "station") or [""])[0],
     )
 
 

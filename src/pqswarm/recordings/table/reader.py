@@ -41,7 +41,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
     if layout.first_row >= n_head:
         raise RecordingError("is not a recording: its header is longer than half a megabyte.")
     notes = ([] if encoding == "utf-8" else [f"The text was read as {encoding}."]) + layout.notes
-    rows = TextRows(stored, layout.delimiter, layout.decimal, "utf-8" if encoding == "utf-16" else encoding)
+    rows = TextRows(stored, layout.delimiter, layout.decimal, "utf-8" if stored is not content else encoding)
     rate, kept, start = _time(rows, layout, options, notes)
     offset = layout.first_row + kept.start
 
