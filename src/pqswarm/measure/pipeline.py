@@ -15,11 +15,11 @@ from pqswarm.measure.characterisation import ChannelResult, Characterisation, Di
 from pqswarm.measure.flicker import drop_modulated, find_flicker, longest_quiet
 from pqswarm.measure.harmonics import Spectrum, measure_spectrum
 from pqswarm.measure.ieee1159 import category, join_names, oscillation_word
-from pqswarm.measure.notches import count_notches
+from pqswarm.measure.notches import Notches, find_notches
 from pqswarm.measure.reference import Reference, choose_reference
 from pqswarm.measure.rms_events import Span, find_spans, locate
 from pqswarm.measure.thresholds import Thresholds
-from pqswarm.measure.transients import Transient, find_transients
+from pqswarm.measure.transients import Transient, find_transients, fundamental_rms
 from pqswarm.measure.urms import MeanSquare, half_cycle_rms
 from pqswarm.recordings.frequency import supply_share
 from pqswarm.recordings.recording import Recording
@@ -163,7 +163,14 @@ class _Meter:
         ]
         wave = one.filled / (scale * np.sqrt(2))
         spectrum = measure_spectrum(one.filled, self.sampling_rate, self.frequency, volts, self.time) if live else None
-        flags = self._flags(join_names(*where), wave, urms, spans, spectrum, scale) if spectrum else []
+        notches = self._notches(wave, spectrum)
+        flags = self._flags(join_names(*where), urms, spans, spectrum, notches, scale) if spectrum else []
+        transients = [
+            one
+            for one in (self._transients(one, wave, events, where[2]) if live else ())
+            if notches is None or not notches.explain(one.peak)
+        ]
+        events = [event for event in events if not self._made_by(transients, event, one.filled / scale)]
         return ChannelResult(
             channel=one.channel,
             system=one.system,
@@ -171,10 +178,19 @@ class _Meter:
             reference_source=reference.source,
             urms=urms,
             events=tuple(events),
-            transients=self._transients(one, wave, events, where[2]) if live else (),
+            transients=tuple(transients),
             spectrum=spectrum,
             flags=tuple(Flag(kind, where[0][0], where[1][0], where[2], value, text) for kind, value, text in flags),
         )
+
+    def _made_by(self, transients: Sequence[Transient], event: Disturbance, wave: FloatArray) -> bool:
+        """Whether an event is a swell only because a transient adds to the RMS: the fundamental is not raised."""
+        near = [one for one in transients if event.start - 1 / self.frequency <= one.onset <= event.end]
+        if event.kind != "swell" or not near:
+            return False
+        moments = self.time[(self.time >= event.urms_start) & (self.time <= event.urms_end)]
+        raised = fundamental_rms(wave, self.sampling_rate, self.frequency, moments)
+        return not (raised > self.thresholds.swell).any()
 
     def polyphase(self, members: Sequence[ChannelResult]) -> list[Disturbance]:
         """Find the events of a system of channels."""
@@ -265,8 +281,20 @@ class _Meter:
             for each in found
         )
 
+    def _notches(self, wave: FloatArray, spectrum: Spectrum | None) -> Notches | None:
+        if spectrum is None:
+            return None
+        where = (spectrum.start, spectrum.cycles)
+        return find_notches(wave, self.sampling_rate, self.frequency, *where, least=self.thresholds.notch)
+
     def _flags(
-        self, where: str, wave: FloatArray, urms: FloatArray, spans: Sequence[Span], spectrum: Spectrum, volts: float
+        self,
+        where: str,
+        urms: FloatArray,
+        spans: Sequence[Span],
+        spectrum: Spectrum,
+        notches: Notches | None,
+        volts: float,
     ) -> list[tuple[str, float, str]]:
         """Kind, value and sentence of each steady disturbance; `volts` is the reference [V]."""
         flags: list[tuple[str, float, str]] = []
@@ -278,11 +306,8 @@ class _Meter:
         offset = spectrum.dc / (np.sqrt(2) * volts)
         if abs(offset) > self.thresholds.dc:
             flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
-        notches = count_notches(
-            wave, self.sampling_rate, self.frequency, spectrum.start, spectrum.cycles, least=self.thresholds.notch
-        )
-        if notches:
-            flags.append(("notching", float(notches), f"notching on {where}, {notches} per cycle"))
+        if notches is not None and notches.count:
+            flags.append(("notching", float(notches.count), f"notching on {where}, {notches.count} per cycle"))
         flicker = find_flicker(longest_quiet(urms, spans), self.frequency, least=self.thresholds.flicker)
         if flicker:
             text = f"flicker on {where}, {100 * flicker[1]:.1f} % deep at {flicker[0]:.1f} Hz"
