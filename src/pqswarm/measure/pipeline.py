@@ -29,6 +29,8 @@ __all__ = ["characterise"]
 _REFERENCES = ("auto", "nominal", "pre-event")
 _CROWDED = 2.1
 """Cycles between two steps below which transients cannot be detected."""
+_BY_TRANSIENT = 0.1
+"""Beyond the threshold, to which a transient alone may raise the RMS [pu]."""
 _LEAST_SHARE = 0.3
 """Of the fundamental in the mean square of a supply voltage."""
 
@@ -186,7 +188,8 @@ class _Meter:
     def _made_by(self, transients: Sequence[Transient], event: Disturbance, wave: FloatArray) -> bool:
         """Whether an event is a swell only because a transient adds to the RMS: the fundamental is not raised."""
         near = [one for one in transients if event.start - 1 / self.frequency <= one.onset <= event.end]
-        if event.kind != "swell" or not near:
+        slight = event.magnitude < self.thresholds.swell + _BY_TRANSIENT and event.duration < 2 / self.frequency
+        if event.kind != "swell" or not slight or not near:
             return False
         moments = self.time[(self.time >= event.urms_start) & (self.time <= event.urms_end)]
         raised = fundamental_rms(wave, self.sampling_rate, self.frequency, moments)
@@ -298,13 +301,13 @@ class _Meter:
     ) -> list[tuple[str, float, str]]:
         """Kind, value and sentence of each steady disturbance; `volts` is the reference [V]."""
         flags: list[tuple[str, float, str]] = []
-        if spectrum.thd > self.thresholds.thd:
+        if spectrum.thd > max(self.thresholds.thd, spectrum.least_thd):
             order = int(np.argmax(spectrum.harmonics)) + 2
             text = f"harmonics on {where}, THD {100 * spectrum.thd:.1f} %"
             text += f", most of order {order} ({100 * max(spectrum.harmonics):.1f} %)"
             flags.append(("harmonics", spectrum.thd, text))
         offset = spectrum.dc / (np.sqrt(2) * volts)
-        if abs(offset) > self.thresholds.dc:
+        if abs(offset) > max(self.thresholds.dc, spectrum.least_dc / (np.sqrt(2) * volts)):
             flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
         if notches is not None and notches.count:
             flags.append(("notching", float(notches.count), f"notching on {where}, {notches.count} per cycle"))

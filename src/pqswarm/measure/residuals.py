@@ -25,6 +25,8 @@ _BESIDE = 3
 """Cycles on each side that say what is usual."""
 _FEWEST = 3
 """Cycles of which it can be said."""
+_CHANGE = 0.03
+"""Of the fundamental between the cycles before and after, below which the supply is steady [pu]."""
 _WINDOWS = (0.0003, 0.0012)
 """In which the energy is compared with that of noise [s]."""
 _CHANCE = 1e-8
@@ -58,23 +60,43 @@ def compare_cycles(
     return np.nan_to_num(least)
 
 
-def compare_stretch(signal: FloatArray, sampling_rate: float, frequency: float) -> tuple[FloatArray, FloatArray, float]:
-    """Difference to the median of the three cycles before and after, of five or more; what of it is sharp; its noise.
+def compare_stretch(
+    signal: FloatArray, sampling_rate: float, frequency: float
+) -> tuple[FloatArray, FloatArray, float, BoolArray]:
+    """Difference to the median of the three cycles before and after; what of it is sharp; its noise; where that is true.
 
     What lasts for less than two cycles is not in the median; harmonics and notches are. Of the difference, the median
-    over a quarter of a cycle is a change of the supply: it follows slow changes, and steps, and leaves the rest.
+    over a quarter of a cycle is a change of the supply: it follows slow changes and leaves the rest. All this holds
+    where the cycles before and those after have the same fundamental.
     """
     from scipy.ndimage import median_filter
 
     cycle = sampling_rate / frequency
-    others = np.full((2 * _BESIDE, signal.size), np.nan)
+    before, after = (np.full((_BESIDE, signal.size), np.nan) for _ in range(2))
     for k in range(_BESIDE):
-        others[2 * k] = _delay(signal, (k + 1) * cycle)
-        others[2 * k + 1] = _delay(signal[::-1], (k + 1) * cycle)[::-1]
-    residual = np.nan_to_num(signal - _median(others))
-    sharp = residual - median_filter(residual, 2 * round(cycle / 8) + 1, mode="nearest")
+        before[k] = _delay(signal, (k + 1) * cycle)
+        after[k] = _delay(signal[::-1], (k + 1) * cycle)[::-1]
+    residual = np.nan_to_num(signal - _median(np.concatenate([before, after]), _FEWEST))
+    sharp = residual - median_filter(residual, 2 * round(cycle / 8) + 1, mode="reflect")
     noise = robust_size(sharp)
-    return residual, _forgive_jitter(sharp, cycle, noise), noise
+    steady = _is_steady(_median(before, 1) - _median(after, 1), cycle)
+    return residual, _forgive_jitter(sharp, cycle, noise), noise, steady
+
+
+def _is_steady(change: FloatArray, cycle: float) -> BoolArray:
+    """Where the change from the cycles before to those after has no fundamental, a cycle to either side."""
+    from scipy.ndimage import maximum_filter1d
+
+    width = round(cycle)
+    known = np.flatnonzero(np.isfinite(change))
+    first, last = int(known[0]), int(known[-1]) + 1
+    turn = np.exp(-2j * np.pi / cycle * np.arange(last - first))
+    total = np.concatenate([[0.0], np.cumsum(change[first:last] * turn)])
+    size = 2 * np.abs(total[width:] - total[:-width]) / width
+    begin = first + width // 2
+    whole = np.pad(size, (begin, change.size - begin - size.size), mode="edge")
+    steady: BoolArray = maximum_filter1d(whole, 2 * width + 1, mode="nearest") < _CHANGE
+    return steady
 
 
 def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatArray:
@@ -94,13 +116,13 @@ def _forgive_jitter(residual: FloatArray, cycle: float, noise: float) -> FloatAr
     return np.asarray(np.sign(residual) * np.maximum(size - 1.2 * np.maximum(second, 0.0), 0.0))
 
 
-def _median(others: FloatArray) -> FloatArray:
-    """Median over the first axis of what is known, of three at least."""
+def _median(others: FloatArray, fewest: int) -> FloatArray:
+    """Median over the first axis of what is known, where that is enough."""
     ordered = np.sort(others, axis=0)  # unknown ones last
     count = np.isfinite(ordered).sum(axis=0)
     middle = np.stack([np.maximum(count - 1, 0) // 2, count // 2])
     median: FloatArray = np.take_along_axis(ordered, np.minimum(middle, others.shape[0] - 1), axis=0).mean(axis=0)
-    median[count < _FEWEST] = np.nan
+    median[count < fewest] = np.nan
     return median
 
 

@@ -119,18 +119,20 @@ def find_transients(
     if not any(is_loud(np.nan_to_num(part), sampling_rate, noise, least, 0.7 * factor).any() for part in filtered):
         return []
     strength = compare_cycles(signal, raw, sampling_rate, frequency)
-    least[:] = threshold
+    least[:] = 0.5 * threshold
+    limit = np.full(signal.size, threshold)
     for first, stop in _long_stretches(signal.size, cycle, [step * sampling_rate for step in steps]):
-        residual, sharp, size = compare_stretch(signal[first:stop], sampling_rate, frequency)
-        strength[first:stop] = np.abs(sharp)
-        noise[first:stop], least[first:stop] = size, _NOTICED * threshold
+        residual, sharp, size, steady = compare_stretch(signal[first:stop], sampling_rate, frequency)
+        here = first + np.flatnonzero(steady)
+        strength[here], noise[here] = np.abs(sharp[steady]), size
+        least[here] = limit[here] = _NOTICED * threshold
         for known, one in zip((*raw, *filtered), (residual, residual, sharp, sharp), strict=True):
-            known[first:stop] = one
+            known[here] = one[steady]
     loud = is_loud(strength, sampling_rate, noise, least, factor)
     if unsure is not None and unsure.any():
         loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
-    limit = np.maximum(least, 2.5 * factor * noise)
+    limit = np.maximum(limit, 2.5 * factor * noise)
     return [
         found
         for first, last in _bursts(loud & (strength > limit), round(cycle))
