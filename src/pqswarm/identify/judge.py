@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import describe_agreement, event_rule, main_disturbance, rule_class
+from pqswarm.identify.agreement import GROUPS, describe_agreement, event_rule, main_disturbance, rule_class
 from pqswarm.identify.binding import allowed_classes, classes_of_kind
 from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features
 from pqswarm.identify.files import load_model
@@ -19,6 +19,7 @@ from pqswarm.identify.windows import event_window, main_window, urms_inside
 from pqswarm.measure import Thresholds, characterise
 from pqswarm.measure.pages import read_channels
 from pqswarm.measure.urms import fill_gaps
+from pqswarm.measure.visible import visible_classes
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray
@@ -155,9 +156,11 @@ class _Judge:
         window = (first / rate, stop / rate)
         return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
 
-    def _visible(self, first: int, stop: int) -> frozenset[str] | None:
-        """Classes that a capture can show."""
-        return None
+    def _visible(self, first: int, stop: int) -> frozenset[str]:
+        """Classes that a capture can show; of those that the rules do not know nothing is said."""
+        rate, frequency = self.found.sampling_rate, self.found.frequency
+        strangers = frozenset(self.model.class_names) - frozenset(GROUPS)
+        return strangers | visible_classes(rate, frequency, (stop - first) / rate * frequency)
 
     def _ask(
         self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]

@@ -11,8 +11,10 @@ __all__ = ["Spectrum", "measure_spectrum"]
 
 _MOST_ORDERS = 50
 _MOST_SAMPLES = 20_000
+_CERTAIN = 5.0
+"""Standard deviations of noise beyond which a quantity is not noise."""
 _STEADY = 0.03
-"""Greatest variation of the RMS in a steady stretch."""
+"""Greatest variation of the RMS in a steady stretch, unless noise alone varies it more, to three times that."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,13 @@ class Spectrum:
     harmonics : tuple of float
         Amplitude of the orders 2, 3, ... over that of the fundamental.
     thd : float
-        Total harmonic distortion: root of the sum of their squares.
+        Total harmonic distortion: root of the sum of their squares, less what noise has on average.
     dc : float
         Direct component [V].
     start, cycles : float
         Where the cycles begin [s], and how many they are.
+    least_thd, least_dc : float
+        What noise alone may look like: THD, and direct component [V].
     """
 
     fundamental: float
@@ -39,6 +43,8 @@ class Spectrum:
     dc: float
     start: float
     cycles: int
+    least_thd: float = 0.0
+    least_dc: float = 0.0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values."""
@@ -73,36 +79,42 @@ def measure_spectrum(
         return None
     start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
     piece = signal[start : start + round(cycles * cycle)]
-    direct, sizes = _harmonics(piece, cycle, orders, cycles)
+    direct, sizes, noise = _harmonics(piece, cycle, orders, cycles)
     if sizes[0] < 0.3 * np.sqrt(2) * float(np.nanmax(steadiness)):
         return None
     relative = sizes[1:] / sizes[0]
+    by_noise = 4 * (noise / sizes[0]) ** 2  # mean square of an amplitude that only noise makes
+    square = float(np.sum(relative**2)) - by_noise * relative.size
     return Spectrum(
         fundamental=float(sizes[0] / np.sqrt(2)),
         harmonics=tuple(relative.tolist()),
-        thd=float(np.sqrt(np.sum(relative**2))),
+        thd=float(np.sqrt(max(square, 0.0))),
         dc=direct,
         start=start / sampling_rate,
         cycles=cycles,
+        least_thd=float(np.sqrt(_CERTAIN * np.sqrt(relative.size) * by_noise)),
+        least_dc=_CERTAIN * noise,
     )
 
 
 def _steadiest(values: FloatArray, live: BoolArray, most: int) -> tuple[int, int]:
     """First value and number of cycles of the steadiest stretch, as long as it can be; (-1, 0) if there is none."""
+    noise = 1.4826 * float(np.median(np.abs(np.diff(values[live])) / values[live][1:])) if live.sum() > 3 else 0.0
+    limit = min(max(_STEADY, 6 * noise), 3 * _STEADY)
     for cycles in (*range(most, 1, -1), 1):
         n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.size)
         if n_values > values.size:
             continue
         table = np.lib.stride_tricks.sliding_window_view(np.where(live, values, np.nan), n_values)
         spread = table.max(axis=1) - table.min(axis=1)
-        good = spread < _STEADY * table.max(axis=1)
+        good = spread < limit * table.max(axis=1)
         if good.any():
             return int(np.flatnonzero(good)[spread[good].argmin()]), cycles
     return -1, 0
 
 
-def _harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, FloatArray]:
-    """Direct component and amplitudes of the orders 1, 2, ... of some whole cycles."""
+def _harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, FloatArray, float]:
+    """Direct component, amplitudes of the orders 1, 2, ... of some whole cycles, and deviation of the first by noise."""
     angle = 2 * np.pi / cycle * np.arange(piece.size)
     if cycles >= 3:
         window = np.hanning(piece.size + 1)[:-1]
@@ -113,10 +125,14 @@ def _harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tup
         for k in range(orders):
             sizes[k] = 2 * np.abs(turned.sum())
             turned *= step
-        return float(np.sum(window * piece)), sizes
+        direct = float(np.sum(window * piece))
+        rest = float(np.mean(piece**2)) - direct**2 - float(np.sum(sizes**2)) / 2
+        return direct, sizes, float(np.sqrt(max(rest, 0.0) * np.sum(window**2)))
     basis = np.empty((piece.size, 2 * orders + 1))
     basis[:, 0] = 1.0
     for k in range(1, orders + 1):
         basis[:, 2 * k - 1], basis[:, 2 * k] = np.cos(k * angle), np.sin(k * angle)
     fit, *_ = np.linalg.lstsq(basis, piece, rcond=None)
-    return float(fit[0]), np.hypot(fit[1::2], fit[2::2])
+    free = max(piece.size - basis.shape[1], 1)
+    rest = float(np.sum((piece - basis @ fit) ** 2)) / free
+    return float(fit[0]), np.hypot(fit[1::2], fit[2::2]), float(np.sqrt(rest / free))

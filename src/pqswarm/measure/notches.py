@@ -1,57 +1,108 @@
 """Notches: what a converter cuts into every cycle."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._typing import BoolArray, FloatArray
 
-__all__ = ["count_notches"]
+__all__ = ["FEWEST_SAMPLES", "Notches", "find_notches"]
 
-_LEAST_SAMPLES = 100
-"""Per cycle."""
+FEWEST_SAMPLES = 60
+"""Per cycle: at fewer, notches are narrower than two samples."""
+_MOST_SAMPLES = 512
+"""Per cycle: more are averaged."""
 _LONGEST = 0.08
 """Of a cycle."""
+_MOST = 0.4
+"""Share of a cycle that notches may take."""
+_ORDERS = 13
+"""Of the smooth wave into which they are cut."""
+_ROUNDS = 15
+_OVER_NOISE = 5.0
 
 
-def count_notches(
+@dataclass(frozen=True)
+class Notches:
+    """The notches of a steady stretch.
+
+    Attributes
+    ----------
+    count : int
+        Per cycle.
+    depth : float
+        Of the deepest [pu of the reference's peak].
+    """
+
+    count: int
+    depth: float
+
+    def explain(self, peak: float) -> bool:
+        """Whether a deviation [pu] is no more than a notch that is not quite like the others; our choice, to twice."""
+        return self.count > 0 and peak < 2 * self.depth
+
+
+def find_notches(
     signal: FloatArray, sampling_rate: float, frequency: float, start: float, cycles: int, *, least: float = 0.05
-) -> int | None:
-    """Count the notches per cycle: two jumps of opposite sign, close together, at the same place in every cycle.
+) -> Notches | None:
+    """Find what is cut into every cycle: narrow, at the same places, and not in the smooth wave of the orders to 13.
 
     The signal [pu of the reference's peak] has no NaN; `start` [s] and `cycles` say which part of it is steady, and
-    `least` [pu] is the least jump. None, if notches cannot be detected: below 100 samples per cycle, or from less than
-    three.
+    `least` [pu] is the least depth. The smooth wave is the one with the least sum of deviations, which notches do not
+    draw to themselves. None, if notches cannot be detected: below 60 samples per cycle, or from less than three cycles.
 
     Examples
     --------
     >>> t = np.arange(5000) / 25_000
     >>> u = np.sin(2 * np.pi * 50 * t)
     >>> notched = u - 0.2 * np.sign(u) * ((t * 100 + 0.3) % 1 < 0.05)
-    >>> count_notches(u, 25_000, 50.0, 0.0, 10), count_notches(notched, 25_000, 50.0, 0.0, 10)
+    >>> find_notches(u, 25_000, 50.0, 0.0, 10).count, find_notches(notched, 25_000, 50.0, 0.0, 10).count
     (0, 2)
     """
     cycle = sampling_rate / frequency
-    if cycle < _LEAST_SAMPLES or cycles < 3:
+    if cycle < FEWEST_SAMPLES or cycles < 3:
         return None
+    first = round(start * sampling_rate)
+    piece = signal[first : first + int(cycles * cycle)]
+    every = int(cycle // _MOST_SAMPLES) + 1
+    if every > 1:
+        piece = piece[: piece.size // every * every].reshape(-1, every).mean(axis=1)
+        cycle /= every
+    left = _without_smooth_wave(piece, cycle)
     n = int(cycle)
-    grid = np.arange(n) * cycle / n
-    places = start * sampling_rate + np.arange(cycles)[:, None] * cycle + grid
-    table = np.interp(places, np.arange(signal.size), signal)
+    places = np.round((np.arange(cycles)[:, None] + np.arange(n) / n) * cycle).astype(np.int64)
     # The median over the cycles keeps what all of them have.
-    wave = np.median(table, axis=0)
-    jump = np.diff(wave, append=wave[0])
-    around = np.stack([np.roll(jump, k) for k in (-4, -3, -2, 2, 3, 4)])
-    sharp = jump - np.median(around, axis=0)
-    # Interpolation may spread a jump over two samples.
-    pair = sharp + np.roll(sharp, -1)
-    tall = np.where(np.abs(pair) > np.abs(sharp), pair, sharp)
-    noise = 1.4826 * float(np.median(np.abs(tall)))
-    loud = np.abs(tall) > max(least, 8 * noise)
-    top = np.max([np.roll(np.abs(tall), k) for k in range(-2, 3)], axis=0)
-    peaks = np.flatnonzero(loud & (np.abs(tall) >= top)).tolist()
-    notches, used = 0, -1
-    for i, j in zip(peaks, [*peaks[1:], *(p + n for p in peaks[:1])], strict=True):
-        if i == used or j - i > _LONGEST * n or tall[i] * tall[j % n] >= 0:
-            continue
-        used = j
-        notches += 1
-    return notches
+    shape = np.median(left[np.minimum(places, piece.size - 1)], axis=0)
+    loud = np.abs(shape) > max(least, _OVER_NOISE * 1.4826 * float(np.median(np.abs(shape))))
+    count = 0
+    for one in _runs(loud):
+        if one.size <= _LONGEST * n + 1:
+            count += 1
+        else:
+            loud[one] = False
+    if loud.mean() > _MOST:
+        count, loud = 0, np.zeros_like(loud)
+    depth = float(np.abs(shape[loud]).max(initial=0.0))
+    return Notches(count, depth)
+
+
+def _without_smooth_wave(piece: FloatArray, cycle: float) -> FloatArray:
+    """What is left without the first orders, fitted for the least sum of deviations (iteratively reweighted)."""
+    angle = 2 * np.pi / cycle * np.arange(piece.size)
+    orders = np.arange(1, min(_ORDERS, int(0.2 * cycle)) + 1)
+    basis = np.column_stack([np.ones(piece.size), np.cos(np.outer(angle, orders)), np.sin(np.outer(angle, orders))])
+    left, weight = piece, np.ones(piece.size)
+    for _ in range(_ROUNDS):
+        weighted = basis * weight[:, None]
+        left = piece - basis @ np.linalg.solve(weighted.T @ basis, weighted.T @ piece)
+        weight = 1 / np.maximum(np.abs(left), 1e-3)
+    return np.asarray(left)
+
+
+def _runs(loud: BoolArray) -> list[np.ndarray]:
+    """Places of each run of loud ones, round the cycle."""
+    if not loud.any() or loud.all():
+        return []
+    turn = int(np.flatnonzero(~loud)[0])
+    places = np.flatnonzero(np.roll(loud, -turn))
+    return [(run + turn) % loud.size for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1)]

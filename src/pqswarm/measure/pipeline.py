@@ -15,18 +15,21 @@ from pqswarm.measure.event_list import list_events
 from pqswarm.measure.flicker import drop_modulated, find_flicker, longest_quiet
 from pqswarm.measure.harmonics import Spectrum, measure_spectrum
 from pqswarm.measure.ieee1159 import category, join_names
-from pqswarm.measure.notches import count_notches
-from pqswarm.measure.pages import PAGE
+from pqswarm.measure.notches import Notches, find_notches
+from pqswarm.measure.pages import PAGE, read_channels
 from pqswarm.measure.rms_events import Span, find_spans, locate
 from pqswarm.measure.scan import Scan, SourceMeanSquare, scan_pages
 from pqswarm.measure.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
+from pqswarm.measure.transients import Transient, fundamental_rms
 from pqswarm.measure.urms import MeanSquare, fill_gaps
 from pqswarm.recordings.recording import Recording, RecordingSource
 
 __all__ = ["characterise"]
 
 _REFERENCES = ("auto", "nominal", "pre-event")
+_BY_TRANSIENT = 0.1
+"""Beyond the threshold, to which a transient alone may raise the RMS [pu]."""
 
 
 def characterise(
@@ -154,7 +157,11 @@ class _Meter:
             # Beside an interruption, a sag of less than a cycle is only the way down or up.
             if edge[1] - edge[0] >= 1 / self._frequency or not _beside_interruption(span, spans)
         ]
-        spectrum, flags = self._steady(i, spans, scale) if live else (None, [])
+        spectrum, notches, flags = self._steady(i, spans, scale) if live else (None, None, [])
+        transients = [
+            one for one in self.scan.transients[i] if live and (notches is None or not notches.explain(one.peak))
+        ]
+        events = [event for event in events if not self._made_by(transients, event, i)]
         return ChannelResult(
             channel=header,
             number=self.supply.numbers[i],
@@ -164,7 +171,7 @@ class _Meter:
             urms=urms,
             spans=tuple(spans),
             events=tuple(events),
-            transients=self.scan.transients[i] if live else (),
+            transients=tuple(transients),
             spectrum=spectrum,
             flags=tuple(Flag(kind, where[0][0], where[1][0], where[2], value, text) for kind, value, text in flags),
         )
@@ -182,8 +189,8 @@ class _Meter:
 
     def _steady(
         self, i: int, spans: Sequence[Span], scale: float
-    ) -> tuple[Spectrum | None, list[tuple[str, float, str]]]:
-        """Spectrum on the steadiest cycles, and what is steady in a short recording, of its first page."""
+    ) -> tuple[Spectrum | None, Notches | None, list[tuple[str, float, str]]]:
+        """Spectrum on the steadiest cycles of the first pages; notches, and what is steady, in a short recording."""
         rate, begin = self.recording.sampling_rate, self._begin
         known = self.scan.time < begin.duration - 1 / self._frequency
         known |= begin.n_samples == self.recording.n_samples
@@ -191,11 +198,28 @@ class _Meter:
         volts, time = self.scan.urms[i][known], self.scan.time[known]
         spectrum = measure_spectrum(filled, rate, self._frequency, volts, time)
         if spectrum is None or self.scan.is_long:
-            return spectrum, []
+            return spectrum, None, []
         header = self.supply.headers[i]
         where = join_names((header.name,), (header.phase,), self.supply.system_of(i))
+        steady = (spectrum.start, spectrum.cycles)
         wave = filled / (scale * np.sqrt(2))
-        return spectrum, self._flags(where, wave, self.scan.urms[i] / scale, spans, spectrum, scale)
+        notches = find_notches(wave, rate, self._frequency, *steady, least=self.thresholds.notch)
+        return spectrum, notches, self._flags(where, self.scan.urms[i] / scale, spans, spectrum, notches, scale)
+
+    def _made_by(self, transients: Sequence[Transient], event: Disturbance, i: int) -> bool:
+        """Whether an event is a swell only because a transient adds to the RMS: the fundamental is not raised."""
+        near = [one for one in transients if event.start - 1 / self._frequency <= one.onset <= event.end]
+        slight = event.magnitude < self.thresholds.swell + _BY_TRANSIENT and event.duration < 2 / self._frequency
+        if event.kind != "swell" or not slight or not near:
+            return False
+        rate, time = self.recording.sampling_rate, self.scan.time
+        first = max(round((event.urms_start - 1 / self._frequency) * rate), 0)
+        stop = min(round((event.urms_end + 1 / self._frequency) * rate), self.recording.n_samples)
+        (samples,) = read_channels(self.recording, [self.supply.numbers[i]], first, stop)
+        filled, _ = fill_gaps(samples, rate / self._frequency)
+        moments = time[(time >= event.urms_start) & (time <= event.urms_end)] - first / rate
+        raised = fundamental_rms(filled / self.supply.references[i].volts, rate, self._frequency, moments)
+        return not (raised > self.thresholds.swell).any()
 
     def polyphase(self, members: Sequence[ChannelResult]) -> list[Disturbance]:
         """Find the events of a system of channels."""
@@ -255,28 +279,26 @@ class _Meter:
         )
 
     def _flags(
-        self, where: str, wave: FloatArray, urms: FloatArray, spans: Sequence[Span], spectrum: Spectrum, volts: float
+        self,
+        where: str,
+        urms: FloatArray,
+        spans: Sequence[Span],
+        spectrum: Spectrum,
+        notches: Notches | None,
+        volts: float,
     ) -> list[tuple[str, float, str]]:
         """Kind, value and sentence of each steady disturbance; `volts` is the reference [V]."""
         flags: list[tuple[str, float, str]] = []
-        if spectrum.thd > self.thresholds.thd:
+        if spectrum.thd > max(self.thresholds.thd, spectrum.least_thd):
             order = int(np.argmax(spectrum.harmonics)) + 2
             text = f"harmonics on {where}, THD {100 * spectrum.thd:.1f} %"
             text += f", most of order {order} ({100 * max(spectrum.harmonics):.1f} %)"
             flags.append(("harmonics", spectrum.thd, text))
         offset = spectrum.dc / (np.sqrt(2) * volts)
-        if abs(offset) > self.thresholds.dc:
+        if abs(offset) > max(self.thresholds.dc, spectrum.least_dc / (np.sqrt(2) * volts)):
             flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
-        notches = count_notches(
-            wave,
-            self.recording.sampling_rate,
-            self._frequency,
-            spectrum.start,
-            spectrum.cycles,
-            least=self.thresholds.notch,
-        )
-        if notches:
-            flags.append(("notching", float(notches), f"notching on {where}, {notches} per cycle"))
+        if notches is not None and notches.count:
+            flags.append(("notching", float(notches.count), f"notching on {where}, {notches.count} per cycle"))
         flicker = find_flicker(longest_quiet(urms, spans), self._frequency, least=self.thresholds.flicker)
         if flicker:
             text = f"flicker on {where}, {100 * flicker[1]:.1f} % deep at {flicker[0]:.1f} Hz"

@@ -180,7 +180,7 @@ def _measure(
             frequency,
             threshold=thresholds.transient,
             noise_factor=thresholds.transient_noise_factor,
-            steps=[moment - begin for moment in steps],
+            steps=[moment - begin for moment in steps if first < moment * sampling_rate < stop],
             crowded=[(low - begin, high - begin) for low, high in close] if steady else [],
             unsure=missing[first:stop],
         )

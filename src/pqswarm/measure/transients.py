@@ -1,31 +1,44 @@
-"""Transients: what neither the cycle before nor the cycle after has.
+"""Transients: what the cycles before and after do not have.
 
-A sag's edge is a step as sharp as any transient. It is told apart by comparing each sample with the one a cycle
-*earlier* and with the one a cycle *later*: before a step the signal agrees with its past, after it with its future,
-while a transient agrees with neither. Steady harmonics, notches and offsets agree with both. The comparison with the
-past passes a causal high-pass filter and the one with the future an anti-causal one, so that the filter does not
-carry the step across.
+A sag's edge is a step as sharp as any transient. It is told apart by filters that look one way: what begins is looked
+for with a causal high-pass filter and what ends with an anti-causal one, so that before a step the signal agrees with
+its past and after it with its future, while a transient agrees with neither. In long enough stretches without a step
+the comparison is with the median of three cycles before and three after, which does not have what lasts for a cycle or
+two; else with the cycle before and the cycle after. Steady harmonics, notches and offsets agree with both.
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.measure.residuals import (
+    CUTOFF,
+    MARGIN,
+    compare_cycles,
+    compare_stretch,
+    cycle_residuals,
+    filter_both,
+    is_loud,
+    robust_size,
+)
 
-__all__ = ["Transient", "cycle_residuals", "find_transients"]
+__all__ = ["Transient", "find_transients", "fundamental_rms"]
 
-_CUTOFF = 4.0
-"""Of the high-pass filter [multiples of the fundamental]."""
 _LOWEST = 3.0
 """Lowest frequency of an oscillation [multiples of the fundamental]."""
 _OPPOSITE = 0.25
 """An oscillation swings back by at least this share of its peak."""
-_TAPS = 6
-_DENSE = 100
-"""Samples per cycle from which on a sample more or less does not matter."""
+_ENOUGH = 5.0
+"""Cycles of a stretch in which the median of cycles says what is usual."""
+_EDGE = 0.3
+"""Cycles beside a step that are left to the comparison with the next cycles."""
+_NOTICED = 0.25
+"""Share of the threshold that the root of the energy must have in a long stretch; at its peak a transient has more."""
+_USUAL_FACTOR = 6.0
 
 
 @dataclass(frozen=True)
@@ -68,12 +81,6 @@ class Transient:
         return {key: None if value != value else value for key, value in asdict(self).items()}
 
 
-def cycle_residuals(signal: FloatArray, sampling_rate: float, frequency: float) -> tuple[FloatArray, FloatArray]:
-    """Difference of a signal to itself one cycle earlier, and one cycle later; NaN where there is none."""
-    cycle = sampling_rate / frequency
-    return signal - _delay(signal, cycle), signal - _delay(signal[::-1], cycle)[::-1]
-
-
 def find_transients(
     signal: FloatArray,
     sampling_rate: float,
@@ -87,11 +94,11 @@ def find_transients(
 ) -> list[dict[str, Any]]:
     """Find the transients in a signal [pu of the reference's peak] without NaN: kind, onset, ... as in Transient.
 
-    They deviate from the cycles beside by `threshold` [pu] and by `noise_factor` times the noise (1.48 times its median
-    size). At `steps` [s], such as the edges of sags, a lone spike is the step itself. Stretches that are `crowded`, (n,
-    2) [s], lie between two steps, or a step and an end of the record, less than two cycles apart: there the cycles
-    beside do not tell a step from a transient, and nothing is reported; nor is it where samples were missing
-    (`unsure`).
+    They peak at `threshold` [pu] at least, and are noticed by the energy of what the cycles beside do not have, in 0.3
+    or 1.2 ms, where white noise would have as much in one of 10^8 windows; `noise_factor` over 6 scales that limit. At
+    `steps` [s], such as the edges of sags, a lone spike is the step itself. Stretches that are `crowded`, (n, 2) [s],
+    lie between two steps, or a step and an end of the record, less than two cycles apart: there the cycles beside do
+    not tell a step from a transient, and nothing is reported; nor is it where samples were missing (`unsure`).
 
     Examples
     --------
@@ -102,81 +109,64 @@ def find_transients(
     ('oscillatory', 1200.0, 0.085)
     """
     cycle = sampling_rate / frequency
-    if signal.size < 2 * cycle + 2 * _TAPS or sampling_rate < 8 * _CUTOFF * frequency:
+    if signal.size < 2 * cycle + 2 * MARGIN or sampling_rate < 8 * CUTOFF * frequency:
         return []
+    factor = noise_factor / _USUAL_FACTOR
     raw = cycle_residuals(signal, sampling_rate, frequency)
-    past, future = _filter_both(signal, raw, sampling_rate, frequency)
-    least = np.fmin(np.abs(past), np.abs(future))
-    # In the first and last cycle one of the two is missing; a second look at the other, two cycles away, tells a
-    # transient there from the shadow of one in the next cycle.
-    far = _filter_both(signal, cycle_residuals(signal, sampling_rate, frequency / 2), sampling_rate, frequency)
-    for lone, other in ((np.isnan(past), far[1]), (np.isnan(future), far[0])):
-        least[lone] = np.fmin(least, np.nan_to_num(np.abs(other)))[lone]
-    least = np.nan_to_num(least)
+    filtered = filter_both(raw, sampling_rate, frequency)
+    noise, least = np.full(signal.size, robust_size(filtered[0])), np.full(signal.size, _NOTICED * threshold)
+    # A first look: whatever is new differs from the cycle before or, in the first one, from the cycle after.
+    if not any(is_loud(np.nan_to_num(part), sampling_rate, noise, least, 0.7 * factor).any() for part in filtered):
+        return []
+    strength = compare_cycles(signal, raw, sampling_rate, frequency)
+    least[:] = 0.5 * threshold
+    limit = np.full(signal.size, threshold)
+    for first, stop in _long_stretches(signal.size, cycle, [step * sampling_rate for step in steps]):
+        residual, sharp, size, steady = compare_stretch(signal[first:stop], sampling_rate, frequency)
+        here = first + np.flatnonzero(steady)
+        strength[here], noise[here] = np.abs(sharp[steady]), size
+        least[here] = limit[here] = _NOTICED * threshold
+        for known, one in zip((*raw, *filtered), (residual, residual, sharp, sharp), strict=True):
+            known[here] = one[steady]
+    loud = is_loud(strength, sampling_rate, noise, least, factor)
     if unsure is not None and unsure.any():
-        reach = np.ones(2 * round(cycle) + 1)
-        least[np.convolve(unsure, reach, "same")[: signal.size] > 0.5] = 0.0
-    limit = max(threshold, noise_factor * 1.4826 * float(np.median(least)))
+        loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
+    limit = np.maximum(limit, 2.5 * factor * noise)
     return [
         found
-        for first, last in _bursts(_not_alone(least > limit, max(round(cycle / 32), 2)), round(cycle))
+        for first, last in _bursts(loud & (strength > limit), round(cycle))
         if not any(low < first / sampling_rate < high for low, high in near)
-        and (
-            found := _describe(signal, raw, (past, future), least, first, last, sampling_rate, frequency, steps, limit)
-        )
+        and (found := _describe(signal, raw, filtered, strength, first, last, sampling_rate, frequency, steps, limit))
+        and found["peak"] >= threshold
     ]
 
 
-def _delay(signal: FloatArray, delay: float) -> FloatArray:
-    """Signal of `delay` samples earlier, by Lagrange interpolation; NaN where it is not known."""
-    whole = int(np.floor(delay)) - (_TAPS // 2 - 1)
-    part = delay - whole
-    nodes = np.arange(_TAPS)
-    weights = [np.prod([(part - j) / (i - j) for j in nodes if j != i]) for i in nodes]
-    late = np.full(signal.size, np.nan)
-    first = whole + _TAPS - 1
-    if first < signal.size:
-        late[first:] = np.convolve(signal, weights, "valid")[: signal.size - first]
-    return late
+def fundamental_rms(signal: FloatArray, sampling_rate: float, frequency: float, moments: FloatArray) -> FloatArray:
+    """RMS of the fundamental over the cycle about each moment [s]: a transient does not raise it as it does Urms(1/2).
 
-
-def _filter_both(
-    signal: FloatArray, residuals: tuple[FloatArray, FloatArray], sampling_rate: float, frequency: float
-) -> tuple[FloatArray, FloatArray]:
-    """Filter the residuals to the past and to the future, each in its own direction.
-
-    Where there are many samples per cycle, the jump of a notch may come a sample earlier or later in the next cycle:
-    of each residual as much is forgiven as the other cycle varies from sample to sample.
+    Examples
+    --------
+    >>> t = np.arange(2000) / 10_000
+    >>> wave = np.sqrt(2) * np.sin(2 * np.pi * 50 * t) + 0.9 * np.sin(2 * np.pi * 600 * t) * (abs(t - 0.1) < 0.01)
+    >>> fundamental_rms(wave, 10_000, 50.0, np.array([0.05, 0.1])).round(2).tolist()
+    [1.0, 1.0]
     """
-    filtered = []
-    for residual, direction in zip(residuals, (1, -1), strict=True):
-        if sampling_rate > _DENSE * frequency:
-            other = np.nan_to_num(signal - residual)
-            change = np.abs(np.diff(other, prepend=other[0], append=other[-1]))
-            residual = np.sign(residual) * np.maximum(np.abs(residual) - np.maximum(change[1:], change[:-1]), 0.0)
-        filtered.append(_high_pass(residual[::direction], sampling_rate, frequency)[::direction])
-    return filtered[0], filtered[1]
+    cycle = sampling_rate / frequency
+    first = np.clip(np.round(moments * sampling_rate - cycle / 2), 0, max(signal.size - round(cycle), 0)).astype(int)
+    inside = np.arange(min(round(cycle), signal.size))
+    turned = signal[first[:, None] + inside] @ np.exp(-2j * np.pi / cycle * inside)
+    return np.asarray(np.sqrt(2) * np.abs(turned) / cycle)
 
 
-def _not_alone(loud: BoolArray, reach: int) -> BoolArray:
-    """Loud samples with another loud one within `reach`: noise seldom has two together."""
-    total = np.concatenate([np.zeros(reach + 1), np.cumsum(loud), np.full(reach, loud.sum())])
-    near = total[2 * reach + 1 :] - total[: loud.size]
-    together: BoolArray = loud & (near >= 2)
-    return together
-
-
-def _high_pass(residual: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
-    """Causal high-pass filter, started at the first known sample."""
-    from scipy.signal import butter, sosfilt
-
-    known = np.flatnonzero(np.isfinite(residual))
-    out = np.full(residual.size, np.nan)
-    if known.size:
-        sections = butter(3, _CUTOFF * frequency, "highpass", fs=sampling_rate, output="sos")
-        out[known[0] : known[-1] + 1] = np.asarray(sosfilt(sections, residual[known[0] : known[-1] + 1]))
-    return out
+def _long_stretches(size: int, cycle: float, steps: Sequence[float]) -> list[tuple[int, int]]:
+    """First sample, and the one after the last, of the stretches between steps [samples] that have enough cycles."""
+    marks = sorted({0.0, float(size), *(step for step in steps if 0 < step < size)})
+    edges = [
+        (round(low + _EDGE * cycle * (low > 0)), round(high - _EDGE * cycle * (high < size)))
+        for low, high in pairwise(marks)
+    ]
+    return [(low, high) for low, high in edges if high - low >= _ENOUGH * cycle]
 
 
 def _bursts(loud: BoolArray, gap: int) -> list[tuple[int, int]]:
@@ -192,13 +182,13 @@ def _describe(
     signal: FloatArray,
     raw: tuple[FloatArray, FloatArray],
     filtered: tuple[FloatArray, FloatArray],
-    least: FloatArray,
+    strength: FloatArray,
     first: int,
     last: int,
     sampling_rate: float,
     frequency: float,
     steps: Sequence[float],
-    limit: float,
+    limit: FloatArray,
 ) -> dict[str, Any] | None:
     """Measure one transient; None if it is the step of a sag's edge."""
     cycle = sampling_rate / frequency
@@ -207,7 +197,7 @@ def _describe(
     loud = [float(np.abs(np.nan_to_num(part[first:end], nan=np.inf)).max()) for part in filtered]
     use = 1 if loud[0] > 1.3 * loud[1] else 0
     begin = max(first - round(cycle / 8), 0)
-    quiet = np.flatnonzero(least[begin : first + 1] < limit / 3)
+    quiet = np.flatnonzero(strength[begin : first + 1] < limit[begin : first + 1] / 2)
     onset = begin + int(quiet[-1]) + 1 if quiet.size else first
     end = max(end, min(onset + 8, signal.size))
     rough = np.nan_to_num(filtered[use][onset:end])
@@ -217,8 +207,6 @@ def _describe(
     top = int(np.abs(wave).argmax())
     swing = min(float(wave.max()), -float(wave.min())) / max(float(np.abs(wave).max()), 1e-12)
     ring_frequency, decay = _ring(wave[max(min(top, wave.size - 4), 0) :], sampling_rate, _LOWEST * frequency)
-    if np.abs(wave).max() < limit / 2:
-        return None
     if _is_step(raw[use], onset, end, use, float(np.abs(wave).max()), cycle) and np.isnan(raw[1 - use][onset]):
         return None
     lone = swing < _OPPOSITE or decay * ring_frequency < 0.3
