@@ -172,7 +172,7 @@ def test_lines_of_text_csv_and_json(folder, small):
     (verdict,) = identify_file(folder / "one/fault.cfg", model=small)
     rows = [dict(row, date="2026-03-02", time="10:15:30.412") for row in verdict.rows()]
     line = text_lines(rows)[0]
-    assert line.startswith("2026-03-02 10:15:30.412  instantaneous sag (type Ba)  A  0.50 pu  1")
+    assert line.startswith("2026-03-02 10:15:30.412  instantaneous sag (type Ba)  A  0.50 pu (115 V)  1")
     assert f"({rows[0]['cycles']:.1f} cycles)" in line
     assert heading(verdict.rows()[0]).endswith("fault.cfg")
     assert csv_lines(rows).splitlines()[0] == ",".join(COLUMNS)
