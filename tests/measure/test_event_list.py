@@ -88,7 +88,6 @@ def test_a_transient_that_raises_urms_is_one_event():
     ring = 500 * np.exp(-(t - 0.2) / 0.004) * np.sin(2 * np.pi * 700 * (t - 0.2)) * (t >= 0.2)
     (event,) = characterise(record(waves[0] + ring, *waves[1:])).events
     assert event.kind == "transient"
-    assert event.details["urms_maximum"] > 1.1
 
 
 @pytest.mark.parametrize(("level", "words"), [(0.95, "step of -5.0 %"), (1.06, "step of +6.0 %")])

@@ -33,8 +33,6 @@ __all__ = ["list_events"]
 
 _AT_EDGE = 1.0
 """A transient within this many cycles of the edge of a sag or swell is part of it."""
-_SHORT_SWELL = 1.6
-"""A swell of no more cycles may be the shadow of a transient."""
 _SAME_TIME = 1.0
 """Events of two systems begin and end within this many cycles if they are the same."""
 _SAME_SIZE = 0.02
@@ -351,7 +349,7 @@ def _overlaps(event: Event, system: str, start: float, end: float) -> bool:
 def _join_transients(
     large: Iterable[Event], transients: Iterable[Event], frequency: float
 ) -> tuple[list[Event], list[Event]]:
-    """Make one event of a sag or swell and the transients at its edges, and of a transient and the swell it makes."""
+    """Make one event of a sag or swell and the transients at its edges."""
     kept, left, reach = list(large), [], _AT_EDGE / frequency
     for transient in transients:
         near = [
@@ -360,19 +358,7 @@ def _join_transients(
             if event.system == transient.system
             and any(abs(transient.start - edge) < reach for part in event.parts for edge in (part.start, part.end))
         ]
-        shadows = [event for event in near if event.kind == "swell" and event.duration * frequency <= _SHORT_SWELL]
-        if near and len(shadows) == len(near):
-            for event in shadows:
-                kept.remove(event)
-            highest = max(event.magnitude for event in shadows)
-            left.append(
-                replace(
-                    transient,
-                    sentence=f"{transient.sentence}; Urms(1/2) reaches {highest:.2f} pu",
-                    details={**transient.details, "urms_maximum": highest},
-                )
-            )
-        elif near:
+        if near:
             event = min(near, key=lambda one: abs(one.start - transient.start))
             peak = max(transient.magnitude, event.details.get("transient_peak", 0.0))
             said = "" if "transient_peak" in event.details else f"; with a transient of {peak:.2f} pu at its edge"
