@@ -158,9 +158,7 @@ class _Meter:
             if edge[1] - edge[0] >= 1 / self._frequency or not _beside_interruption(span, spans)
         ]
         spectrum, notches, flags = self._steady(i, spans, scale) if live else (None, None, [])
-        transients = [
-            one for one in self.scan.transients[i] if live and (notches is None or not notches.explain(one.peak))
-        ]
+        transients = [one for one in self.scan.transients[i] if live and not self._is_notch(one, i, notches)]
         events = [event for event in events if not self._made_by(transients, event, i)]
         return ChannelResult(
             channel=header,
@@ -205,6 +203,20 @@ class _Meter:
         wave = filled / (scale * np.sqrt(2))
         notches = find_notches(wave, rate, self._frequency, *steady, least=self.thresholds.notch)
         return spectrum, notches, self._flags(where, self.scan.urms[i] / scale, spans, spectrum, notches, scale)
+
+    def _is_notch(self, transient: Transient, i: int, notches: Notches | None) -> bool:
+        """Whether it is a notch that is not quite like the others; in a long recording, of the windows around it."""
+        if notches is not None:
+            return notches.explain(transient.peak)
+        series = self.scan.steady
+        at = int(np.searchsorted(series.edges, transient.onset)) - 1
+        around = slice(max(at - 1, 0), at + 2)
+        counts, depths = series.notches[i, around], series.notch_depth[i, around]
+        return (
+            self.scan.is_long
+            and bool((np.nan_to_num(counts) > 0).any())
+            and (transient.peak < 2 * float(np.nanmax(depths)))
+        )
 
     def _made_by(self, transients: Sequence[Transient], event: Disturbance, i: int) -> bool:
         """Whether an event is a swell only because a transient adds to the RMS: the fundamental is not raised."""
