@@ -7,6 +7,7 @@ from math import isfinite
 
 import numpy as np
 
+from pqswarm._threads import one_blas_thread
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
@@ -92,6 +93,19 @@ def characterise(
     """
     levels = Thresholds.read(thresholds, old)
     _check_reference(reference, nominal_voltage)
+    with one_blas_thread():  # of small matrices; and no result depends on the number of threads
+        return _characterise(recording, reference, nominal_voltage, channels, levels, block, progress)
+
+
+def _characterise(
+    recording: RecordingSource,
+    reference: str | float,
+    nominal_voltage: float | Mapping[str, float] | None,
+    channels: Sequence[str] | None,
+    levels: Thresholds,
+    block: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Characterisation:
     supply = survey(recording, reference, nominal_voltage, channels)
     scan = scan_pages(recording, supply, levels, block, progress)
     meter = _Meter(recording, supply, scan, levels)
