@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
-from pqswarm.measure.channels import SupplyChannel
+from pqswarm.measure.channels import NotJudged, SupplyChannel, list_reasons
+from pqswarm.measure.notches import FEWEST_SAMPLES
 from pqswarm.measure.reference import Reference
+from pqswarm.measure.visible import FEWEST_CYCLES, FEWEST_SAMPLES_OF_TRANSIENTS, FLICKER_CYCLES, SLOWEST_PERIODS
 from pqswarm.recordings.recording import Recording
 
 __all__ = ["list_caveats"]
@@ -12,13 +14,13 @@ __all__ = ["list_caveats"]
 def list_caveats(
     recording: Recording,
     chosen: Sequence[SupplyChannel],
-    ignored: Sequence[str],
+    left_out: Sequence[NotJudged],
     references: Sequence[Reference],
     measured: float | None,
     nominal_frequency: float,
 ) -> tuple[str, ...]:
     """List what was assumed and what cannot be detected."""
-    said = list(ignored)
+    said = [f"Not judged: {text}." for text in list_reasons(left_out)]
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency
     if measured is None:
@@ -32,26 +34,30 @@ def list_caveats(
         said.append(f"The frequency, {measured:.1f} Hz, is far from nominal: a machine off the grid, or a wrong rate.")
     said += dict.fromkeys(reference.caveat for reference in references if reference.caveat)
     dead = [one.channel.name for one, ref in zip(chosen, references, strict=True) if ref.volts <= 0]
-    if dead:
+    if dead and len(dead) == len(chosen):
+        said.append("No voltage on any phase: nothing can be said in per unit.")
+    elif dead:
         said.append(f"No voltage on {', '.join(dead)}: nothing can be said in per unit.")
     gaps = [f"{one.channel.name} ({100 * one.missing:.1f} %)" for one in chosen if one.missing > 0]
     if gaps:
         said.append(f"Samples are missing on {', '.join(gaps)}.")
     cycles = recording.duration * nominal_frequency
     seconds = recording.duration
-    if cycles < 10:
+    if cycles < FLICKER_CYCLES:
         said.append(f"Flicker cannot be detected in {cycles:.1f} cycles, and the frequency is less certain.")
-    elif seconds < 1.5:
-        said.append(f"Flicker below {1.5 / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record.")
-    if cycles < 2.2:
+    elif seconds < SLOWEST_PERIODS:
+        said.append(f"Flicker below {SLOWEST_PERIODS / seconds:.1f} Hz cannot be detected in a {seconds:.2g} s record.")
+    if cycles < FEWEST_CYCLES:
         said.append("Transients cannot be detected in so few cycles.")
-    elif cycle < 32:
+    elif cycle < FEWEST_SAMPLES_OF_TRANSIENTS:
         said.append(f"Transients cannot be detected at a sampling rate of {rate:g} Hz.")
     else:
         said.append(f"Transients above {rate / 2:.5g} Hz cannot be detected at a sampling rate of {rate:.5g} Hz.")
     orders = min(50, int(0.45 * cycle))
     if orders < 40:
         said.append(f"Harmonics are measured to order {orders}.")
-    if cycle < 100:
-        said.append(f"Notching cannot be distinguished from transients at {cycle:.0f} samples per cycle.")
+    if cycle < FEWEST_SAMPLES:
+        said.append(f"Notching cannot be detected at {cycle:.0f} samples per cycle.")
+    elif cycle < 100:
+        said.append(f"At {cycle:.0f} samples per cycle, notches narrower than two samples cannot be detected.")
     return tuple(said)

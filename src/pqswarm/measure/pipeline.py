@@ -89,7 +89,7 @@ def characterise(
     """
     levels = Thresholds.read(thresholds, old)
     _check_reference(reference, nominal_voltage)
-    chosen, ignored, measured = select_channels(recording, channels)
+    chosen, left_out, measured = select_channels(recording, channels)
     frequency = recording.nominal_frequency if measured is None else measured
     nominal_frequency = recording.nominal_frequency
     if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
@@ -122,7 +122,7 @@ def characterise(
         time=time,
         channels=tuple(results),
         polyphase=tuple(polyphase),
-        caveats=list_caveats(recording, chosen, ignored, references, measured, nominal_frequency),
+        caveats=list_caveats(recording, chosen, left_out, references, measured, nominal_frequency),
     )
 
 
