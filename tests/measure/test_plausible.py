@@ -21,21 +21,21 @@ def rule_group(wave, rate):
     return group_of(rule_class(found.channels[0], (0.0, wave.size / rate)))
 
 
-@pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (12_800.0, None), (3200.0, 40.0)])
+@pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (3200.0, 40.0)])
 def test_groups_of_another_model(rate, snr):
     wrong = []
     for i, name in enumerate(CLASSES):
         rng = np.random.default_rng([3, i])
-        for _ in range(4):
+        for _ in range(2):
             wave, truth = make(name, rng, sampling_rate=rate, snr=snr)
             if (said := rule_group(wave, rate)) != GROUP[name]:
                 wrong.append((said, truth))
-    assert len(wrong) <= 0.05 * 4 * len(CLASSES), wrong
+    assert len(wrong) <= 0.05 * 2 * len(CLASSES), wrong
 
 
-@pytest.mark.parametrize("rate", [1000.0, 2030.0, 5220.0, 12_800.0, 70_170.0])
+@pytest.mark.parametrize("rate", [1000.0, 5220.0, 70_170.0])
 def test_sines_in_noise_are_quiet(rate):
-    for seed in range(3):
+    for seed in range(2):
         wave = make_sine(np.random.default_rng([9, seed]), sampling_rate=rate, snr=20.0)
         found = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL)
         assert found.sentences() == ("no disturbance found",), (rate, seed)
