@@ -22,7 +22,7 @@ _DEAD = 0.05
 """A phase that never reaches this share of the others of its system is dead."""
 _NOTHING = 1e-4
 """A system that never reaches this share of the strongest voltage is not connected."""
-_SINE, _SOME, _MOST = 0.8, 0.3, 0.7
+_SINE, _SOME, _MOST = 0.8, 0.5, 0.7
 """Least share of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
 _FEW_VOLTS = 10.0
 """Below this, what is no sine is noise of an open input [V]."""
