@@ -88,17 +88,15 @@ def test_no_samples_is_an_error():
     "wave",
     [
         np.zeros(3000),
-        np.full(3000, 110.0),
         np.full(3000, np.nan),
         np.r_[np.full(1500, np.nan), sine(20)[:1500]],
         np.clip(sine(15), -200, 200),
-        np.random.default_rng(0).normal(size=3000),
         np.where(np.arange(3000) % 7 == 0, np.nan, sine(15)),
         np.r_[sine(5), np.inf, sine(5)],
         np.full(3000, 1e-320),
         sine(15) * 1e150,
     ],
-    ids=["zero", "direct", "missing", "half missing", "clipped", "noise", "gappy", "infinite", "denormal", "huge"],
+    ids=["zero", "missing", "half missing", "clipped", "gappy", "infinite", "denormal", "huge"],
 )
 def test_odd_records_give_a_sensible_answer(wave):
     found = characterise(record(wave))
@@ -138,8 +136,8 @@ def test_neutral_and_dc_channels_are_left_out():
     )
     found = characterise(Recording(channels, RATE, 50.0))
     assert [c.name for c in found.channels] == ["UA"]
-    assert "Ignored UN (neutral or residual voltage)." in found.caveats
-    assert "Ignored battery (no supply voltage)." in found.caveats
+    assert "Not judged: UN (neutral or residual voltage)." in found.caveats
+    assert "Not judged: battery (direct voltage)." in found.caveats
     assert [c.name for c in characterise(Recording(channels, RATE, 50.0), channels=["UN"]).channels] == ["UN"]
 
 

@@ -8,14 +8,25 @@ import numpy as np
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.urms import fill_gaps
-from pqswarm.recordings.frequency import measure_frequency, supply_share
+from pqswarm.recordings.frequency import cycle_shares, measure_frequency, supply_share
 from pqswarm.recordings.phases import find_phase
-from pqswarm.recordings.recording import Channel, Recording
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
 
-__all__ = ["SupplyChannel", "select_channels"]
+__all__ = ["FEWEST_SAMPLES", "NotJudged", "SupplyChannel", "select_channels"]
 
+FEWEST_SAMPLES = 8
+"""Per cycle: fewer are no waveform."""
 _WEAK = 0.25
 """A channel without a phase that never reaches this share of the strongest one is not a supply voltage."""
+_DEAD = 0.05
+"""A phase that never reaches this share of the others of its system is dead."""
+_NOTHING = 1e-4
+"""A system that never reaches this share of the strongest voltage is not connected."""
+_SINE, _SOME, _MOST = 0.8, 0.5, 0.7
+"""Least share of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
+_FEW_VOLTS = 10.0
+"""Below this, what is no sine is noise of an open input [V]."""
+_NO_VOLTAGE = "no voltage"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,49 +39,132 @@ class SupplyChannel:
     missing: float
 
 
+@dataclass(frozen=True, eq=False)
+class NotJudged:
+    """A voltage that is not looked at, and why."""
+
+    channel: ChannelHeader
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A channel, its samples without gaps, the share of gaps, and the largest RMS of any cycle about its mean [V]."""
+
+    channel: Channel
+    filled: FloatArray
+    missing: float
+    size: float
+
+
 def select_channels(
     recording: Recording, names: Sequence[str] | None
-) -> tuple[tuple[SupplyChannel, ...], tuple[str, ...], float | None]:
-    """Choose the channels, group them into systems and measure the frequency.
+) -> tuple[tuple[SupplyChannel, ...], tuple[NotJudged, ...], float | None]:
+    """Choose the channels that are voltages of the supply, group them into systems and measure the frequency.
 
-    Returns the channels, a sentence for the voltages that are ignored, and the frequency [Hz] or None.
+    Returns the channels, those that are not judged, and the frequency [Hz] or None. Channels that are named are judged
+    whatever they are.
     """
+    source = recording.source or "the recording"
     cycle = recording.sampling_rate / recording.nominal_frequency
     if not recording.n_samples:
-        raise PqswarmError(f"{recording.source or 'the recording'} has no samples.")
+        raise PqswarmError(f"{source} has no samples.")
+    if cycle < FEWEST_SAMPLES:
+        raise PqswarmError(
+            f"{source} has {cycle:.3g} samples per cycle ({recording.sampling_rate:.5g} Hz), and a waveform needs "
+            f"{FEWEST_SAMPLES}: it is a log of RMS values, or its sampling rate is wrong."
+        )
     if names is None:
         chosen = list(recording.voltages)
         if not chosen:
-            raise PqswarmError(f"{recording.source or 'the recording'} has no voltage channel; name one in channels.")
+            raise PqswarmError(f"{source} has no voltage channel; name one in channels.")
     else:
         chosen = list(dict.fromkeys(recording.channel(name) for name in names))
         if not chosen:
             raise PqswarmError("channels must name at least one channel.")
-    filled = [fill_gaps(channel.samples, cycle) for channel in chosen]
-    strength = np.array([_largest_rms(x, cycle) for x, _ in filled])
-    frequency = measure_frequency(
-        [x for (x, _), size in zip(filled, strength, strict=True) if size >= _WEAK * strength.max()],
-        recording.sampling_rate,
-        recording.nominal_frequency,
-    )
-    kept = []
-    ignored: dict[str, list[str]] = {}
-    for channel, (x, missing), size in zip(chosen, filled, strength, strict=True):
-        pure = 1.0 if frequency is None else supply_share(x, recording.sampling_rate, frequency)
-        reason = "" if names is not None else _reason_to_ignore(channel, x, size, float(strength.max()), pure)
-        if reason:
-            ignored.setdefault(reason, []).append(channel.name)
-        else:
-            kept.append((channel, x, float(missing.mean())))
-    if not kept:  # all neutral or dead: better to look at them than to say nothing
-        kept = [(channel, x, float(missing.mean())) for channel, (x, missing) in zip(chosen, filled, strict=True)]
-        ignored = {}
-    systems = _systems([channel for channel, _, _ in kept])
+    candidates = []
+    for channel in chosen:
+        filled, missing = fill_gaps(channel.samples, cycle)
+        candidates.append(_Candidate(channel, filled, float(missing.mean()), _largest_rms(filled, cycle)))
+    frequency = _measure(candidates, recording)
+    left_out: tuple[NotJudged, ...] = ()
+    if names is None:
+        candidates, left_out = _judge(candidates, recording.sampling_rate, frequency or recording.nominal_frequency)
+        if not candidates:
+            raise PqswarmError(f"{source} has no voltage that can be judged: {'; '.join(list_reasons(left_out))}.")
+    systems = _systems([one.channel for one in candidates])
     return (
-        tuple(SupplyChannel(channel, system, x, gap) for (channel, x, gap), system in zip(kept, systems, strict=True)),
-        tuple(f"Ignored {', '.join(names)} ({reason})." for reason, names in ignored.items()),
+        tuple(
+            SupplyChannel(one.channel, system, one.filled, one.missing)
+            for one, system in zip(candidates, systems, strict=True)
+        ),
+        left_out,
         frequency,
     )
+
+
+def list_reasons(left_out: Sequence[NotJudged]) -> list[str]:
+    """Channels that are not judged, by reason: ``"UN (neutral or residual voltage)"``."""
+    names: dict[str, list[str]] = {}
+    for one in left_out:
+        names.setdefault(one.reason, []).append(one.channel.name)
+    return [f"{', '.join(each)} ({reason})" for reason, each in names.items()]
+
+
+def _measure(candidates: Sequence[_Candidate], recording: Recording) -> float | None:
+    """Frequency of the strongest of the channels that look like a supply voltage, or of all."""
+    rate, nominal = recording.sampling_rate, recording.nominal_frequency
+    like = [one for one in candidates if supply_share(one.filled, rate, nominal) > _SINE] or candidates
+    strongest = max(one.size for one in like)
+    return measure_frequency([one.filled for one in like if one.size >= _WEAK * strongest], rate, nominal)
+
+
+def _judge(
+    candidates: Sequence[_Candidate], sampling_rate: float, frequency: float
+) -> tuple[list[_Candidate], tuple[NotJudged, ...]]:
+    """Those that are voltages of the supply, and the others; the phases, if there is no voltage at all."""
+    phases = [one for one in candidates if (one.channel.phase or find_phase("", one.channel.name)) != "N"]
+    waves = {id(one): _is_wave(one, sampling_rate, frequency) for one in phases}
+    strongest = max((one.size for one in phases if waves[id(one)]), default=0.0)
+    systems = dict(zip(map(id, phases), _systems([one.channel for one in phases]), strict=True))
+    best: dict[str, float] = {}
+    for one in phases:
+        if waves[id(one)]:
+            best[systems[id(one)]] = max(best.get(systems[id(one)], 0.0), one.size)
+    reasons = {}
+    for one in candidates:
+        if id(one) not in systems:
+            reasons[id(one)] = "neutral or residual voltage"
+            continue
+        beside = best.get(systems[id(one)], 0.0) if one.channel.phase else 0.0
+        short = one.filled.size < sampling_rate / frequency  # nothing can be said of it, not even this
+        reasons[id(one)] = "" if short else _reason(one, waves[id(one)], beside, strongest)
+    kept = [one for one in candidates if not reasons[id(one)]]
+    named = [one for one in phases if one.channel.phase] or phases
+    if not kept and all(reasons[id(one)] == _NO_VOLTAGE for one in named):
+        kept = named
+    left_out = tuple(NotJudged(one.channel, reasons[id(one)]) for one in candidates if one not in kept)
+    return kept, left_out
+
+
+def _reason(one: _Candidate, wave: bool, beside: float, strongest: float) -> str:
+    """Why a channel is not judged, or nothing; `beside` is the strongest of its system, `strongest` that of all [V]."""
+    mean = abs(float(one.filled.mean()))
+    if beside > _NOTHING * strongest and one.size <= _DEAD * beside:
+        return ""  # a phase that is dead beside live ones
+    if max(one.size, mean) <= max(_NOTHING * strongest, 0.0 if wave else _FEW_VOLTS):
+        return _NO_VOLTAGE
+    if mean > (2 if one.channel.phase else 1) * one.size:
+        return "direct voltage"
+    if not one.channel.phase and one.size < _WEAK * strongest:
+        return "no supply voltage"
+    return "" if wave else "no waveform of the supply frequency"
+
+
+def _is_wave(one: _Candidate, sampling_rate: float, frequency: float) -> bool:
+    """Whether enough of the live cycles are sines, more or less."""
+    shares = cycle_shares(one.filled, sampling_rate, frequency)
+    return shares.size > 0 and bool(np.mean(shares > _SINE) >= (_SOME if one.channel.phase else _MOST))
 
 
 def _largest_rms(x: FloatArray, cycle: float) -> float:
@@ -78,19 +172,6 @@ def _largest_rms(x: FloatArray, cycle: float) -> float:
     step = max(round(cycle), 1)
     blocks = x[: x.size // step * step].reshape(-1, step) if x.size >= step else x.reshape(1, -1)
     return float(blocks.std(axis=1).max(initial=0.0))
-
-
-def _reason_to_ignore(channel: Channel, x: FloatArray, size: float, strongest: float, pure: float) -> str:
-    if (channel.phase or find_phase("", channel.name)) == "N":
-        return "neutral or residual voltage"
-    if not channel.phase and strongest > 0:
-        if size < _WEAK * strongest:
-            return "no supply voltage"
-        if pure < 0.5:
-            return "no supply frequency"
-        if abs(float(x.mean())) > 2 * size:
-            return "direct voltage"
-    return ""
 
 
 def _common(names: list[str]) -> str:

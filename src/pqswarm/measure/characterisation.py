@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pqswarm._typing import FloatArray
+from pqswarm.measure.channels import NotJudged
 from pqswarm.measure.event import Event
 from pqswarm.measure.harmonics import Spectrum
 from pqswarm.measure.ieee1159 import duration_text, join_names
@@ -211,6 +212,8 @@ class Characterisation:
         Quantities of each 10 or 12 cycles, and of each ten minutes.
     n_samples : int
         Of the recording.
+    not_judged : tuple of NotJudged
+        Voltages that were not looked at, and why.
     """
 
     source: str
@@ -225,6 +228,7 @@ class Characterisation:
     events: tuple[Event, ...]
     steady: SteadySeries
     n_samples: int
+    not_judged: tuple[NotJudged, ...] = ()
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -272,6 +276,7 @@ class Characterisation:
             "sentences": list(self.sentences()),
             "events": [event.as_dict() for event in self.events],
             "channels": [channel.as_dict() for channel in self.channels],
+            "not_judged": [{"name": one.channel.name, "reason": one.reason} for one in self.not_judged],
             "polyphase": [event.as_dict() for event in self.polyphase],
             "caveats": list(self.caveats),
         }

@@ -114,7 +114,7 @@ def _steadiest(values: FloatArray, live: BoolArray, most: int) -> tuple[int, int
 
 
 def _harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, FloatArray, float]:
-    """Direct component, amplitudes of the orders 1, 2, ... of some whole cycles, and deviation of the first by noise."""
+    """Direct component, amplitudes of the orders 1, 2, ... of whole cycles, and how far noise moves the first."""
     angle = 2 * np.pi / cycle * np.arange(piece.size)
     if cycles >= 3:
         window = np.hanning(piece.size + 1)[:-1]

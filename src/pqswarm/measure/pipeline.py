@@ -125,6 +125,7 @@ def _characterise(
         events=list_events(recording, supply, scan, results, polyphase, levels),
         steady=scan.steady,
         n_samples=recording.n_samples,
+        not_judged=supply.not_judged,
     )
 
 

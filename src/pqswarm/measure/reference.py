@@ -30,6 +30,8 @@ _BRIEF = 10
 """Half cycles of a first level that may be the end of an event."""
 _FAR = 1.5
 """By this factor a nominal voltage may differ from the levels of a recording; beyond, it is another's."""
+_HIGHEST = 3.0
+"""No supply voltage rises above this [pu]."""
 _MODULATED = (0.02, 0.3)
 """Range of Urms(1/2) over its least value that may be flicker."""
 _MOST_VALUES = 800
@@ -119,7 +121,7 @@ def choose_reference(
     return [
         Reference(given, "nominal")
         if given is not None and possible
-        else _auto(values, own, value, together, phase, given, frequency)
+        else _plausible(_auto(values, own, value, together, phase, given, frequency), values, own)
         for values, own, value, phase, given in zip(urms, levels, first, phases, nominal, strict=True)
     ]
 
@@ -216,6 +218,14 @@ def _auto(
     if usual > 0:
         return Reference(usual, "longest steady level", doubt or said.format("the level held longest"))
     return Reference(0.0, "none")
+
+
+def _plausible(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> Reference:
+    """Return the reference, or the highest steady level if by it a channel were at three times its voltage."""
+    top = max((level.value for level in levels), default=float(np.nanmax(urms, initial=0.0)))
+    if not 0 < _HIGHEST * found.volts < top:
+        return found
+    return Reference(top, "highest level", "A level above three times another is not a swell: it was taken for 1 pu.")
 
 
 def _ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:

@@ -63,7 +63,7 @@ def compare_cycles(
 def compare_stretch(
     signal: FloatArray, sampling_rate: float, frequency: float
 ) -> tuple[FloatArray, FloatArray, float, BoolArray]:
-    """Difference to the median of the three cycles before and after; what of it is sharp; its noise; where that is true.
+    """Difference to the median of three cycles before and three after; what of it is sharp; its noise; where it holds.
 
     What lasts for less than two cycles is not in the median; harmonics and notches are. Of the difference, the median
     over a quarter of a cycle is a change of the supply: it follows slow changes and leaves the rest. All this holds

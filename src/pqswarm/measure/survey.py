@@ -1,13 +1,13 @@
 """What a recording is about, before it is measured: its supply voltages, their frequency, and what 1 pu is."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.channels import select_channels
+from pqswarm.measure.channels import NotJudged, select_channels
 from pqswarm.measure.pages import PAGE
 from pqswarm.measure.reference import Reference, choose_reference
 from pqswarm.measure.urms import half_cycle_rms
@@ -38,8 +38,8 @@ class Supply:
         Frequency [Hz]; None if it could not be measured.
     nominal_frequency : float
         [Hz].
-    ignored : tuple of str
-        One sentence for each reason why other voltages are not judged.
+    not_judged : tuple of NotJudged
+        Other voltages, and why they are not looked at.
     """
 
     numbers: tuple[int, ...]
@@ -48,7 +48,7 @@ class Supply:
     references: tuple[Reference, ...]
     measured: float | None
     nominal_frequency: float
-    ignored: tuple[str, ...]
+    not_judged: tuple[NotJudged, ...]
 
     @property
     def frequency(self) -> float:
@@ -68,7 +68,7 @@ def survey(
 ) -> Supply:
     """Find the supply voltages of a recording from its first page, or that in which most channels are live."""
     look = _choose_stretch(source)
-    chosen, ignored, measured = select_channels(look, channels)
+    chosen, left_out, measured = select_channels(look, channels)
     nominal_frequency = source.nominal_frequency
     if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
         standard = min((50.0, 60.0), key=lambda f: abs(f - measured))
@@ -92,13 +92,18 @@ def survey(
         references |= dict(zip(members, made, strict=True))
     return Supply(
         numbers=tuple(places[id(one.channel)] for one in chosen),
-        headers=tuple(ChannelHeader(one.channel.name, one.channel.unit, one.channel.phase) for one in chosen),
+        headers=tuple(_header(one.channel) for one in chosen),
         systems=tuple(systems),
         references=tuple(references[i] for i in range(len(chosen))),
         measured=measured,
         nominal_frequency=nominal_frequency,
-        ignored=tuple(ignored),
+        not_judged=tuple(replace(one, channel=_header(one.channel)) for one in left_out),
     )
+
+
+def _header(channel: ChannelHeader) -> ChannelHeader:
+    """A channel without its samples."""
+    return ChannelHeader(channel.name, channel.unit, channel.phase, system=channel.system)
 
 
 def _nominal_of(channel: ChannelHeader, given: float | Mapping[str, float] | None) -> float | None:

@@ -8,6 +8,7 @@ from pqswarm._typing import AnyArray, FloatArray
 
 __all__ = [
     "MOST_CHANNELS",
+    "cycle_shares",
     "estimate_nominal",
     "estimate_nominal_of",
     "measure_frequency",
@@ -80,6 +81,8 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
     The phase of the fundamental is followed through the record; the median of its advance from one cycle to the
     next, over the cycles in which the amplitude is steady, is blind to sags, phase jumps and transients.
     """
+    if sampling_rate < 4 * nominal_frequency:
+        return None
     strongest = sorted((x for x in signals if x.size), key=lambda x: -float(np.std(x)))[:MOST_CHANNELS]
     strongest = [x / np.std(x) for x in strongest if np.std(x) > 1e-9 * max(float(np.abs(x).max(initial=0.0)), 1e-300)]
     every = max(int(sampling_rate / nominal_frequency) // _ENOUGH_PER_CYCLE, 1)
@@ -105,18 +108,23 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
 
 def supply_share(signal: FloatArray, sampling_rate: float, frequency: float) -> float:
     """Share of the fundamental in the mean square of the live cycles of a signal; 0 if there is no whole cycle."""
+    shares = cycle_shares(signal, sampling_rate, frequency)
+    return float(np.median(shares)) if shares.size else 0.0
+
+
+def cycle_shares(signal: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
+    """Share of the fundamental in the variance of each cycle that has at least half of the largest RMS."""
     step = round(sampling_rate / frequency)
     if signal.size < step or step < 2:
-        return 0.0
+        return np.zeros(0)
     blocks = signal[: signal.size // step * step].reshape(-1, step)
     power = blocks.var(axis=1)
-    live = blocks[power > 0.25 * power.max(initial=0.0)]
-    if not live.size:
-        return 0.0
+    live = blocks[(power > 0.25 * power.max(initial=0.0)) & (power > 0)]
     turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(step))
     # Not by matrix product: threads cost more here than they bring.
     own = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
-    return float(np.median(own / live.var(axis=1)))
+    shares: FloatArray = own / np.maximum(live.var(axis=1), 1e-300)
+    return shares
 
 
 def _coarse_frequency(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:
