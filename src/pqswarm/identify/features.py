@@ -15,6 +15,7 @@ __all__ = [
     "BANDWIDTHS",
     "FEATURES",
     "LEAST_CYCLES",
+    "bandwidth_of",
     "compute_features",
     "resample",
     "upper_frequencies",
@@ -68,16 +69,22 @@ def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
     return yes
 
 
-def resample(signal: "FloatArray", ratio: float) -> "FloatArray":
+def bandwidth_of(sampling_rate: float, frequency: float) -> float:
+    """Return the widest of BANDWIDTHS that a recording has, or the narrowest if it has none."""
+    highest = _MARGIN * sampling_rate / (2 * frequency)
+    return next((width for width in BANDWIDTHS if width <= highest), BANDWIDTHS[-1])
+
+
+def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":
     """Sample an even signal without NaN again, band-limited, with `ratio` samples for each one.
 
-    By sinc interpolation under a Kaiser window; what a lower rate cannot hold is filtered out. Beyond the ends the
-    signal goes on point-symmetrically.
+    By sinc interpolation under a Kaiser window; what a lower rate cannot hold, or what is above `cutoff` times half the
+    rate, is filtered out. Beyond the ends the signal goes on point-symmetrically.
     """
     from scipy.ndimage import map_coordinates
     from scipy.signal import firwin, upfirdn
 
-    cutoff = min(1.0, ratio)
+    cutoff = min(1.0, ratio, cutoff)
     reach = int(np.ceil(_TAPS / cutoff))
     if signal.size <= reach:
         raise PqswarmError(f"a capture of {signal.size} samples is too short to be sampled again.")
@@ -93,7 +100,8 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
     """Compute all features of a capture, also those that its rate cannot have (see :func:`usable_features`).
 
     Time is scaled so that a cycle has 500 samples, at whatever frequency and rate; bands are then the same multiples
-    of the fundamental for all recordings. What is shorter than 30 cycles is lengthened
+    of the fundamental for all recordings. What lies above the widest of :data:`BANDWIDTHS` that the rate can hold is
+    filtered out, so that recorders of different rates see the same. What is shorter than 30 cycles is lengthened
     (:func:`pqswarm.features.extend`) for the wavelet features, and what is longer is cut.
 
     Parameters
@@ -120,5 +128,7 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
     cycles = capture.size / sampling_rate * frequency
     if cycles < LEAST_CYCLES:
         raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short for a verdict: {LEAST_CYCLES} are needed.")
-    even = resample(capture, SAMPLES_PER_CYCLE * frequency / sampling_rate)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
-    return np.concatenate([extract(extend(even, 25_000.0, 50.0), 25_000.0)[0], measure_capture(even)])
+    bandwidth = bandwidth_of(sampling_rate, frequency)
+    ratio, cutoff = SAMPLES_PER_CYCLE * frequency / sampling_rate, 2 * bandwidth * frequency / sampling_rate
+    even = resample(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
+    return np.concatenate([extract(extend(even, 25_000.0, 50.0), 25_000.0)[0], measure_capture(even, bandwidth)])
