@@ -2,8 +2,8 @@
 
 A preset has one formula for each class. Here a class has several kinds: harmonics are those of six- and twelve-pulse
 bridges, single-phase rectifiers, arc furnaces, triplens or single orders; sags have phase jumps, stages, slow
-recoveries. Each event is made as a function of time, sampled by a recorder with or without an anti-aliasing filter, then
-noise is added. What its recorder cannot show, because it is too fast or below the noise, is drawn again larger or slower.
+recoveries. Each event is a function of time, sampled by a recorder with or without an anti-aliasing filter; then noise
+is added. Its ranges end where its recorder could not show it, because it is too fast or below the noise.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ from pqswarm.events.noise import add_noise
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BROAD_CLASSES", "RecordedEvent", "record_event"]
+__all__ = ["BROAD_CLASSES", "RecordedEvent", "narrowest_bandwidth", "record_event"]
 
 _NARROWEST: "Mapping[str, float]" = {
     "notching": 16.0,
@@ -58,7 +58,11 @@ BROAD_CLASSES: tuple[str, ...] = (
 
 _OVERSAMPLED = 4
 _TAPS = 16
-_CUSTOMARY = (8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 100, 128, 160, 192, 200, 256, 320, 400, 512, 640, 1024, 2000)
+_CUSTOMARY = (
+    *(8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 100, 128, 160, 192, 200, 256),
+    *(320, 400, 512, 640, 1024, 2000),
+)
+"""Samples per cycle that recorders have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +92,7 @@ def record_event(
     bandwidth: tuple[float, float] = (200.0, 1000.0),
     snr: float = inf,
     *,
+    rate: float | None = None,
     cycles: tuple[float, float] = (3.0, 30.0),
 ) -> RecordedEvent:
     """Draw an event of a class and the recorder that sees it.
@@ -102,6 +107,8 @@ def record_event(
         Between which multiples of the fundamental half the recorder's rate lies.
     snr : float
         Signal-to-noise ratio [dB].
+    rate : float, optional
+        Of the recorder [Hz], instead of one drawn from `bandwidth`.
     cycles : tuple of float
         Shortest and longest record.
 
@@ -120,6 +127,8 @@ def record_event(
         raise unknown_name("event class", event_class, BROAD_CLASSES)
     random = stream(seed, (11, BROAD_CLASSES.index(event_class)))
     nominal = float(random.choice((50.0, 60.0)))
+    if rate is not None:
+        bandwidth = (rate / (2 * nominal), rate / (2 * nominal) * 1.0001)
     low, high = 2 * bandwidth[0], 2 * bandwidth[1]
     customary = [value for value in _CUSTOMARY if low <= value < high]
     per_cycle = float(np.exp(random.uniform(np.log(low), np.log(high))))
@@ -128,7 +137,7 @@ def record_event(
     scene = Scene(
         random=random,
         frequency=nominal * (1 + float(random.uniform(-0.01, 0.01)) * float(random.random() < 0.7)),
-        rate=per_cycle * nominal,
+        rate=per_cycle * nominal if rate is None else rate,
         cycles=float(np.exp(random.uniform(np.log(cycles[0]), np.log(cycles[1])))),
         top=min(bandwidth[0], 200.0) * nominal,
         noise=0.0 if snr == inf else 0.707 * 10 ** (-snr / 20),

@@ -36,7 +36,7 @@ Spectrum = tuple[tuple[float, float, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Where an event happens: the real frequency, the recorder's rate and its highest frequency `top` [Hz], the noise."""
+    """Where an event happens: the real frequency, the recorder's rate and highest frequency `top` [Hz], noise [pu]."""
 
     random: np.random.Generator
     frequency: float
@@ -144,7 +144,7 @@ def draw_interruption(scene: Scene) -> tuple[str, Envelope]:
 
 def draw_small_change(scene: Scene) -> tuple[str, Envelope]:
     """A change of 2 to 10 %: a step, a dip or a rise, a motor that starts, a slow change."""
-    least = max(0.02, 2.5 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
+    least = max(0.02, 4.0 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
     size = scene.between(least, max(0.09, 1.2 * least)) * float(scene.random.choice((-1, 1)))
     kind = scene.one_of("step", "dip or rise", "motor start", "slow change")
     start = scene.between(0.12, 0.88) * scene.length
@@ -208,7 +208,9 @@ def draw_spectrum(scene: Scene) -> tuple[str, Spectrum]:
 
 
 def _draw_sizes(scene: Scene) -> tuple[str, dict[int, float]]:
-    kind = scene.one_of("six-pulse", "twelve-pulse", "single-phase", "arc furnace", "triplen", "few orders", "one order")
+    kind = scene.one_of(
+        "six-pulse", "twelve-pulse", "single-phase", "arc furnace", "triplen", "few orders", "one order"
+    )
 
     def falling(orders: tuple[int, ...], first: float, power: float) -> dict[int, float]:
         return {k: first * (orders[0] / k) ** power * scene.between(0.7, 1.3) for k in orders}
@@ -288,7 +290,7 @@ def draw_impulse(scene: Scene) -> tuple[str, Deviation]:
     """An impulse of one polarity that the recorder can show: double exponential, half sine or rectangle."""
     kind = scene.one_of("double exponential", "double exponential", "half sine", "rectangle")
     width = scene.scaled(max(5e-5, 1.0 / scene.rate), max(2e-3, 2.0 / scene.rate))
-    seen = scene.noise * np.sqrt(40.0 / max(width * scene.rate, 1.0))
+    seen = scene.noise * np.sqrt(70.0 / max(width * scene.rate, 1.0))
     size = scene.scaled(max(0.1, seen), max(2.0, 2 * seen)) * float(scene.random.choice((-1, 1)))
     onset = scene.between(0.03, 0.95) * scene.length
     rise = width * scene.between(0.02, 0.4)

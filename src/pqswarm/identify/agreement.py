@@ -25,10 +25,17 @@ GROUPS: Mapping[str, str] = {
     "flicker_with_harmonics": "harmonics",
     "sag_with_transient": "sag",
     "swell_with_transient": "swell",
+    "impulsive_transient": "transient",
+    "voltage_change": "voltage change",
 }
 """What each class that the rules know is above all."""
 
-_TITLES = {"pure_sinusoid": "no disturbance", "dc_offset": "DC offset", "oscillatory_transient": "transient"}
+_TITLES = {
+    "pure_sinusoid": "no disturbance",
+    "dc_offset": "DC offset",
+    "oscillatory_transient": "transient",
+    "voltage_change": "small voltage change",
+}
 
 
 def group_of(event_class: str) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "BANDWIDTHS",
     "FEATURES",
     "LEAST_CYCLES",
+    "MARGIN",
     "bandwidth_of",
     "compute_features",
     "resample",
@@ -33,8 +34,9 @@ BANDWIDTHS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
 """Bandwidths for which a model has a subset of features, in multiples of the fundamental."""
 
 _TAPS = 24
+_FEWEST = 16
 _FINER = 4
-_MARGIN = 1.02
+MARGIN = 1.02
 """Half the sampling rate may be so much below the edge of a band: recorders of 64 samples per cycle are common."""
 
 
@@ -64,14 +66,14 @@ def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
     >>> [name for name, yes in zip(FEATURES, usable_features(3200, 50), strict=True) if yes][0]
     'D4.minimum'
     """
-    highest = _MARGIN * sampling_rate / (2 * frequency)
+    highest = MARGIN * sampling_rate / (2 * frequency)
     yes: BoolArray = upper_frequencies() <= highest
     return yes
 
 
 def bandwidth_of(sampling_rate: float, frequency: float) -> float:
     """Return the widest of BANDWIDTHS that a recording has, or the narrowest if it has none."""
-    highest = _MARGIN * sampling_rate / (2 * frequency)
+    highest = MARGIN * sampling_rate / (2 * frequency)
     return next((width for width in BANDWIDTHS if width <= highest), BANDWIDTHS[-1])
 
 
@@ -85,8 +87,8 @@ def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatA
     from scipy.signal import firwin, upfirdn
 
     cutoff = min(1.0, ratio, cutoff)
-    reach = int(np.ceil(_TAPS / cutoff))
-    if signal.size <= reach:
+    reach = min(int(np.ceil(_TAPS / cutoff)), signal.size - 1)
+    if signal.size < _FEWEST:
         raise PqswarmError(f"a capture of {signal.size} samples is too short to be sampled again.")
     padded = np.concatenate([2 * signal[0] - signal[reach:0:-1], signal, 2 * signal[-1] - signal[-2 : -reach - 2 : -1]])
     low_pass = _FINER * firwin(2 * _FINER * reach + 1, 0.97 * cutoff / _FINER, window=("kaiser", 7.0))
@@ -96,7 +98,9 @@ def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatA
     return np.asarray(result, dtype=np.float64)
 
 
-def compute_features(capture: "FloatArray", sampling_rate: float, frequency: float) -> "FloatArray":
+def compute_features(
+    capture: "FloatArray", sampling_rate: float, frequency: float, *, wavelet: bool = True
+) -> "FloatArray":
     """Compute all features of a capture, also those that its rate cannot have (see :func:`usable_features`).
 
     Time is scaled so that a cycle has 500 samples, at whatever frequency and rate; bands are then the same multiples
@@ -112,6 +116,8 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
         [Hz].
     frequency : float
         Measured fundamental [Hz].
+    wavelet : bool
+        Whether to compute the 99 wavelet features; they are 0 if not.
 
     Returns
     -------
@@ -131,4 +137,5 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
     bandwidth = bandwidth_of(sampling_rate, frequency)
     ratio, cutoff = SAMPLES_PER_CYCLE * frequency / sampling_rate, 2 * bandwidth * frequency / sampling_rate
     even = resample(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
-    return np.concatenate([extract(extend(even, 25_000.0, 50.0), 25_000.0)[0], measure_capture(even, bandwidth)])
+    bands = extract(extend(even, 25_000.0, 50.0), 25_000.0)[0] if wavelet else np.zeros(len(_NAMES))
+    return np.concatenate([bands, measure_capture(even, bandwidth)])

@@ -226,15 +226,18 @@ def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]
 
     cycle = SAMPLES_PER_CYCLE
     step = capture[cycle:] - capture[:-cycle]
-    steady = _steady_residuals(capture)
+    shape, levels = _steady_shape(capture)
+    both = np.stack([capture, shape])
     for name, sections in _filters().items():
         if name != "transient.all" and MEASURES[name] > bandwidth:
             continue
         past = np.abs(sosfilt(sections, step))
         future = np.abs(sosfilt(sections, step[::-1])[::-1])
         noise = max(1.05 * float(np.median(past)), 1e-5)  # of one sample: the difference of two has 1.41 times that
-        least = np.abs(sosfilt(sections, steady, axis=1)).min(axis=0)
-        np.minimum(least, np.abs(sosfilt(sections, steady[:, ::-1], axis=1)).min(axis=0)[::-1], out=least)
+        least = np.full(capture.size, np.inf)
+        for wave, usual in (sosfilt(sections, both, axis=1), sosfilt(sections, both[:, ::-1], axis=1)[:, ::-1]):
+            for level in levels:
+                np.minimum(least, np.abs(wave - level * usual), out=least)
         np.minimum(least[cycle:], past, out=least[cycle:])
         np.minimum(least[:-cycle], future, out=least[:-cycle])
         excess = np.maximum(least - max(_LOUD * noise, _SMALL), 0.0)
@@ -244,12 +247,13 @@ def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]
         found[f"{name}.energy"] = float(np.square(excess).sum())
         if name == "transient.all":
             found |= {burst: found[f"{name}{kind}"] for burst, kind in zip(BURSTS, _KINDS, strict=False)}
-            own = np.abs(steady[:, int(least.argmax())]).argmin()
-            found |= measure_bursts(steady[own], least, noise, cycle)
+            place = int(least.argmax())
+            own = min(levels, key=lambda level: abs(capture[place] - level * shape[place]))
+            found |= measure_bursts(capture - own * shape, least, noise, cycle)
 
 
-def _steady_residuals(capture: "FloatArray") -> "FloatArray":
-    """What is left of a capture without its usual cycle, at each level that it has: shape (n_levels, n_samples)."""
+def _steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
+    """The usual cycle of a capture, over and over (n_samples,), and the levels at which the capture may have it."""
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     half = _roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
@@ -269,7 +273,7 @@ def _steady_residuals(capture: "FloatArray") -> "FloatArray":
         *(usual, float(half.min()), float(half.max()), float(half[0]), float(half[-1])),
         *(float(np.median(side)) for side in (level[level <= middle], level[level >= middle])),
     ]
-    return np.asarray(capture - np.array(levels)[:, np.newaxis] * np.resize(shape, capture.size), dtype=np.float64)
+    return np.resize(shape, capture.size), list(dict.fromkeys(levels))
 
 
 @cache

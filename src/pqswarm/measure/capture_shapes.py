@@ -15,7 +15,7 @@ from pqswarm.recordings.frequency import moving_mean
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["BURSTS", "ORDERS", "SHAPES", "measure_bursts", "measure_orders", "measure_shape", "measure_steps"]
+__all__ = ["BURSTS", "ORDERS", "SHAPES", "WHOLE", "measure_bursts", "measure_orders", "measure_shape", "measure_steps"]
 
 ORDERS = (*range(2, 14), 17, 19, 23, 25)
 """Harmonics that are measured one by one."""
@@ -24,17 +24,26 @@ _SUMS = (3, 7, 15, 31, 50)
 SHAPES: dict[str, float] = {
     **{f"order.{order}": order + 0.5 for order in ORDERS},
     **{f"thd.{last}": last + 0.25 for last in _SUMS},
-    **{"odd.7": 7.25, "odd.15": 15.25, "even.7": 7.25, "even.15": 15.25, "triplen.15": 15.25, "above.7": 15.25},
-    **{"above.15": 31.0, "share.31": 31.0, "share.15": 15.25},
+    **{f"{kind}.{last}": last + 0.25 for kind in ("odd", "even") for last in (7, 15)},
+    **dict.fromkeys(("triplen.15", "above.7"), 15.25),
+    **dict.fromkeys(("above.15", "share.31"), 31.0),
+    "share.15": 15.25,
     **dict.fromkeys(("thd", "noise.level", "shape.peak", "shape.rms", "shape.kurtosis", "shape.crest"), 2.0),
     **dict.fromkeys(("shape.count", "shape.inward", "shape.noise", "fine.peak", "fine.kurtosis", "fine.noise"), 2.0),
     **dict.fromkeys(("step.size", "step.fit", "step.up", "dip.depth", "dip.fit", "rise.height", "level.range"), 2.0),
     **dict.fromkeys(("level.start", "level.end", "level.turns", "level.least", "level.most", "sine.gain"), 2.0),
+    **dict.fromkeys(("dead.level", "dead.share"), 2.0),
 }
 """Highest frequency that each looks at, in multiples of the fundamental; 2 if it is whatever the recorder has."""
 
 BURSTS = ("burst.peak", "burst.noise", "burst.excess", "burst.energy", "burst.swing", "burst.width", "burst.turns")
 """Of the largest deviation that is not periodic."""
+
+WHOLE: tuple[str, ...] = (
+    *("thd", "noise.level", "shape.peak", "shape.rms", "shape.kurtosis", "shape.crest", "shape.count", "shape.inward"),
+    *("shape.noise", "fine.peak", "fine.kurtosis", "fine.noise", *BURSTS),
+)
+"""Those that look at all that a recorder has: they mean something else at each bandwidth."""
 
 _NOTHING = 0.004
 _LEAST_STEP = 0.003
@@ -123,6 +132,9 @@ def measure_steps(capture: "FloatArray", cycle: int) -> dict[str, float]:
     ends = max(size // 8, 1)
     found["level.start"], found["level.end"] = float(level[:ends].mean()), float(level[-ends:].mean())
     found["level.least"], found["level.most"] = float(level.min()), float(level.max())
+    normal = max(min((amplitude[0], amplitude[-1], usual), key=lambda value: abs(value - 1)), 1e-3)
+    found["dead.level"] = max(float(amplitude.min()) / normal, 0.03)
+    found["dead.share"] = float(np.mean(amplitude < 0.1 * normal))
     centred = level - level.mean()
     power = max(float((centred**2).sum()), size * _LEAST_STEP**2)
     sums = np.concatenate([[0.0], np.cumsum(centred)])
