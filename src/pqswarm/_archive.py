@@ -46,8 +46,8 @@ class Archive:
     """A kind of file.
 
     `format` is its name in the manifest, `what` it holds in words, such as ``"data set"``, `command` what makes such a
-    file, for messages. The manifest must have the entries `keys`, and the file the `arrays`, each of its type. No file
-    of more than `limit` bytes is read.
+    file, for messages; files of `older` versions are read too. The manifest must have the entries `keys`, and the file
+    the `arrays`, each of its type. No file of more than `limit` bytes is read.
     """
 
     format: str
@@ -57,6 +57,7 @@ class Archive:
     keys: Mapping[str, type]
     arrays: Mapping[str, str]
     limit: int | None = None
+    older: tuple[int, ...] = ()
 
     def write(self, path: str | Path, entries: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
         """Write a file, whole or not at all: `entries` are the manifest's."""
@@ -99,7 +100,7 @@ class Archive:
             raise FileFormatError(f"is damaged: its manifest is not readable ({error}).") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
             raise FileFormatError(f"is not a pqswarm {self.what}: its manifest says otherwise.")
-        if manifest.get("format_version") != self.version:
+        if manifest.get("format_version") not in (self.version, *self.older):
             raise FileFormatError(
                 f"has format version {manifest.get('format_version')!r}, this pqswarm reads version {self.version}: "
                 f"make it again with `{self.command}`, or use the pqswarm that wrote it."

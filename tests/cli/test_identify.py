@@ -146,7 +146,7 @@ def test_train_then_identify(folder, tmp_path):
     names = tmp_path / "subset.txt"
     names.write_text("# mine\nrms.minimum\nrms.maximum\nharmonic.5\n")
     model = tmp_path / "model.npz"
-    small = ("--events-per-class", 12, "--jobs", 1)
+    small = ("--preset", "field", "--events-per-class", 12, "--jobs", 1)
     assert "wrote" in run("train", "--out", model, "--subset", names, *small).output
     assert " sag " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)

@@ -1,20 +1,25 @@
 """``pqswarm train``: train a model that identifies events."""
 
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import EventsPerClass, Jobs, Overwrite, Preset, Seed, Stopped, check_writable, read_levels
+from pqswarm.cli.options import Jobs, Overwrite, Seed, Stopped, check_writable, complete_preset, read_levels
 from pqswarm.cli.progress import progress_bars
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
+    from pqswarm.events import Preset
     from pqswarm.identify import Check, Model
+    from pqswarm.identify.training_events import Progress
 
 __all__ = ["train"]
+
+_RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
 
 
 def complete_classifier(incomplete: str) -> list[str]:
@@ -26,7 +31,13 @@ def complete_classifier(incomplete: str) -> list[str]:
 
 def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("model.npz"),
-    preset: Preset = "field",
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="broad, or paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
+            autocompletion=complete_preset,
+        ),
+    ] = "broad",
     classifier: Annotated[
         str,
         typer.Option(
@@ -37,33 +48,35 @@ def train(
     subset: Annotated[
         Path | None, typer.Option(help="File with the names of the features to use, one a line.", show_default="all")
     ] = None,
-    search: Annotated[bool, typer.Option("--search", help="Search for the best subset of features.")] = False,
-    algorithm: Annotated[str, typer.Option(help="Of the search.")] = "2d-upso",
-    evaluations: Annotated[int, typer.Option(help="Of the search, for each bandwidth.")] = 20_000,
-    events_per_class: EventsPerClass = 400,
+    search: Annotated[
+        bool | None,
+        typer.Option("--search/--no-search", help="Search for the best subset of features.", show_default="with broad"),
+    ] = None,
+    algorithm: Annotated[str, typer.Option(help="Of the search.")] = "mosaic",
+    evaluations: Annotated[int, typer.Option(help="Of the search, for each bandwidth.")] = 5000,
+    events_per_class: Annotated[int, typer.Option(help="Events of each class; with broad, for each bandwidth.")] = 250,
     snr: Annotated[
         str, typer.Option(help="Noise levels in dB, separated by commas, dealt out to the events in turn.")
-    ] = "20,25,30,35,40,45,50,60,75",
+    ] = "20,inf,25,40,30,60,35,inf,50",
     seed: Seed = 0,
     check: Annotated[
-        bool, typer.Option("--check", help="Then judge 100 held-out events of each class at each of five noise levels.")
+        bool, typer.Option("--check", help="Then judge 50 held-out events of each class by noise level and by rate.")
     ] = False,
     jobs: Jobs = -1,
     overwrite: Overwrite = False,
 ) -> None:
     """Train a model on generated events, for `pqswarm identify --model FILE`.
 
-    The bundled model is made by: pqswarm train --search
+    The bundled model is made by: pqswarm train
     """
     from pqswarm.events import get_preset
-    from pqswarm.identify import check_model
     from pqswarm.identify import train as train_model
 
     check_writable(out, overwrite)
     if evaluations < 1:
         raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
     names = None if subset is None else _read_names(subset)
-    levels, chosen = read_levels(snr), get_preset(preset)
+    levels, chosen = read_levels(snr), preset if preset == "broad" else get_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
@@ -71,7 +84,7 @@ def train(
                 events_per_class,
                 classifier,
                 names,
-                algorithm if search else None,
+                algorithm if (chosen == "broad" if search is None else search) else None,
                 max_evaluations=evaluations,
                 snr=levels,
                 seed=seed,
@@ -79,7 +92,7 @@ def train(
                 progress=show,
             )
             written = model.save(out)
-            checks = check_model(model, n_jobs=jobs, preset=chosen, progress=show) if check else ()
+            checks = _check(model, chosen, jobs, show) if check else {}
     except KeyboardInterrupt:
         raise Stopped("stopped; nothing was written." if not out.exists() else f"stopped; {out} is written.") from None
     _report(model, written, checks)
@@ -93,18 +106,32 @@ def _read_names(path: Path) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def _report(model: "Model", written: Path, checks: "Sequence[Check]") -> None:
+def _check(model: "Model", preset: "str | Preset", jobs: int, show: "Progress") -> "dict[str, Check]":
+    """Held-out events by noise level, at 12.8 kHz, and by rate, at 40 dB."""
+    from pqswarm.identify import check_model
+
+    levels = (20.0, 30.0, 40.0, 50.0, inf)
+    found = check_model(model, 50, levels, n_jobs=jobs, preset=preset, rate=_RATES[0], progress=show)
+    by_noise = {f"{level:g} dB, {_RATES[0]:g} Hz": one for level, one in zip(levels, found, strict=True)}
+    by_rate = {
+        f"40 dB, {rate:g} Hz": check_model(model, 50, [40.0], n_jobs=jobs, preset=preset, rate=rate, progress=show)[0]
+        for rate in _RATES[1:]
+    }
+    return {**by_noise, **by_rate}
+
+
+def _report(model: "Model", written: Path, checks: "Mapping[str, Check]") -> None:
     widest = model.subsets[0]
     typer.echo(
-        f"wrote {written}: {len(model.labels)} events of {len(model.class_names)} classes, "
+        f"wrote {written}: {len(model.tables[0].labels)} events of {len(model.class_names)} classes, "
         f"{len(widest.names)} features ({model.classifier.name}), cross-validated error rate "
         f"{100 * widest.error:.1f} %, {written.stat().st_size / 1e6:.2f} MB"
     )
-    for check in checks:
+    for title, check in checks.items():
         typer.echo(
-            f"{check.snr:g} dB: {100 * check.accuracy:.1f} % of {check.confusion.sum()} held-out events right, "
+            f"{title}: {100 * check.accuracy:.1f} % of {check.confusion.sum()} held-out events right, "
             f"{100 * check.group_accuracy:.1f} % by group; mean confidence {100 * check.confidence:.1f} %"
         )
-    for check in checks:
-        if check.snr == 40:
-            typer.echo(f"\nat 40 dB (rows: true class, columns: verdict)\n{check.table()}")
+    for title, check in checks.items():
+        if title.startswith("40 dB, 12800"):
+            typer.echo(f"\nat {title} (rows: true class, columns: verdict)\n{check.table()}")

@@ -10,7 +10,7 @@ from pqswarm._random import derived_seed
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
 
-__all__ = ["Order", "list_orders"]
+__all__ = ["Order", "check_count", "list_orders"]
 
 _MOST_PER_CLASS = 100_000
 
@@ -35,6 +35,19 @@ class Order:
         return replace(event, signal=add_noise(event.signal, self.snr, stream))
 
 
+def check_count(events_per_class: int, least: int) -> int:
+    """Return the number of events of each class, or raise an error that names it."""
+    try:
+        count = -1 if isinstance(events_per_class, bool) else index(events_per_class)
+    except TypeError:
+        count = -1
+    if not least <= count <= _MOST_PER_CLASS:
+        raise PqswarmError(
+            f"events_per_class must be an integer from {least} to {_MOST_PER_CLASS}, not {events_per_class!r}."
+        )
+    return count
+
+
 def list_orders(
     preset: Preset,
     events_per_class: int,
@@ -48,14 +61,7 @@ def list_orders(
     An order depends on (seed, family, class, number) alone: events of different families have different seeds. The
     noise levels `snr` [dB], if any, are taken by turns. Fewer than `least` events per class are refused.
     """
-    try:
-        count = -1 if isinstance(events_per_class, bool) else index(events_per_class)
-    except TypeError:
-        count = -1
-    if not least <= count <= _MOST_PER_CLASS:
-        raise PqswarmError(
-            f"events_per_class must be an integer from {least} to {_MOST_PER_CLASS}, not {events_per_class!r}."
-        )
+    count = check_count(events_per_class, least)
     orders = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word

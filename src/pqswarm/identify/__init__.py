@@ -8,7 +8,8 @@ from pqswarm.identify.files import load_model
 from pqswarm.identify.judge import identify
 from pqswarm.identify.model import Model, Prediction, Subset, default_model
 from pqswarm.identify.sample import write_samples
-from pqswarm.identify.training import TRAINING_SNR, train
+from pqswarm.identify.training import train
+from pqswarm.identify.training_events import TRAINING_SNR
 from pqswarm.identify.validation import Check, check_model
 from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
 

@@ -1,16 +1,27 @@
-"""Probabilities of a fitted estimator, made as sure as it is right by one temperature."""
+"""Probabilities of fitted estimators, made as sure as they are right by a temperature and a weight."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.discriminant import Discriminant
 
 if TYPE_CHECKING:
     from pqswarm._typing import FloatArray, IntArray
     from pqswarm.evaluation import Classifier, Folds
 
-__all__ = ["cross_validated_scores", "fit_estimator", "fit_temperature", "log_scores", "soften"]
+__all__ = [
+    "Experts",
+    "cross_validated_distances",
+    "cross_validated_scores",
+    "find_nearest",
+    "fit_estimator",
+    "fit_weights",
+    "log_scores",
+    "soften",
+]
 
 _DOUBT = 0.02
 """Share of a uniform distribution in probabilities that may be 0, such as those of few votes."""
@@ -35,14 +46,59 @@ def log_scores(estimator: Any, rows: "FloatArray") -> "FloatArray":
     return np.asarray(np.log((1 - _DOUBT) * shares + _DOUBT / shares.shape[1]))
 
 
+@dataclass(frozen=True, eq=False)
+class Experts:
+    """A fitted classifier, and a linear discriminant on the same features: the one takes them one by one, the other
+    knows how they go together.
+    """  # noqa: D205
+
+    estimator: Any
+    discriminant: Discriminant
+    n_classes: int
+
+    @classmethod
+    def fit(cls, classifier: "Classifier", data: "FloatArray", labels: "IntArray", n_classes: int) -> "Experts":
+        """Fit both to scaled features."""
+        return cls(fit_estimator(classifier, data, labels), Discriminant.fit(data, labels, n_classes), n_classes)
+
+    def both(self, rows: "FloatArray") -> "tuple[FloatArray, FloatArray]":
+        """Log-scores of each; those of classes without events are minus infinity."""
+        found = log_scores(self.estimator, rows)
+        scores = np.full((len(rows), self.n_classes), -np.inf)
+        scores[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = found - found.max(axis=1, keepdims=True)
+        return scores, self.discriminant.log_scores(rows)
+
+    def scores(self, rows: "FloatArray", temperature: float, weight: float) -> "FloatArray":
+        """Their sum, the first divided by the temperature, the second times a weight."""
+        return combine(*self.both(rows), temperature, weight)
+
+
+def combine(first: "FloatArray", second: "FloatArray", temperature: float, weight: float) -> "FloatArray":
+    """Sum of two tables of log-scores; a class without events has minus infinity."""
+    return first / temperature + weight * second if weight > 0 else first / temperature
+
+
 def cross_validated_scores(
-    classifier: "Classifier", data: "FloatArray", labels: "IntArray", folds: "Folds"
-) -> "FloatArray":
-    """Return the log-scores of each event by a classifier that was fitted without its fold, (n, n_classes)."""
-    scores = np.empty((len(labels), int(labels.max()) + 1))
+    classifier: "Classifier", data: "FloatArray", labels: "IntArray", folds: "Folds", n_classes: int
+) -> "tuple[FloatArray, FloatArray]":
+    """Return the log-scores of each event by experts that were fitted without its fold, (n, n_classes) each."""
+    first, second = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
     for train, test in folds.split():
-        scores[test] = log_scores(fit_estimator(classifier, data[train], labels[train]), data[test])
-    return scores
+        first[test], second[test] = Experts.fit(classifier, data[train], labels[train], n_classes).both(data[test])
+    return first, second
+
+
+def cross_validated_distances(data: "FloatArray", folds: "Folds") -> "FloatArray":
+    """Return the distance of each event to the nearest of the other folds."""
+    distances = np.empty(len(data))
+    for train, test in folds.split():
+        distances[test] = find_nearest(data[test], data[train])
+    return distances
+
+
+def find_nearest(rows: "FloatArray", data: "FloatArray") -> "FloatArray":
+    """Return the mean difference of the features of each row to those of the event nearest to it."""
+    return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
 
 
 def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
@@ -57,13 +113,16 @@ def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def fit_temperature(scores: "FloatArray", labels: "IntArray") -> float:
-    """Return the temperature under which the true classes are most likely."""
+def fit_weights(first: "FloatArray", second: "FloatArray", labels: "IntArray") -> tuple[float, float]:
+    """Return temperature and weight (see :meth:`Experts.scores`) under which the true classes are most likely."""
 
-    def loss(temperature: float) -> float:
-        right = soften(scores, temperature)[np.arange(len(labels)), labels]
-        return float(-np.log(np.maximum(right, 1e-300)).mean())
+    def loss(temperature: float, weight: float) -> float:
+        right = soften(combine(first, second, temperature, weight), 1.0)[np.arange(len(labels)), labels]
+        return float(-np.log(np.maximum(right, 1e-12)).mean())
 
-    candidates: list[float] = np.geomspace(0.5, 50.0, 120).tolist()
-    best: float = min(candidates, key=loss)
-    return round(best, 4)
+    pairs = [
+        (round(float(temperature), 4), weight)
+        for temperature in np.geomspace(0.5, 50.0, 60)
+        for weight in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+    ]
+    return min(pairs, key=lambda pair: loss(*pair))

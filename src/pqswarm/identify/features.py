@@ -15,6 +15,8 @@ __all__ = [
     "BANDWIDTHS",
     "FEATURES",
     "LEAST_CYCLES",
+    "MARGIN",
+    "bandwidth_of",
     "compute_features",
     "resample",
     "upper_frequencies",
@@ -32,8 +34,9 @@ BANDWIDTHS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
 """Bandwidths for which a model has a subset of features, in multiples of the fundamental."""
 
 _TAPS = 24
+_FEWEST = 16
 _FINER = 4
-_MARGIN = 1.02
+MARGIN = 1.02
 """Half the sampling rate may be so much below the edge of a band: recorders of 64 samples per cycle are common."""
 
 
@@ -63,23 +66,29 @@ def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
     >>> [name for name, yes in zip(FEATURES, usable_features(3200, 50), strict=True) if yes][0]
     'D4.minimum'
     """
-    highest = _MARGIN * sampling_rate / (2 * frequency)
+    highest = MARGIN * sampling_rate / (2 * frequency)
     yes: BoolArray = upper_frequencies() <= highest
     return yes
 
 
-def resample(signal: "FloatArray", ratio: float) -> "FloatArray":
+def bandwidth_of(sampling_rate: float, frequency: float) -> float:
+    """Return the widest of BANDWIDTHS that a recording has, or the narrowest if it has none."""
+    highest = MARGIN * sampling_rate / (2 * frequency)
+    return next((width for width in BANDWIDTHS if width <= highest), BANDWIDTHS[-1])
+
+
+def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":
     """Sample an even signal without NaN again, band-limited, with `ratio` samples for each one.
 
-    By sinc interpolation under a Kaiser window; what a lower rate cannot hold is filtered out. Beyond the ends the
-    signal goes on point-symmetrically.
+    By sinc interpolation under a Kaiser window; what a lower rate cannot hold, or what is above `cutoff` times half the
+    rate, is filtered out. Beyond the ends the signal goes on point-symmetrically.
     """
     from scipy.ndimage import map_coordinates
     from scipy.signal import firwin, upfirdn
 
-    cutoff = min(1.0, ratio)
-    reach = int(np.ceil(_TAPS / cutoff))
-    if signal.size <= reach:
+    cutoff = min(1.0, ratio, cutoff)
+    reach = min(int(np.ceil(_TAPS / cutoff)), signal.size - 1)
+    if signal.size < _FEWEST:
         raise PqswarmError(f"a capture of {signal.size} samples is too short to be sampled again.")
     padded = np.concatenate([2 * signal[0] - signal[reach:0:-1], signal, 2 * signal[-1] - signal[-2 : -reach - 2 : -1]])
     low_pass = _FINER * firwin(2 * _FINER * reach + 1, 0.97 * cutoff / _FINER, window=("kaiser", 7.0))
@@ -89,11 +98,14 @@ def resample(signal: "FloatArray", ratio: float) -> "FloatArray":
     return np.asarray(result, dtype=np.float64)
 
 
-def compute_features(capture: "FloatArray", sampling_rate: float, frequency: float) -> "FloatArray":
+def compute_features(
+    capture: "FloatArray", sampling_rate: float, frequency: float, *, wavelet: bool = True
+) -> "FloatArray":
     """Compute all features of a capture, also those that its rate cannot have (see :func:`usable_features`).
 
     Time is scaled so that a cycle has 500 samples, at whatever frequency and rate; bands are then the same multiples
-    of the fundamental for all recordings. What is shorter than 30 cycles is lengthened
+    of the fundamental for all recordings. What lies above the widest of :data:`BANDWIDTHS` that the rate can hold is
+    filtered out, so that recorders of different rates see the same. What is shorter than 30 cycles is lengthened
     (:func:`pqswarm.features.extend`) for the wavelet features, and what is longer is cut.
 
     Parameters
@@ -104,6 +116,8 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
         [Hz].
     frequency : float
         Measured fundamental [Hz].
+    wavelet : bool
+        Whether to compute the 99 wavelet features; they are 0 if not.
 
     Returns
     -------
@@ -120,5 +134,8 @@ def compute_features(capture: "FloatArray", sampling_rate: float, frequency: flo
     cycles = capture.size / sampling_rate * frequency
     if cycles < LEAST_CYCLES:
         raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short for a verdict: {LEAST_CYCLES} are needed.")
-    even = resample(capture, SAMPLES_PER_CYCLE * frequency / sampling_rate)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
-    return np.concatenate([extract(extend(even, 25_000.0, 50.0), 25_000.0)[0], measure_capture(even)])
+    bandwidth = bandwidth_of(sampling_rate, frequency)
+    ratio, cutoff = SAMPLES_PER_CYCLE * frequency / sampling_rate, 2 * bandwidth * frequency / sampling_rate
+    even = resample(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
+    bands = extract(extend(even, 25_000.0, 50.0), 25_000.0)[0] if wavelet else np.zeros(len(_NAMES))
+    return np.concatenate([bands, measure_capture(even, bandwidth)])

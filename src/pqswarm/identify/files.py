@@ -1,6 +1,6 @@
 """Models on disk."""
 
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,21 +12,21 @@ from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
 from pqswarm.identify._deprecated import CLASSIFIER_NAMES
 from pqswarm.identify.features import FEATURES, upper_frequencies
-from pqswarm.identify.model import Model, Subset
+from pqswarm.identify.model import Model, Subset, Table
 
 if TYPE_CHECKING:
-    from pqswarm._typing import AnyArray
+    from pqswarm._typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["load_model", "save"]
 
 _ARCHIVE = Archive(
     format="pqswarm model",
     what="model",
-    version=1,
+    version=2,
+    older=(1,),
     command="pqswarm train",
     keys={
         "class_names": list,
-        "feature_names": list,
         "subsets": list,
         "classifier": str,
         "hyperparameters": dict,
@@ -36,19 +36,27 @@ _ARCHIVE = Archive(
     limit=200_000_000,
 )
 _MOST_CLASSES = 200
+_FAR = 1e6
 
 
 def save(model: Model, path: str | Path) -> Path:
     """Write a model; see :meth:`pqswarm.identify.Model.save`."""
     entries = {
         "class_names": model.class_names,
-        "feature_names": model.feature_names,
-        "subsets": [vars(subset) for subset in model.subsets],
+        "subsets": [
+            {**vars(subset), "farthest": min(subset.farthest, _FAR), "events": len(table.labels)}
+            for subset, table in zip(model.subsets, model.tables, strict=True)
+        ],
         "classifier": model.classifier.name,
         "hyperparameters": model.classifier.settings,
         "origin": dict(model.origin),
     }
-    return _ARCHIVE.write(path, entries, {name: getattr(model, name) for name in _ARCHIVE.arrays})
+    arrays = {
+        "codes": np.concatenate([table.codes.ravel() for table in model.tables]),
+        "labels": np.concatenate([table.labels for table in model.tables]),
+        "knots": np.concatenate([table.knots for table in model.tables]),
+    }
+    return _ARCHIVE.write(path, entries, arrays)
 
 
 def load_model(path: str | Path) -> Model:
@@ -73,7 +81,7 @@ def load_model(path: str | Path) -> Model:
     --------
     >>> import tempfile
     >>> from pqswarm.identify import train
-    >>> model = train(events_per_class=10, subset=["rms.minimum", "rms.maximum"])
+    >>> model = train("field", events_per_class=10, subset=["rms.minimum", "rms.maximum"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     load_model(model.save(f"{folder}/small.npz"))
     <Model: kernel-nb, 140 events of 14 classes, preset 'field', seed 0>
@@ -121,51 +129,86 @@ def _number(given: Any, low: float, high: float, what: str) -> float:
     return given
 
 
-def _subset(given: Any, kept: tuple[str, ...]) -> Subset:
+def _subset(given: Any, known: tuple[str, ...]) -> Subset:
     if not isinstance(given, dict):
         raise FileFormatError("is damaged: a subset is not a record.")
-    names = _names(given.get("names"), kept, "features of a subset")
+    names = _names(given.get("names"), known, "features of a subset")
     highest = _number(given.get("highest"), 0.0, 1e6, "bandwidth")
     limit = dict(zip(FEATURES, upper_frequencies().tolist(), strict=True))
     if any(limit[name] > highest for name in names):
         raise FileFormatError("is damaged: a subset has features beyond its bandwidth.")
+    farthest = float(_number(given.get("farthest", _FAR), 0.0, _FAR, "distance"))
     return Subset(
         highest=float(highest),
         names=names,
         temperature=float(_number(given.get("temperature"), 1e-3, 1e3, "temperature")),
         error=float(_number(given.get("error"), 0.0, 1.0, "error")),
+        discriminant=float(_number(given.get("discriminant", 0.0), 0.0, 10.0, "weight")),
+        farthest=farthest if farthest < _FAR else inf,
     )
 
 
 def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
     class_names = _class_names(manifest["class_names"])
-    feature_names = _names(manifest["feature_names"], FEATURES, "features")
     if not manifest["subsets"] or len(manifest["subsets"]) > len(FEATURES):
         raise FileFormatError("is damaged: it has no subsets of features.")
-    subsets = tuple(_subset(given, feature_names) for given in manifest["subsets"])
+    subsets = tuple(_subset(given, FEATURES) for given in manifest["subsets"])
     classifier = _classifier(manifest["classifier"], manifest["hyperparameters"])
-    codes, labels, knots = arrays["codes"], arrays["labels"], arrays["knots"].astype(np.float64)
-    if labels.ndim != 1 or codes.shape != (labels.size, len(feature_names)) or not labels.size:
-        raise FileFormatError("is damaged: its events, labels and features do not fit together.")
-    if knots.ndim != 2 or knots.shape[0] != len(feature_names) or knots.shape[1] < 2:
+    codes, labels, knots = arrays["codes"], arrays["labels"].astype(np.int64), arrays["knots"].astype(np.float64)
+    if knots.ndim != 2 or knots.shape[1] < 2:
         raise FileFormatError("is damaged: its scaling does not fit its features.")
     if not (np.isfinite(knots).all() and (np.diff(knots, axis=1) >= 0).all()):
         raise FileFormatError("is damaged: its scaling is not ascending.")
-    if set(labels.tolist()) != set(range(len(class_names))):
+    if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
         raise FileFormatError("is damaged: its labels are not those of its classes.")
+    if manifest["format_version"] == 1:
+        tables = _split_shared(manifest, subsets, codes, labels, knots)
+    else:
+        tables = _split(manifest, subsets, codes, labels, knots)
     origin = manifest["origin"]
     if not all(
         isinstance(value, str | list) or (isinstance(value, int | float) and isfinite(value))
         for value in origin.values()
     ):
         raise FileFormatError("is damaged: its origin is not plain.")
-    return Model(
-        codes=codes,
-        labels=labels.astype(np.int64),
-        knots=knots,
-        class_names=class_names,
-        feature_names=feature_names,
-        subsets=subsets,
-        classifier=classifier,
-        origin=origin,
+    return Model(class_names, subsets, tables, classifier, origin)
+
+
+def _split(
+    manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
+) -> tuple[Table, ...]:
+    """The training events of each subset, one after the other."""
+    counts = [given.get("events") for given in manifest["subsets"]]
+    if not all(isinstance(count, int) and not isinstance(count, bool) and count > 0 for count in counts):
+        raise FileFormatError("is damaged: it does not say how many events its subsets have.")
+    widths = [len(subset.names) for subset in subsets]
+    sizes = [count * width for count, width in zip(counts, widths, strict=True)]
+    if codes.ndim != 1 or codes.size != sum(sizes) or labels.size != sum(counts) or len(knots) != sum(widths):
+        raise FileFormatError("is damaged: its events, labels and features do not fit together.")
+    tables = tuple(
+        Table(own.reshape(count, width), marks, steps)
+        for own, count, width, marks, steps in zip(
+            np.split(codes, np.cumsum(sizes)[:-1]),
+            counts,
+            widths,
+            np.split(labels, np.cumsum(counts)[:-1]),
+            np.split(knots, np.cumsum(widths)[:-1]),
+            strict=True,
+        )
     )
+    if any(np.unique(table.labels).size < 2 for table in tables):
+        raise FileFormatError("is damaged: a subset has events of one class only.")
+    return tables
+
+
+def _split_shared(
+    manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
+) -> tuple[Table, ...]:
+    """The training events of a file of version 1, which all subsets share."""
+    kept = _names(manifest.get("feature_names"), FEATURES, "features")
+    if codes.shape != (labels.size, len(kept)) or len(knots) != len(kept):
+        raise FileFormatError("is damaged: its events, labels and features do not fit together.")
+    if not all(set(subset.names) <= set(kept) for subset in subsets):
+        raise FileFormatError("is damaged: a subset has features that it does not hold.")
+    places = [[kept.index(name) for name in subset.names] for subset in subsets]
+    return tuple(Table(codes[:, own], labels, knots[own]) for own in places)

@@ -179,7 +179,7 @@ class _Judge:
                 filled, _ = fill_gaps(samples, rate / frequency)
                 capture = np.clip(filled / (np.sqrt(2) * result.reference), -1e3, 1e3)
                 self._features[key] = compute_features(capture, rate, frequency)
-            return self.model.predict(self._features[key], self.usable, classes), ""
+            return self.model.predict(self._features[key], self.usable, classes or None), ""
         except PqswarmError as error:
             return None, str(error).rstrip(".")
 
@@ -213,4 +213,4 @@ def _order(prediction: "Prediction") -> tuple[dict[str, float], bool]:
     """Probabilities of the classes offered, the greatest first, and whether the capture is like anything learned."""
     shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
     ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])
-    return dict(ordered), True
+    return dict(ordered), bool(prediction.known[0])

@@ -1,22 +1,23 @@
 """A model: training events by their features, from which a classifier is fitted for what a recording can show."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.calibration import fit_estimator, log_scores, soften
+from pqswarm.identify.calibration import Experts, find_nearest, soften
 from pqswarm.identify.features import FEATURES
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.evaluation import Classifier
 
-__all__ = ["CODES", "Model", "Prediction", "Subset", "default_model", "scale"]
+__all__ = ["CODES", "Model", "Prediction", "Subset", "Table", "default_model", "overshoot", "scale"]
 
 CODES = 65535
 """A scaled feature is kept as an integer from 0 to this."""
@@ -33,15 +34,46 @@ class Subset:
     names : tuple of str
         The features.
     temperature : float
-        By which log-probabilities are divided, so that they are as sure as the model is right.
+        By which log-probabilities of the classifier are divided, so that they are as sure as the model is right.
     error : float
         Cross-validated, on the training events.
+    discriminant : float
+        Weight of the log-probabilities of a linear discriminant, which are added; 0 for none.
+    farthest : float
+        Mean difference of the scaled features to the nearest training event beyond which an event is unknown: 99 % of
+        the training events are nearer to one of another fold.
     """
 
     highest: float
     names: tuple[str, ...]
     temperature: float
     error: float
+    discriminant: float = 0.0
+    farthest: float = inf
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The training events of a subset.
+
+    Attributes
+    ----------
+    codes : ndarray of uint16, shape (n_events, n_features)
+        Scaled features, those of the subset in its order.
+    labels : ndarray of int64, shape (n_events,)
+        Their classes.
+    knots : ndarray of shape (n_features, n_knots)
+        Ascending quantiles of each feature, evenly spaced: they map a feature to 0 ... 1.
+    """
+
+    codes: "AnyArray"
+    labels: "IntArray"
+    knots: "FloatArray"
+
+    @property
+    def data(self) -> "FloatArray":
+        """The scaled features."""
+        return np.asarray(self.codes.astype(np.float64) / CODES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +88,14 @@ class Prediction:
         Rows sum to 1.
     subset : Subset
         Which features were used.
+    known : ndarray of bool, shape (n,)
+        False for an event that is unlike all training events: its probabilities mean little.
     """
 
     class_names: tuple[str, ...]
     probabilities: "FloatArray"
     subset: Subset
+    known: "BoolArray"
 
     @property
     def labels(self) -> "IntArray":
@@ -92,16 +127,12 @@ class Model:
 
     Attributes
     ----------
-    codes : ndarray of uint16, shape (n_events, n_kept)
-        Scaled features of the training events.
-    labels : ndarray of int64, shape (n_events,)
-        Their classes.
-    knots : ndarray of shape (n_kept, n_knots)
-        Ascending quantiles of each feature, evenly spaced: they map a feature to 0 ... 1.
-    class_names, feature_names : tuple of str
-        Classes, and the features that any subset uses.
+    class_names : tuple of str
+        Classes.
     subsets : tuple of Subset
         From the widest bandwidth to the narrowest.
+    tables : tuple of Table
+        The training events of each subset.
     classifier : Classifier
         With its hyperparameters; it is fitted to the training events when it is first needed.
     origin : mapping of str to Any
@@ -111,26 +142,23 @@ class Model:
     --------
     >>> model = default_model()
     >>> len(model.class_names), model.classifier.name
-    (14, 'kernel-nb')
+    (16, 'kernel-nb')
     """
 
-    codes: "AnyArray"
-    labels: "IntArray"
-    knots: "FloatArray"
     class_names: tuple[str, ...]
-    feature_names: tuple[str, ...]
     subsets: tuple[Subset, ...]
+    tables: tuple[Table, ...]
     classifier: "Classifier"
     origin: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
-            f"<Model: {self.classifier.name}, {len(self.labels)} events of {len(self.class_names)} classes, "
+            f"<Model: {self.classifier.name}, {len(self.tables[0].labels)} events of {len(self.class_names)} classes, "
             f"preset {self.origin.get('preset', '')!r}, seed {self.origin.get('seed', '')}>"
         )
 
     @cached_property
-    def _estimators(self) -> dict[Subset, Any]:
+    def _experts(self) -> "dict[Subset, Experts]":
         return {}
 
     def subset_for(self, usable: "BoolArray | None" = None) -> Subset:
@@ -157,7 +185,10 @@ class Model:
         raise PqswarmError("the sampling rate is too low for the model: eight samples per cycle are needed.")
 
     def predict(
-        self, features: "FloatArray", usable: "BoolArray | None" = None, classes: "frozenset[str] | None" = None
+        self,
+        features: "FloatArray",
+        usable: "BoolArray | None" = None,
+        classes: Collection[str] | None = None,
     ) -> Prediction:
         """Return the probabilities of the classes.
 
@@ -169,11 +200,13 @@ class Model:
             In the order of :data:`pqswarm.identify.FEATURES`.
         usable : ndarray of bool, shape (n_features,), optional
             Which of them the recording has (:func:`pqswarm.identify.usable_features`); by default all.
+        classes : collection of str, optional
+            Classes that the capture can show: others have probability 0. By default all.
 
         Returns
         -------
         Prediction
-            Probabilities, and the subset used.
+            Probabilities, the subset used, and whether the event is like any that was learned.
 
         Examples
         --------
@@ -187,20 +220,26 @@ class Model:
         if rows.ndim != 2 or rows.shape[1] != len(FEATURES) or not np.isfinite(rows).all():
             raise PqswarmError(f"features must be finite, {len(FEATURES)} for each event.")
         subset = self.subset_for(usable)
-        if subset not in self._estimators:
-            data = self.codes[:, self._places(subset)].astype(np.float64) / CODES
-            self._estimators[subset] = fit_estimator(self.classifier, data, self.labels)
+        table = self.tables[self.subsets.index(subset)]
+        if subset not in self._experts:
+            self._experts[subset] = Experts.fit(self.classifier, table.data, table.labels, len(self.class_names))
         columns = rows[:, [FEATURES.index(name) for name in subset.names]]
-        scores = log_scores(self._estimators[subset], scale(columns, self.knots[self._places(subset)]))
-        shares = soften(scores, subset.temperature)
-        if classes is not None and not classes.issuperset(self.class_names):
-            offered = np.isin(self.class_names, list(classes))
-            if offered.any():
-                shares = soften(np.where(offered, scores, -np.inf), subset.temperature)
-        return Prediction(self.class_names, shares, subset)
+        scaled = scale(columns, table.knots)
+        scores = self._experts[subset].scores(scaled, subset.temperature, subset.discriminant)
+        shares = soften(self._only(scores, classes), 1.0)
+        known = np.ones(len(rows), dtype=np.bool_)
+        if subset.farthest < inf:
+            known = find_nearest(scaled + overshoot(columns, table.knots), table.data) <= subset.farthest
+        return Prediction(self.class_names, shares, subset, known)
 
-    def _places(self, subset: Subset) -> list[int]:
-        return [self.feature_names.index(name) for name in subset.names]
+    def _only(self, scores: "FloatArray", classes: Collection[str] | None) -> "FloatArray":
+        """Scores in which only some classes can win, if any of them was learned."""
+        if classes is None:
+            return scores
+        offered = np.array([name in classes for name in self.class_names])
+        if not np.isfinite(scores[:, offered]).any():
+            raise PqswarmError("classes must name some that the model knows.")
+        return np.asarray(np.where(offered, scores, -np.inf))
 
     def save(self, path: str | Path) -> Path:
         """Write the model: a zip archive of arrays and a JSON manifest, without pickle.
@@ -223,15 +262,36 @@ class Model:
 def scale(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
     """Map each column to 0 ... 1: its place among `knots` (n_features, n_knots), quantiles of the training events.
 
+    Where quantiles are equal, as where many events have none of something, the value stands in their middle; it is
+    rounded to single precision, as knots are in a file, so that a last bit does not decide on which side it falls.
+
     Examples
     --------
     >>> scale(np.array([[2.0], [9.0]]), np.array([[1.0, 3.0, 4.0]])).tolist()
     [[0.25], [1.0]]
+    >>> scale(np.array([[0.0], [2.0]]), np.array([[0.0, 0.0, 2.0]])).tolist()
+    [[0.25], [1.0]]
     """
     places = np.linspace(0.0, 1.0, knots.shape[1])
-    return np.column_stack(
-        [np.interp(column, own, places) for column, own in zip(values.T, knots, strict=True)]
-    ).reshape(values.shape)
+    found = np.empty(values.shape)
+    for j, own in enumerate(knots):
+        steps, first, counts = np.unique(own, return_index=True, return_counts=True)
+        middle = 0.5 * (places[first] + places[first + counts - 1])
+        found[:, j] = np.interp(values[:, j].astype(np.float32), steps, middle)
+    return found
+
+
+def overshoot(values: "FloatArray", knots: "FloatArray") -> "FloatArray":
+    """How far each value lies beyond the knots of its feature, in widths of the range, at most 2 either way.
+
+    Examples
+    --------
+    >>> overshoot(np.array([[2.0], [5.0]]), np.array([[0.0, 1.0, 4.0]])).tolist()
+    [[0.0], [0.25]]
+    """
+    low, high = knots[:, 0], knots[:, -1]
+    beyond = np.maximum(values - high, 0.0) - np.maximum(low - values, 0.0)
+    return np.asarray(np.clip(beyond / np.maximum(high - low, 1e-9), -2.0, 2.0))
 
 
 @cache
@@ -241,12 +301,12 @@ def default_model() -> Model:
     Returns
     -------
     Model
-        Made by ``pqswarm train --search`` with its defaults.
+        Made by ``pqswarm train`` with its defaults.
 
     Examples
     --------
     >>> default_model().origin["preset"]
-    'field'
+    'broad'
     """
     from pqswarm.identify.files import load_model
 

@@ -1,7 +1,8 @@
 """Train a model on generated events."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -9,45 +10,46 @@ import numpy as np
 
 from pqswarm import __version__
 from pqswarm._random import checked_seed
-from pqswarm._threads import effective_jobs
-from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import Preset, check_snr, get_preset
+from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify._deprecated import CLASSIFIER_NAMES
-from pqswarm.identify.calibration import cross_validated_scores, fit_estimator, fit_temperature
-from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, resample, upper_frequencies
-from pqswarm.identify.model import CODES, Model, Subset, scale
+from pqswarm.identify.calibration import (
+    combine,
+    cross_validated_distances,
+    cross_validated_scores,
+    fit_estimator,
+    fit_weights,
+)
+from pqswarm.identify.features import BANDWIDTHS, FEATURES, upper_frequencies
+from pqswarm.identify.model import CODES, Model, Subset, Table, scale
+from pqswarm.identify.training_events import BROAD, TRAINING_SNR, Progress, make_events
+from pqswarm.measure.capture import MEASURES
+from pqswarm.measure.capture_shapes import WHOLE
 
 if TYPE_CHECKING:
-    from pqswarm._typing import BoolArray, FloatArray, IntArray
+    from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 
-__all__ = ["HELD_OUT", "TRAINED", "TRAINING_SNR", "Progress", "make_events", "train"]
-
-TRAINING_SNR: tuple[float, ...] = (20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 60.0, 75.0)
-"""Noise levels of the training events, one after the other [dB]."""
+__all__ = ["train"]
 
 _HYPERPARAMETERS: Mapping[str, Mapping[str, float]] = {
     "kernel-nb": {"bandwidth": 0.01, "floor": 0.0005},
     "k-nn": {"n_neighbors": 5},
 }  # of classifiers whose own defaults are those of the paper's study, on fewer and more uniform events
-_KNOTS = 257
-TRAINED, HELD_OUT = (7,), (8,)
-"""Families of events with seeds of their own: what is held out was never trained."""
-_PER_TASK = 25
-_MANY = 2000
-
-Progress = Callable[[str, int, int], None]
+_KNOTS = 129
+_USUAL = 0.99
+"""Share of the training events that count as like the others."""
 
 
 def train(
-    preset: str | Preset = "field",
-    events_per_class: int = 400,
+    preset: str | Preset = "broad",
+    events_per_class: int = 250,
     classifier: str | Classifier = "kernel-nb",
     subset: "Sequence[str] | BoolArray | None" = None,
     search: str | None = None,
     *,
-    max_evaluations: int = 20_000,
+    max_evaluations: int = 5000,
     snr: Sequence[float] = TRAINING_SNR,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -55,12 +57,17 @@ def train(
 ) -> Model:
     """Train a model on generated events.
 
+    Those of ``"broad"`` (:func:`pqswarm.events.record_event`) are made for each bandwidth anew, as recorders of that
+    bandwidth see them, and have no wavelet features. Events of a preset are made once, at its rate; a narrower
+    bandwidth has fewer of their features.
+
     Parameters
     ----------
     preset : str or Preset
-        Ranges of the events: a name of :data:`pqswarm.events.PRESETS`, the path of a TOML file, or one of your own.
+        ``"broad"``, or the ranges of the events: a name of :data:`pqswarm.events.PRESETS`, the path of a TOML file, or
+        one of your own.
     events_per_class : int
-        Events of each class of the preset, at least 10.
+        Events of each class, at least 10; of ``"broad"`` for each bandwidth, and twice as many without disturbance.
     classifier : str or Classifier
         Name in :data:`pqswarm.evaluation.CLASSIFIERS`, or one with hyperparameters of your own, on features scaled by
         their quantiles. Its estimator must have `predict_proba`.
@@ -87,10 +94,10 @@ def train(
 
     Examples
     --------
-    >>> train(events_per_class=10, subset=["rms.minimum", "rms.maximum", "harmonic.5"])
+    >>> train("field", events_per_class=10, subset=["rms.minimum", "rms.maximum", "harmonic.5"])
     <Model: kernel-nb, 140 events of 14 classes, preset 'field', seed 0>
     """
-    chosen = get_preset(preset)
+    chosen = BROAD if preset == BROAD else get_preset(preset)
     learner = _read_classifier(classifier)
     wanted = _read_subset(subset)
     levels = tuple(check_snr(level) for level in snr)
@@ -98,24 +105,55 @@ def train(
         from pqswarm.search.registry import search_class
 
         search_class(search)
-    features, labels, _ = make_events(
-        chosen, events_per_class, levels, checked_seed(seed), n_jobs=n_jobs, progress=progress, least=10
-    )
-    knots = np.quantile(features, np.linspace(0, 1, _KNOTS), axis=0).T.astype(np.float32).astype(np.float64)
-    codes = np.round(scale(features, knots) * CODES).astype(np.uint16)
-    subsets = _choose(codes / CODES, labels, wanted, learner, search, max_evaluations, seed, n_jobs, progress)
-    used = {name for one in subsets for name in one.names}
-    kept = [i for i, name in enumerate(FEATURES) if name in used]
+    class_names = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
+    features: FloatArray = np.empty((0, 0))
+    labels: IntArray = np.empty(0, dtype=np.int64)
+    subsets: list[Subset] = []
+    tables: list[Table] = []
+    for number, highest in enumerate(BANDWIDTHS):
+        allowed = wanted & (upper_frequencies() <= highest)
+        if isinstance(chosen, str):
+            allowed &= np.isin(FEATURES, list(MEASURES))
+        if isinstance(chosen, str) or not number:
+            made = make_events(
+                chosen,
+                events_per_class,
+                levels,
+                checked_seed(seed),
+                bandwidth=number,
+                n_jobs=n_jobs,
+                progress=progress,
+                least=10,
+            )
+            features, labels = made[:2]
+        elif number:
+            allowed &= ~np.isin(FEATURES, WHOLE)  # not what these events would be at that bandwidth
+        if not allowed.any():
+            break
+        one, table = _learn(
+            features[:, allowed],
+            labels,
+            np.array(FEATURES)[allowed],
+            len(class_names),
+            learner,
+            search,
+            max_evaluations,
+            seed,
+            n_jobs,
+        )
+        subsets.append(replace(one, highest=float(highest)))
+        tables.append(table)
+        if progress is not None:
+            progress("bandwidths", number + 1, len(BANDWIDTHS))
+    if not subsets:
+        raise PqswarmError("subset has no feature that a model can use.")
     return Model(
-        codes=codes[:, kept],
-        labels=labels,
-        knots=knots[kept],
-        class_names=chosen.classes,
-        feature_names=tuple(FEATURES[i] for i in kept),
-        subsets=subsets,
+        class_names=class_names,
+        subsets=tuple(subsets),
+        tables=tuple(tables),
         classifier=learner,
         origin={
-            "preset": chosen.name,
+            "preset": chosen if isinstance(chosen, str) else chosen.name,
             "seed": seed,
             "events_per_class": events_per_class,
             "snr": ["inf" if level == inf else level for level in levels],
@@ -154,87 +192,34 @@ def _read_subset(subset: "Sequence[str] | BoolArray | None") -> "BoolArray":
     return mask
 
 
-def make_events(
-    preset: Preset,
-    events_per_class: int,
-    snr: Sequence[float],
-    seed: int,
-    *,
-    family: tuple[int, ...] = TRAINED,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
-    least: int = 1,
-    rate: float | None = None,
-) -> "tuple[FloatArray, IntArray, FloatArray]":
-    """Generate events and compute their features.
-
-    Families of events have different seeds. Noise levels [dB] are taken in turn; none stands for those of the preset.
-    At `rate` [Hz], that of the recorder if not that of the preset, events are filtered and sampled. Returns the
-    features (n, n_features), the labels as positions in the classes of the preset, and the measured frequencies [Hz].
-    """
-    from joblib import Parallel, delayed
-
-    orders = list_orders(preset, events_per_class, seed, family, snr, least)
-    tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
-    rows: list[tuple[FloatArray, float]] = []
-    jobs = min(effective_jobs(n_jobs), len(tasks))
-    # Many small steps hold the interpreter lock: processes, where there is enough to do for them.
-    backend = "loky" if jobs > 1 and len(orders) >= _MANY else "threading"
-    made = Parallel(n_jobs=jobs, backend=backend, return_as="generator")(
-        delayed(_compute_some)(task, preset, rate) for task in tasks
-    )
-    for some in made:
-        rows += some
-        if progress is not None:
-            progress("events", len(rows), len(orders))
-    labels = np.array([preset.classes.index(order.event_class) for order in orders], dtype=np.int64)
-    return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
-
-
-def _compute_some(orders: Sequence[Order], preset: Preset, rate: float | None) -> "list[tuple[FloatArray, float]]":
-    from pqswarm.recordings.frequency import measure_frequency
-
-    rows = []
-    for order in orders:
-        event = order.make(preset)
-        own = event.sampling_rate if rate is None else rate
-        signal = event.signal if rate is None else resample(event.signal, rate / event.sampling_rate)
-        frequency = measure_frequency([signal], own, event.frequency) or event.frequency
-        rows.append((compute_features(signal, own, frequency), frequency))
-    return rows
-
-
-def _choose(
-    data: "FloatArray",
+def _learn(
+    features: "FloatArray",
     labels: "IntArray",
-    wanted: "BoolArray",
+    names: "AnyArray",
+    n_classes: int,
     classifier: Classifier,
     search: str | None,
     max_evaluations: int,
     seed: int,
     n_jobs: int | None,
-    progress: Progress | None,
-) -> tuple[Subset, ...]:
-    """Choose a subset for each bandwidth, with its error and temperature."""
+) -> tuple[Subset, Table]:
+    """Choose a subset of the features, with its error, temperature, weight and distance, and its training events."""
     from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
 
+    knots = np.quantile(features, np.linspace(0, 1, _KNOTS), axis=0).T.astype(np.float32).astype(np.float64)
+    codes = np.round(scale(features, knots) * CODES).astype(np.uint16)
+    data = codes / CODES
     folds = Folds.stratified(labels, seed=seed)
-    subsets: list[Subset] = []
-    for number, highest in enumerate(BANDWIDTHS):
-        allowed = np.flatnonzero(wanted & (upper_frequencies() <= highest))
-        if not allowed.size:
-            break
-        judge = classifier.evaluator(data[:, allowed], labels, folds, scaling="none", n_jobs=n_jobs)
-        mask = np.ones(allowed.size, dtype=np.bool_)
-        if search is not None:
-            mask = minimize(search, judge, max_evaluations, seed).mask
-        error = float(judge.errors(mask[np.newaxis])[0])
-        scores = cross_validated_scores(classifier, data[:, allowed[mask]], labels, folds)
-        temperature = fit_temperature(scores, labels)
-        subsets.append(Subset(float(highest), tuple(FEATURES[i] for i in allowed[mask]), temperature, error))
-        if progress is not None:
-            progress("bandwidths", number + 1, len(BANDWIDTHS))
-    if not subsets:
-        raise PqswarmError("subset has no feature that a model can use.")
-    return tuple(subsets)
+    mask = np.ones(names.size, dtype=np.bool_)
+    if search is not None:
+        own = np.unique(labels, return_inverse=True)[1]
+        judge = classifier.evaluator(data, own, folds, scaling="none", n_jobs=n_jobs)
+        mask = minimize(search, judge, max_evaluations, seed).mask
+    chosen = data[:, mask]
+    first, second = cross_validated_scores(classifier, chosen, labels, folds, n_classes)
+    temperature, weight = fit_weights(first, second, labels)
+    error = float(np.mean(combine(first, second, temperature, weight).argmax(axis=1) != labels))
+    farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
+    found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
+    return found, Table(codes[:, mask], labels, knots[mask])

@@ -11,14 +11,15 @@ from pqswarm._random import checked_seed
 from pqswarm.datasets.orders import list_orders
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
+from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.agreement import group_of
-from pqswarm.identify.features import usable_features
+from pqswarm.identify.features import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
-from pqswarm.identify.training import HELD_OUT, make_events
+from pqswarm.identify.training_events import BROAD, HELD_OUT, Made, Recorded, list_recordings, make_events
 
 if TYPE_CHECKING:
     from pqswarm._typing import FloatArray, IntArray
-    from pqswarm.identify.training import Progress
+    from pqswarm.identify.training_events import Progress
 
 __all__ = ["Check", "check_model"]
 
@@ -91,7 +92,7 @@ def check_model(
     events_per_class: int = 100,
     snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf),
     *,
-    preset: str | Preset = "field",
+    preset: str | Preset = BROAD,
     seed: int = 0,
     rate: float | None = None,
     whole: bool = False,
@@ -110,11 +111,11 @@ def check_model(
     snr : sequence of float
         Noise levels [dB].
     preset : str or Preset
-        Ranges of the events.
+        ``"broad"``, or the ranges of the events.
     seed : int
         Of the events.
     rate : float, optional
-        Of the recorder, if not that of the preset [Hz].
+        Of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
     whole : bool
         Take each event as a recording of 230 V of which the nominal voltage is not known, through
         :func:`pqswarm.identify.identify`; by default per unit is known.
@@ -137,11 +138,12 @@ def check_model(
     >>> bool(check.accuracy > 0.8)
     True
     """
-    chosen = get_preset(preset)
-    strangers = [name for name in chosen.classes if name not in model.class_names]
+    chosen = BROAD if preset == BROAD else get_preset(preset)
+    classes = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
+    strangers = [name for name in classes if name not in model.class_names]
     if strangers:
         raise PqswarmError(f"the model does not know {', '.join(strangers)}: check it on a preset of its own classes.")
-    places = np.array([model.class_names.index(name) for name in chosen.classes])
+    places = np.array([model.class_names.index(name) for name in classes])
     checks = []
     for level in (check_snr(value) for value in snr):
         if whole:
@@ -156,6 +158,7 @@ def check_model(
                 n_jobs=n_jobs,
                 progress=progress,
                 rate=rate,
+                bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
             )
             shares = _predict(model, features, frequencies, rate)
         n = len(model.class_names)
@@ -177,17 +180,23 @@ def _predict(model: Model, features: "FloatArray", frequencies: "FloatArray", ra
 
 
 def _predict_whole(
-    model: Model, preset: Preset, count: int, snr: float, seed: int, nominal: float | None
+    model: Model, preset: Preset | str, count: int, snr: float, seed: int, nominal: float | None
 ) -> "tuple[IntArray, FloatArray]":
     from pqswarm.identify.judge import identify
     from pqswarm.recordings import Channel, Recording
 
+    orders: list[Recorded] | list[Made]
+    if isinstance(preset, str):
+        classes, orders = BROAD_CLASSES, list_recordings(count, (snr,), seed, HELD_OUT, 1)
+    else:
+        listed = list_orders(preset, count, seed, HELD_OUT, (snr,))
+        classes, orders = preset.classes, [Made(order, preset) for order in listed]
     labels, shares = [], []
-    for order in list_orders(preset, count, seed, HELD_OUT, (snr,)):
-        event = order.make(preset)
-        volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * event.signal)
-        verdict = identify(Recording((volts,), event.sampling_rate, event.frequency), model, nominal_voltage=nominal)
+    for order in orders:
+        signal, rate, frequency = order.record(None)
+        volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)
+        verdict = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal)
         found = verdict.channels[0].probabilities
-        labels.append(preset.classes.index(order.event_class))
+        labels.append(classes.index(order.event_class))
         shares.append([found.get(name, 0.0) for name in model.class_names])
     return np.array(labels), np.array(shares)

@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.capture_shapes import (
+    BURSTS,
+    SHAPES,
+    measure_bursts,
+    measure_orders,
+    measure_shape,
+    measure_steps,
+)
 from pqswarm.recordings.frequency import moving_mean
 
 if TYPE_CHECKING:
@@ -54,6 +62,9 @@ MEASURES: dict[str, float] = {
     "notch.kurtosis": _NOTCH,
     **{f"transient.all{kind}": WIDEST for kind in _KINDS},
     **{f"transient.{low}_{high}{kind}": min(float(high), WIDEST) for low, high in _BANDS for kind in _KINDS},
+    **SHAPES,
+    **dict.fromkeys(BURSTS, _FUNDAMENTAL),
+    "rms.peak": _FUNDAMENTAL,
 }
 """Highest frequency that each measure looks at, in multiples of the fundamental: below half the real sampling rate
 only can it be used."""
@@ -68,8 +79,10 @@ _LEAST = {
 }
 
 
-def measure_capture(capture: "FloatArray") -> "FloatArray":
+def measure_capture(capture: "FloatArray", bandwidth: float = WIDEST) -> "FloatArray":
     """Measure a capture [pu of the peak] of 500 samples per cycle and at least 2.1 cycles; in the order of MEASURES.
+
+    It has nothing above `bandwidth` times the fundamental; measures that look higher are 0.
 
     Examples
     --------
@@ -88,8 +101,11 @@ def measure_capture(capture: "FloatArray") -> "FloatArray":
     _modulation(capture, found)
     _harmonics(spectra[live], found)
     _notches(capture, live, found)
-    _transients(capture, found)
-    values = np.array([max(found[name], _LEAST.get(name, -np.inf)) for name in MEASURES])
+    _transients(capture, bandwidth, found)
+    found |= measure_orders(capture, SAMPLES_PER_CYCLE, live, bandwidth)
+    found |= measure_shape(capture, SAMPLES_PER_CYCLE, live, bandwidth)
+    found |= measure_steps(capture, SAMPLES_PER_CYCLE)
+    values = np.array([max(found.get(name, 0.0), _LEAST.get(name, -np.inf)) for name in MEASURES])
     return np.asarray(np.nan_to_num(values, nan=0.0, posinf=1e6, neginf=-1e6), dtype=np.float64)
 
 
@@ -112,6 +128,7 @@ def _levels(capture: "FloatArray", found: dict[str, float]) -> None:
     found["rms.below"] = float(np.mean(half < 0.9 * _normal_level(rms)))
     found["rms.above"] = float(np.mean(half > 1.1 * _normal_level(rms)))
     found["rms.dead"] = float(half.min() / _normal_level(rms))
+    found["rms.peak"] = float(half.max() / _normal_level(rms))
     found["rms.step"] = float(np.abs(rms[20:] - rms[:-20]).max(initial=0.0) / max(float(rms.max()), 1e-9))
 
 
@@ -199,7 +216,7 @@ def _notches(capture: "FloatArray", live: "AnyArray", found: dict[str, float]) -
     found["notch.kurtosis"] = float(np.mean(shape**4)) / variance**2
 
 
-def _transients(capture: "FloatArray", found: dict[str, float]) -> None:
+def _transients(capture: "FloatArray", bandwidth: float, found: dict[str, float]) -> None:
     """Largest deviation, in octaves, from the cycle before, from the cycle after, and from steady cycles of all levels.
 
     What began is looked for with causal filters and what ends with anti-causal ones, as in
@@ -209,13 +226,18 @@ def _transients(capture: "FloatArray", found: dict[str, float]) -> None:
 
     cycle = SAMPLES_PER_CYCLE
     step = capture[cycle:] - capture[:-cycle]
-    steady = _steady_residuals(capture)
+    shape, levels = _steady_shape(capture)
+    both = np.stack([capture, shape])
     for name, sections in _filters().items():
+        if name != "transient.all" and MEASURES[name] > bandwidth:
+            continue
         past = np.abs(sosfilt(sections, step))
         future = np.abs(sosfilt(sections, step[::-1])[::-1])
         noise = max(1.05 * float(np.median(past)), 1e-5)  # of one sample: the difference of two has 1.41 times that
-        least = np.abs(sosfilt(sections, steady, axis=1)).min(axis=0)
-        np.minimum(least, np.abs(sosfilt(sections, steady[:, ::-1], axis=1)).min(axis=0)[::-1], out=least)
+        least = np.full(capture.size, np.inf)
+        for wave, usual in (sosfilt(sections, both, axis=1), sosfilt(sections, both[:, ::-1], axis=1)[:, ::-1]):
+            for level in levels:
+                np.minimum(least, np.abs(wave - level * usual), out=least)
         np.minimum(least[cycle:], past, out=least[cycle:])
         np.minimum(least[:-cycle], future, out=least[:-cycle])
         excess = np.maximum(least - max(_LOUD * noise, _SMALL), 0.0)
@@ -223,10 +245,15 @@ def _transients(capture: "FloatArray", found: dict[str, float]) -> None:
         found[f"{name}.noise"] = float(least.max()) / max(noise, _SMALL / _LOUD)
         found[f"{name}.excess"] = float(excess.max())
         found[f"{name}.energy"] = float(np.square(excess).sum())
+        if name == "transient.all":
+            found |= {burst: found[f"{name}{kind}"] for burst, kind in zip(BURSTS, _KINDS, strict=False)}
+            place = int(least.argmax())
+            own = min(levels, key=lambda level: abs(capture[place] - level * shape[place]))
+            found |= measure_bursts(capture - own * shape, least, noise, cycle)
 
 
-def _steady_residuals(capture: "FloatArray") -> "FloatArray":
-    """What is left of a capture without its usual cycle, at each level that it has: shape (n_levels, n_samples)."""
+def _steady_shape(capture: "FloatArray") -> "tuple[FloatArray, list[float]]":
+    """The usual cycle of a capture, over and over (n_samples,), and the levels at which the capture may have it."""
     cycle, hop = SAMPLES_PER_CYCLE, SAMPLES_PER_CYCLE // 20
     half = _roots(2 * moving_mean(capture**2, cycle // 2)[::hop])
     starts = np.arange(0, capture.size - cycle + 1, cycle // 2)
@@ -246,7 +273,7 @@ def _steady_residuals(capture: "FloatArray") -> "FloatArray":
         *(usual, float(half.min()), float(half.max()), float(half[0]), float(half[-1])),
         *(float(np.median(side)) for side in (level[level <= middle], level[level >= middle])),
     ]
-    return np.asarray(capture - np.array(levels)[:, np.newaxis] * np.resize(shape, capture.size), dtype=np.float64)
+    return np.resize(shape, capture.size), list(dict.fromkeys(levels))
 
 
 @cache

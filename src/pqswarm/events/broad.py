@@ -1,0 +1,317 @@
+"""Events of many kinds as recorders of many rates see them: what the bundled model learns from.
+
+A preset has one formula for each class. Here a class has several kinds: harmonics are those of six- and twelve-pulse
+bridges, single-phase rectifiers, arc furnaces, triplens or single orders; sags have phase jumps, stages, slow
+recoveries. Each event is a function of time, sampled by a recorder with or without an anti-aliasing filter; then noise
+is added. Its ranges end where its recorder could not show it, because it is too fast or below the noise.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm._random import stream
+from pqswarm._typing import FloatArray
+from pqswarm.errors import unknown_name
+from pqswarm.events.broad_parts import (
+    Deviation,
+    Envelope,
+    Scene,
+    draw_dip,
+    draw_energising,
+    draw_flicker,
+    draw_impulse,
+    draw_interruption,
+    draw_notches,
+    draw_oscillation,
+    draw_small_change,
+    draw_spectrum,
+    sum_of_orders,
+)
+from pqswarm.events.noise import add_noise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["BROAD_CLASSES", "RecordedEvent", "narrowest_bandwidth", "record_event"]
+
+_NARROWEST: "Mapping[str, float]" = {
+    "notching": 16.0,
+    "impulsive_transient": 16.0,
+    "harmonics": 8.0,
+    "oscillatory_transient": 8.0,
+    "sag_with_harmonics": 8.0,
+    "swell_with_harmonics": 8.0,
+    "flicker_with_harmonics": 8.0,
+    "sag_with_transient": 8.0,
+    "swell_with_transient": 8.0,
+}
+BROAD_CLASSES: tuple[str, ...] = (
+    *("pure_sinusoid", "dc_offset", "sag", "swell", "interruption", "flicker", "notching", "harmonics"),
+    *("oscillatory_transient", "sag_with_harmonics", "swell_with_harmonics", "flicker_with_harmonics"),
+    *("sag_with_transient", "swell_with_transient", "impulsive_transient", "voltage_change"),
+)
+"""The classes of the paper's Table 1, then impulses, then changes of voltage of less than a sag's or a swell's."""
+
+_OVERSAMPLED = 4
+_TAPS = 16
+_CUSTOMARY = (
+    *(8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 100, 128, 160, 192, 200, 256),
+    *(320, 400, 512, 640, 1024, 2000),
+)
+"""Samples per cycle that recorders have."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedEvent:
+    """What a recorder saw of an event.
+
+    Attributes
+    ----------
+    signal : ndarray of shape (n,)
+        Voltage [pu of the nominal peak].
+    sampling_rate, frequency : float
+        Of the recorder, and the nominal frequency [Hz].
+    label, kind : str
+        Class, and how it came about, such as ``"twelve-pulse bridge"``.
+    """
+
+    signal: FloatArray
+    sampling_rate: float
+    frequency: float
+    label: str
+    kind: str
+
+
+def record_event(
+    event_class: str,
+    seed: int,
+    bandwidth: tuple[float, float] = (200.0, 1000.0),
+    snr: float = inf,
+    *,
+    rate: float | None = None,
+    cycles: tuple[float, float] = (3.0, 30.0),
+) -> RecordedEvent:
+    """Draw an event of a class and the recorder that sees it.
+
+    Parameters
+    ----------
+    event_class : str
+        One of :data:`BROAD_CLASSES`.
+    seed : int
+        The same seed gives the same event.
+    bandwidth : tuple of float
+        Between which multiples of the fundamental half the recorder's rate lies.
+    snr : float
+        Signal-to-noise ratio [dB].
+    rate : float, optional
+        Of the recorder [Hz], instead of one drawn from `bandwidth`.
+    cycles : tuple of float
+        Shortest and longest record.
+
+    Returns
+    -------
+    RecordedEvent
+        The samples, and what they are.
+
+    Examples
+    --------
+    >>> event = record_event("sag", seed=1, bandwidth=(32.0, 64.0), snr=40.0)
+    >>> event.label, 64 <= event.sampling_rate / event.frequency <= 128
+    ('sag', True)
+    """
+    if event_class not in BROAD_CLASSES:
+        raise unknown_name("event class", event_class, BROAD_CLASSES)
+    random = stream(seed, (11, BROAD_CLASSES.index(event_class)))
+    nominal = float(random.choice((50.0, 60.0)))
+    if rate is not None:
+        bandwidth = (rate / (2 * nominal), rate / (2 * nominal) * 1.0001)
+    low, high = 2 * bandwidth[0], 2 * bandwidth[1]
+    customary = [value for value in _CUSTOMARY if low <= value < high]
+    per_cycle = float(np.exp(random.uniform(np.log(low), np.log(high))))
+    if customary and random.random() < 0.5:
+        per_cycle = float(random.choice(customary[:3]))
+    scene = Scene(
+        random=random,
+        frequency=nominal * (1 + float(random.uniform(-0.01, 0.01)) * float(random.random() < 0.7)),
+        rate=per_cycle * nominal if rate is None else rate,
+        cycles=float(np.exp(random.uniform(np.log(cycles[0]), np.log(cycles[1])))),
+        top=min(bandwidth[0], 200.0) * nominal,
+        noise=0.0 if snr == inf else 0.707 * 10 ** (-snr / 20),
+    )
+    kind, voltage = _KINDS[event_class](scene)
+    signal = _sample(voltage, scene, filtered=bandwidth[0] < 200 and random.random() < 0.5)
+    if snr < inf:
+        signal = add_noise(signal, snr, random)
+    if random.random() < 0.2:
+        step = 2.0 ** -float(random.integers(9, 15))
+        signal = np.round(signal / step) * step
+    return RecordedEvent(signal, scene.rate, nominal, event_class, kind)
+
+
+def narrowest_bandwidth(event_class: str) -> float:
+    """Return the bandwidth, in multiples of the fundamental, below which a class cannot be seen."""
+    return _NARROWEST.get(event_class, 0.0)
+
+
+Voltage = Callable[[FloatArray], FloatArray]
+Drawn = tuple[str, Voltage]
+
+
+def _sample(voltage: Voltage, scene: Scene, filtered: bool) -> FloatArray:
+    """Sample a voltage as a recorder does that has an anti-aliasing filter, or none."""
+    size = round(scene.length * scene.rate)
+    if not filtered:
+        return voltage(np.arange(size) / scene.rate)
+    from scipy.signal import firwin, upfirdn
+
+    more = _TAPS * _OVERSAMPLED
+    fine = voltage((np.arange(-more, size * _OVERSAMPLED + more)) / (scene.rate * _OVERSAMPLED))
+    edge = float(scene.random.uniform(0.8, 0.98)) / _OVERSAMPLED
+    low_pass = firwin(2 * more + 1, edge, window=("kaiser", 5.0))
+    return np.asarray(upfirdn(low_pass, fine, down=_OVERSAMPLED)[2 * _TAPS : 2 * _TAPS + size], dtype=np.float64)
+
+
+def _on_supply(
+    scene: Scene,
+    kind: str,
+    envelope: Envelope | None = None,
+    spectrum: tuple[tuple[float, float, float], ...] = (),
+    added: Deviation | None = None,
+    offset: float | None = None,
+) -> Drawn:
+    """A supply of up to 10 % from nominal, some with background harmonics or a small offset, and what happens on it."""
+    random = scene.random
+    amplitude = 1.0 if random.random() < 0.3 else float(random.uniform(0.9, 1.1))
+    phase = float(random.uniform(0, 2 * pi))
+    background: tuple[tuple[float, float, float], ...] = ()
+    if random.random() < 0.5:
+        sizes = random.uniform(0, 0.03 / np.sqrt(5), 5)
+        background = tuple(
+            (float(order), float(size), float(angle))
+            for order, size, angle in zip((3, 5, 7, 11, 13), sizes, random.uniform(0, 2 * pi, 5), strict=True)
+        )
+    if offset is None:
+        offset = float(random.uniform(-0.004, 0.004)) if random.random() < 0.2 else 0.0
+    orders = ((1.0, 1.0, 0.0), *spectrum, *background)
+
+    def voltage(t: FloatArray) -> FloatArray:
+        angle = 2 * pi * scene.frequency * t + phase
+        size: FloatArray | float = amplitude
+        if envelope is not None:
+            factor, jump = envelope(t)
+            size, angle = amplitude * factor, angle + jump
+        wave = size * sum_of_orders(angle, orders) + offset
+        return wave if added is None else wave + added(t, angle, amplitude)
+
+    return kind, voltage
+
+
+def _pure_sinusoid(scene: Scene) -> Drawn:
+    return _on_supply(scene, "sine")
+
+
+def _dc_offset(scene: Scene) -> Drawn:
+    size = float(np.exp(scene.random.uniform(np.log(0.012), np.log(0.15))))
+    return _on_supply(scene, "offset", offset=size * float(scene.random.choice((-1, 1))))
+
+
+def _sag(scene: Scene) -> Drawn:
+    kind, envelope = draw_dip(scene, -1)
+    return _on_supply(scene, kind, envelope)
+
+
+def _swell(scene: Scene) -> Drawn:
+    kind, envelope = draw_dip(scene, 1)
+    return _on_supply(scene, kind, envelope)
+
+
+def _interruption(scene: Scene) -> Drawn:
+    kind, envelope = draw_interruption(scene)
+    return _on_supply(scene, kind, envelope)
+
+
+def _flicker(scene: Scene) -> Drawn:
+    kind, envelope = draw_flicker(scene)
+    return _on_supply(scene, kind, envelope)
+
+
+def _notching(scene: Scene) -> Drawn:
+    kind, notches = draw_notches(scene)
+    return _on_supply(scene, kind, added=notches)
+
+
+def _harmonics(scene: Scene) -> Drawn:
+    kind, spectrum = draw_spectrum(scene)
+    return _on_supply(scene, kind, spectrum=spectrum)
+
+
+def _oscillatory_transient(scene: Scene) -> Drawn:
+    kind, burst = draw_oscillation(scene)
+    return _on_supply(scene, kind, added=burst)
+
+
+def _sag_with_harmonics(scene: Scene) -> Drawn:
+    if scene.random.random() < 0.15:
+        kind, envelope, magnetising = draw_energising(scene)
+        return _on_supply(scene, kind, envelope, added=magnetising)
+    kind, envelope = draw_dip(scene, -1)
+    source, spectrum = draw_spectrum(scene)
+    return _on_supply(scene, f"{kind}, {source}", envelope, spectrum)
+
+
+def _swell_with_harmonics(scene: Scene) -> Drawn:
+    kind, envelope = draw_dip(scene, 1)
+    source, spectrum = draw_spectrum(scene)
+    return _on_supply(scene, f"{kind}, {source}", envelope, spectrum)
+
+
+def _flicker_with_harmonics(scene: Scene) -> Drawn:
+    kind, envelope = draw_flicker(scene)
+    source, spectrum = draw_spectrum(scene)
+    return _on_supply(scene, f"{kind}, {source}", envelope, spectrum)
+
+
+def _sag_with_transient(scene: Scene) -> Drawn:
+    kind, envelope = draw_dip(scene, -1)
+    source, burst = draw_oscillation(scene)
+    return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
+
+
+def _swell_with_transient(scene: Scene) -> Drawn:
+    kind, envelope = draw_dip(scene, 1)
+    source, burst = draw_oscillation(scene)
+    return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
+
+
+def _impulsive_transient(scene: Scene) -> Drawn:
+    kind, impulse = draw_impulse(scene)
+    return _on_supply(scene, kind, added=impulse)
+
+
+def _voltage_change(scene: Scene) -> Drawn:
+    kind, envelope = draw_small_change(scene)
+    return _on_supply(scene, kind, envelope)
+
+
+_KINDS: "Mapping[str, Callable[[Scene], Drawn]]" = {
+    "pure_sinusoid": _pure_sinusoid,
+    "dc_offset": _dc_offset,
+    "sag": _sag,
+    "swell": _swell,
+    "interruption": _interruption,
+    "flicker": _flicker,
+    "notching": _notching,
+    "harmonics": _harmonics,
+    "oscillatory_transient": _oscillatory_transient,
+    "sag_with_harmonics": _sag_with_harmonics,
+    "swell_with_harmonics": _swell_with_harmonics,
+    "flicker_with_harmonics": _flicker_with_harmonics,
+    "sag_with_transient": _sag_with_transient,
+    "swell_with_transient": _swell_with_transient,
+    "impulsive_transient": _impulsive_transient,
+    "voltage_change": _voltage_change,
+}
