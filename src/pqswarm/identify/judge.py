@@ -131,7 +131,7 @@ class _Judge:
             return ChannelVerdict(result, rule, {}, (), f"rules only: {reason}", window, extended)
         used = tuple(dict.fromkeys(name.partition(".")[0] for name in prediction.subset.names))
         shares, known = _order(prediction)
-        agreement = describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
+        agreement = self._agreement(rule, shares, known, result)
         return ChannelVerdict(result, rule, shares, used, agreement, window, extended, known)
 
     def event(self, event: "Event") -> EventVerdict:
@@ -148,13 +148,14 @@ class _Judge:
             else self._ask(result, first, stop, classes)
         )
         shares, known = ({}, True) if prediction is None else _order(prediction)
-        agreement = (
-            f"rules only: {reason}"
-            if prediction is None
-            else describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
-        )
+        agreement = f"rules only: {reason}" if prediction is None else self._agreement(rule, shares, known, result)
         window = (first / rate, stop / rate)
         return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
+
+    def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
+        if not known:
+            return "cannot be compared: this is unlike anything that the model has learned"
+        return describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
 
     def _visible(self, first: int, stop: int) -> frozenset[str]:
         """Classes that a capture can show; of those that the rules do not know nothing is said."""
