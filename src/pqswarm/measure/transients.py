@@ -216,7 +216,7 @@ def _describe(
         "kind": "impulsive" if lone else "oscillatory",
         "onset": onset / sampling_rate,
         "peak": float(np.abs(wave[top])),
-        "peak_voltage": float(np.abs(signal[onset:end]).max()),
+        "peak_voltage": float(np.abs(signal[onset : max(end, last + 1)]).max()),
         "frequency": float("nan") if lone or ring_frequency < 1.01 * _LOWEST * frequency else ring_frequency,
         "decay": decay if decay < 2 / frequency else float("nan"),
     }
