@@ -38,8 +38,8 @@ class Notches:
     depth: float
 
     def explain(self, peak: float) -> bool:
-        """Whether a deviation [pu] is no more than a notch that is not quite like the others; our choice, to twice."""
-        return self.count > 0 and peak < 2 * self.depth
+        """Whether a deviation [pu] is no more than a notch that is not quite like the others; our choice, to three times."""
+        return self.count > 0 and peak < 3 * self.depth
 
 
 def find_notches(

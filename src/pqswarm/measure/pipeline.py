@@ -230,7 +230,7 @@ class _Meter:
         return (
             self.scan.is_long
             and bool((np.nan_to_num(counts) > 0).any())
-            and (transient.peak < 2 * float(np.nanmax(depths)))
+            and (transient.peak < 3 * float(np.nanmax(depths)))
         )
 
     def _made_by(self, transients: Sequence[Transient], event: Disturbance, i: int) -> bool:
