@@ -235,7 +235,7 @@ class TestDefaultModel:
 
     def test_held_out_events(self):
         (check,) = check_model(default_model(), events_per_class=8, snr=[40], seed=11, rate=12_800)
-        assert check.confusion.sum() == 136
+        assert check.confusion.sum() == 128
         assert check.accuracy >= 0.85
         assert check.group_accuracy >= 0.9
         assert abs(check.confidence - check.accuracy) < 0.1  # as sure as it is right

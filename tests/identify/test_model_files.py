@@ -4,13 +4,18 @@ import json
 import random
 import sys
 import zipfile
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.events import EVENT_CLASSES, generate
 from pqswarm.identify import check_model, identify, load_model
+from pqswarm.identify.files import _ARCHIVE
 from pqswarm.recordings import Channel, Recording
+
+ONE = {"highest": 250, "names": ["D1.energy"], "temperature": 1, "error": 0}
 
 
 def rewrite(source, target, **change):
@@ -35,6 +40,34 @@ def test_files_of_earlier_versions(small, small_file, tmp_path):
     model = load_model(rewrite(small_file, tmp_path / "knn.npz", **old))
     assert model.classifier.settings == {"n_neighbors": 5, "metric": "manhattan"}
     assert identify(sag(), model).channels[0].label
+
+
+def test_files_whose_subsets_share_their_events(small, tmp_path):
+    """As versions before the second wrote them: one table of events, of which each subset takes its columns."""
+    first = small.tables[0]
+    old = replace(_ARCHIVE, version=1, keys={**_ARCHIVE.keys, "feature_names": list})
+    names = small.subsets[0].names
+    entries = {
+        "class_names": small.class_names,
+        "feature_names": names,
+        "subsets": [
+            {"highest": one.highest, "names": one.names, "temperature": one.temperature, "error": one.error}
+            for one in small.subsets
+            if set(one.names) <= set(names)
+        ],
+        "classifier": small.classifier.name,
+        "hyperparameters": small.classifier.settings,
+        "origin": dict(small.origin),
+    }
+    arrays = {"codes": first.codes, "labels": first.labels, "knots": first.knots}
+    model = load_model(old.write(tmp_path / "old.npz", entries, arrays))
+    assert [one.names for one in model.subsets] == [one["names"] for one in entries["subsets"]]
+    for subset, table in zip(model.subsets, model.tables, strict=True):
+        np.testing.assert_array_equal(table.codes, first.codes[:, [names.index(name) for name in subset.names]])
+    assert identify(sag(), model).channels[0].label
+    arrays["codes"] = first.codes[:, 1:]
+    with pytest.raises(FileFormatError, match="do not fit together"):
+        load_model(old.write(tmp_path / "bad.npz", entries, arrays))
 
 
 def test_a_model_has_its_own_classes(small_file, tmp_path):
@@ -91,7 +124,13 @@ class TestHostileFiles:
             ({"class_names": ["sag"] * 14}, "each once"),
             ({"class_names": [f"c{i}" for i in range(201)]}, "2 to 200 classes"),
             ({"class_names": ["sag", "swell"]}, "labels are not those"),
-            ({"feature_names": ["nonsense"]}, "unknown or repeated"),
+            ({"subsets": [{**ONE, "names": ["nonsense"]}]}, "unknown or repeated"),
+            ({"subsets": [{**ONE, "discriminant": -1}]}, "weight"),
+            ({"subsets": [{**ONE, "farthest": "far"}]}, "distance"),
+            ({"subsets": [ONE]}, "how many events"),
+            ({"subsets": [{**ONE, "events": True}]}, "how many events"),
+            ({"subsets": [{**ONE, "events": 3}]}, "do not fit together"),
+            ({"format_version": 1}, "not names"),
             ({"subsets": []}, "no subsets"),
             ({"subsets": [3]}, "not a record"),
             ({"subsets": [{"highest": 1, "names": ["D1.energy"], "temperature": 1, "error": 0}]}, "beyond"),

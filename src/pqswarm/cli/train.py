@@ -54,7 +54,7 @@ def train(
     ] = None,
     algorithm: Annotated[str, typer.Option(help="Of the search.")] = "mosaic",
     evaluations: Annotated[int, typer.Option(help="Of the search, for each bandwidth.")] = 5000,
-    events_per_class: Annotated[int, typer.Option(help="Events of each class; with broad, for each bandwidth.")] = 250,
+    events_per_class: Annotated[int, typer.Option(help="Events of each class; with broad, for each bandwidth.")] = 150,
     snr: Annotated[
         str, typer.Option(help="Noise levels in dB, separated by commas, dealt out to the events in turn.")
     ] = "20,inf,25,40,30,60,35,inf,50",

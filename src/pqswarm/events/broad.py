@@ -231,7 +231,10 @@ def _swell(scene: Scene) -> Drawn:
 
 def _interruption(scene: Scene) -> Drawn:
     kind, envelope = draw_interruption(scene)
-    return _on_supply(scene, kind, envelope)
+    if narrowest_bandwidth("oscillatory_transient") * scene.frequency > scene.top or scene.chance(0.65):
+        return _on_supply(scene, kind, envelope)
+    source, burst = draw_oscillation(scene)  # an interruption all the same
+    return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
 
 
 def _flicker(scene: Scene) -> Drawn:

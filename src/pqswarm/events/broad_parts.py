@@ -172,7 +172,7 @@ def draw_flicker(scene: Scene) -> tuple[str, Envelope]:
     """A modulation of 1 to 25 Hz, at least one period of it, of up to 0.2 pu."""
     slowest = min(1.2 / scene.length, 20.0)
     frequency = scene.between(max(slowest, 1.0), 25.0)
-    least = max(0.01, 2.0 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
+    least = max(0.01, 3.5 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
     depth = scene.scaled(least, max(0.2, 2 * least))
     kind = "sine" if scene.chance(0.7) else scene.one_of("square", "two sines", "furnace")
     phases = scene.random.uniform(0, 2 * pi, 4)
@@ -269,7 +269,7 @@ def draw_oscillation(scene: Scene) -> tuple[str, Deviation]:
         fall = max(scene.scaled(0.0003, 0.04), 0.5 / frequency)
         onset = scene.between(0.02, 0.95) * scene.length
         left = min(fall, scene.length - onset)
-        seen = scene.noise * np.sqrt(120.0 / (max(left, 1 / frequency) * scene.rate))
+        seen = scene.noise * np.sqrt(200.0 / (max(left, 1 / frequency) * scene.rate))
         size = scene.scaled(max(0.1, seen), max(2.0, 2 * seen)) * float(scene.random.choice((-1, 1)))
         lasts = scene.between(0.5, 3.0) / scene.frequency if scene.chance(0.3) else 10.0
         bursts.append((frequency, fall, onset, size, lasts, scene.chance(0.4) * pi / 2))
@@ -290,7 +290,7 @@ def draw_impulse(scene: Scene) -> tuple[str, Deviation]:
     """An impulse of one polarity that the recorder can show: double exponential, half sine or rectangle."""
     kind = scene.one_of("double exponential", "double exponential", "half sine", "rectangle")
     width = scene.scaled(max(5e-5, 1.0 / scene.rate), max(2e-3, 2.0 / scene.rate))
-    seen = scene.noise * np.sqrt(70.0 / max(width * scene.rate, 1.0))
+    seen = scene.noise * np.sqrt(90.0 / max(width * scene.rate, 1.0))
     size = scene.scaled(max(0.1, seen), max(2.0, 2 * seen)) * float(scene.random.choice((-1, 1)))
     onset = scene.between(0.03, 0.95) * scene.length
     rise = width * scene.between(0.02, 0.4)

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Experts",
+    "combine",
     "cross_validated_distances",
     "cross_validated_scores",
     "find_nearest",
     "fit_estimator",
     "fit_weights",
+    "log_priors",
     "log_scores",
     "soften",
 ]
@@ -54,28 +56,39 @@ class Experts:
 
     estimator: Any
     discriminant: Discriminant
-    n_classes: int
+    priors: "FloatArray"
 
     @classmethod
     def fit(cls, classifier: "Classifier", data: "FloatArray", labels: "IntArray", n_classes: int) -> "Experts":
         """Fit both to scaled features."""
-        return cls(fit_estimator(classifier, data, labels), Discriminant.fit(data, labels, n_classes), n_classes)
+        discriminant = Discriminant.fit(data, labels, n_classes)
+        return cls(fit_estimator(classifier, data, labels), discriminant, log_priors(labels, n_classes))
 
     def both(self, rows: "FloatArray") -> "tuple[FloatArray, FloatArray]":
-        """Log-scores of each; those of classes without events are minus infinity."""
-        found = log_scores(self.estimator, rows)
-        scores = np.full((len(rows), self.n_classes), -np.inf)
-        scores[:, np.asarray(self.estimator.classes_, dtype=np.int64)] = found - found.max(axis=1, keepdims=True)
+        """Log-likelihoods of each, up to a constant; those of classes without events are minus infinity."""
+        own = np.asarray(self.estimator.classes_, dtype=np.int64)
+        found = log_scores(self.estimator, rows) - self.priors[own]
+        scores = np.full((len(rows), self.priors.size), -np.inf)
+        scores[:, own] = found - found.max(axis=1, keepdims=True)
         return scores, self.discriminant.log_scores(rows)
 
     def scores(self, rows: "FloatArray", temperature: float, weight: float) -> "FloatArray":
-        """Their sum, the first divided by the temperature, the second times a weight."""
-        return combine(*self.both(rows), temperature, weight)
+        """Their sum, the first divided by the temperature, the second times a weight, and the priors as they are."""
+        return combine(*self.both(rows), self.priors, temperature, weight)
 
 
-def combine(first: "FloatArray", second: "FloatArray", temperature: float, weight: float) -> "FloatArray":
-    """Sum of two tables of log-scores; a class without events has minus infinity."""
-    return first / temperature + weight * second if weight > 0 else first / temperature
+def log_priors(labels: "IntArray", n_classes: int) -> "FloatArray":
+    """Return the logarithm of the share of each class; minus infinity for one without events."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.bincount(labels, minlength=n_classes) / labels.size))
+
+
+def combine(
+    first: "FloatArray", second: "FloatArray", priors: "FloatArray", temperature: float, weight: float
+) -> "FloatArray":
+    """Sum of two tables of log-likelihoods and of priors; a class without events has minus infinity."""
+    tempered = first / temperature + priors
+    return tempered + weight * second if weight > 0 else tempered
 
 
 def cross_validated_scores(
@@ -113,11 +126,13 @@ def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def fit_weights(first: "FloatArray", second: "FloatArray", labels: "IntArray") -> tuple[float, float]:
+def fit_weights(
+    first: "FloatArray", second: "FloatArray", priors: "FloatArray", labels: "IntArray"
+) -> tuple[float, float]:
     """Return temperature and weight (see :meth:`Experts.scores`) under which the true classes are most likely."""
 
     def loss(temperature: float, weight: float) -> float:
-        right = soften(combine(first, second, temperature, weight), 1.0)[np.arange(len(labels)), labels]
+        right = soften(combine(first, second, priors, temperature, weight), 1.0)[np.arange(len(labels)), labels]
         return float(-np.log(np.maximum(right, 1e-12)).mean())
 
     pairs = [

@@ -32,7 +32,7 @@ class Discriminant:
     def fit(cls, data: "FloatArray", labels: "IntArray", n_classes: int) -> "Discriminant":
         """Fit it to features scaled to 0 ... 1."""
         bent = _bend(data)
-        own, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        own, places = np.unique(labels, return_inverse=True)
         means = np.array([bent[labels == label].mean(axis=0) for label in own])
         rest = bent - means[places]
         covariance = rest.T @ rest / max(len(labels) - own.size, 1)
@@ -40,11 +40,11 @@ class Discriminant:
         solved = np.linalg.solve(covariance, means.T)
         weights, bias = np.zeros((bent.shape[1], n_classes)), np.full(n_classes, -np.inf)
         weights[:, own] = solved
-        bias[own] = np.log(counts / counts.sum()) - 0.5 * np.einsum("ij,ji->i", means, solved)
+        bias[own] = -0.5 * np.einsum("ij,ji->i", means, solved)
         return cls(weights, bias)
 
     def log_scores(self, rows: "FloatArray") -> "FloatArray":
-        """Return the logarithm of the probability of each class, (n, n_classes)."""
+        """Return the logarithm of the probability of each class, (n, n_classes), if all are equally frequent."""
         scores = _bend(rows) @ self.weights + self.bias
         scores -= scores.max(axis=1, keepdims=True)
         return np.asarray(scores - np.log(np.exp(scores).sum(axis=1, keepdims=True)))

@@ -21,6 +21,7 @@ from pqswarm.identify.calibration import (
     cross_validated_scores,
     fit_estimator,
     fit_weights,
+    log_priors,
 )
 from pqswarm.identify.features import BANDWIDTHS, FEATURES, upper_frequencies
 from pqswarm.identify.model import CODES, Model, Subset, Table, scale
@@ -44,7 +45,7 @@ _USUAL = 0.99
 
 def train(
     preset: str | Preset = "broad",
-    events_per_class: int = 250,
+    events_per_class: int = 150,
     classifier: str | Classifier = "kernel-nb",
     subset: "Sequence[str] | BoolArray | None" = None,
     search: str | None = None,
@@ -57,8 +58,8 @@ def train(
 ) -> Model:
     """Train a model on generated events.
 
-    Those of ``"broad"`` (:func:`pqswarm.events.record_event`) are made for each bandwidth anew, as recorders of that
-    bandwidth see them, and have no wavelet features. Events of a preset are made once, at its rate; a narrower
+    Those of ``"broad"`` (:func:`pqswarm.events.broad.record_event`) are made for each bandwidth anew, as recorders of
+    that bandwidth see them, and have no wavelet features. Events of a preset are made once, at its rate; a narrower
     bandwidth has fewer of their features.
 
     Parameters
@@ -67,7 +68,7 @@ def train(
         ``"broad"``, or the ranges of the events: a name of :data:`pqswarm.events.PRESETS`, the path of a TOML file, or
         one of your own.
     events_per_class : int
-        Events of each class, at least 10; of ``"broad"`` for each bandwidth, and twice as many without disturbance.
+        Events of each class, at least 10; of ``"broad"`` for each bandwidth, four times as many without disturbance.
     classifier : str or Classifier
         Name in :data:`pqswarm.evaluation.CLASSIFIERS`, or one with hyperparameters of your own, on features scaled by
         their quantiles. Its estimator must have `predict_proba`.
@@ -218,8 +219,9 @@ def _learn(
         mask = minimize(search, judge, max_evaluations, seed).mask
     chosen = data[:, mask]
     first, second = cross_validated_scores(classifier, chosen, labels, folds, n_classes)
-    temperature, weight = fit_weights(first, second, labels)
-    error = float(np.mean(combine(first, second, temperature, weight).argmax(axis=1) != labels))
+    priors = log_priors(labels, n_classes)
+    temperature, weight = fit_weights(first, second, priors, labels)
+    error = float(np.mean(combine(first, second, priors, temperature, weight).argmax(axis=1) != labels))
     farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
     found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
     return found, Table(codes[:, mask], labels, knots[mask])

@@ -34,6 +34,8 @@ TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf,
 
 BROAD = "broad"
 """Name of the events of :mod:`pqswarm.events.broad` where that of a preset can stand."""
+_UNDISTURBED = 4
+"""Undisturbed voltages are trained so many times as often as any disturbance: our choice, so that noise is none."""
 TRAINED, HELD_OUT = (7,), (8,)
 """Families of events with seeds of their own: what is held out was never trained."""
 _PER_TASK = 25
@@ -48,6 +50,7 @@ def list_recordings(
     """List the events of ``"broad"`` for one of BANDWIDTHS, class by class; classes that it cannot show have none."""
     count = check_count(events_per_class, least)
     levels = snr or TRAINING_SNR
+    usual = _UNDISTURBED if family == TRAINED else 1
     highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN
     width = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
     return [
@@ -56,13 +59,13 @@ def list_recordings(
         )
         for place, name in enumerate(BROAD_CLASSES)
         if narrowest_bandwidth(name) <= BANDWIDTHS[bandwidth]
-        for number in range(count * (2 if name == "pure_sinusoid" else 1))
+        for number in range(count * (usual if name == "pure_sinusoid" else 1))
     ]
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """An event of ``"broad"`` to be made; see :func:`pqswarm.events.record_event`."""
+    """An event of ``"broad"`` to be made; see :func:`pqswarm.events.broad.record_event`."""
 
     event_class: str
     seed: int
