@@ -179,3 +179,9 @@ def test_lines_of_text_csv_and_json(folder, small):
     odd = {"a": float("inf"), "b": [np.float64(2.5), (np.int64(3),)], "c": {"d": float("nan")}}
     assert json.loads(json_text(odd)) == {"a": None, "b": [2.5, [3]], "c": {"d": None}}
     assert json.loads(json_text(verdict.as_dict()), parse_constant=pytest.fail)
+
+
+def test_what_a_journal_does_not_know_has_no_words():
+    row = dict.fromkeys(COLUMNS, "") | {"kind": "transient", "magnitude": None, "unit": "pu", "volts": None}
+    (line,) = text_lines([row | {"duration_s": None, "cycles": None, "offset_s": None}])
+    assert line == "+0.000 s  transient"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -12,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Failure
+from pqswarm.identify import Failure, watch
+from pqswarm.identify.batch import explain
+from pqswarm.identify.folders import scan
 from pqswarm.identify.journal import Journal
-from pqswarm.identify.receivers import JsonLines, Webhook
-from pqswarm.identify.watch import JOURNAL, Watcher, scan
+from pqswarm.identify.receivers import JsonLines, Stream, Webhook
+from pqswarm.identify.watch import JOURNAL, Watcher
 
 
 class Found:
@@ -200,21 +203,26 @@ def test_lines_of_others_stay(place, strange):
 
 @pytest.fixture
 def server():
-    """A receiver that fails twice of three times, and drops what it has."""
+    """A receiver that fails twice of three times, unless it is told otherwise, and drops what it has."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             assert content["key"] == self.headers["Idempotency-Key"]
             httpd.posts.append(content["key"])
-            self.send_response(503 if len(httpd.posts) % 3 else 204)
+            self.send_response(httpd.answer(content) or (503 if len(httpd.posts) % 3 else 204))
+            self.send_header("Location", f"http://127.0.0.1:{httpd.server_port}/secret/elsewhere")
+            self.end_headers()
+
+        def do_GET(self):
+            self.send_response(200)
             self.end_headers()
 
         def log_message(self, *_):
             pass
 
     httpd = HTTPServer(("127.0.0.1", 0), Handler)
-    httpd.posts = []
+    httpd.posts, httpd.answer = [], lambda content: 0
     thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield httpd
@@ -252,6 +260,174 @@ def test_a_webhook_that_is_not_there(place):
     for url in ("ftp://x/y", "file:///etc/passwd", "nonsense", "http://"):
         with pytest.raises(PqswarmError, match="--webhook"):
             Webhook(url)
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307])
+def test_a_redirection_is_no_delivery(place, server, code):
+    server.answer = lambda content: code
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=5)
+    (place.folder / "a.csv").write_text("sag")
+    place.look(hook)
+    with Journal(place.folder / JOURNAL) as journal:
+        assert len(journal.pending(hook.name)) == 1
+    assert f"answered {code}" in place.said[-1]
+    assert f"points to http://127.0.0.1:{server.server_port}:" in place.said[-1]
+    assert "secret" not in " ".join(place.said)
+    assert "secret" not in hook.name
+
+
+def test_receivers_are_told_apart_without_their_secrets():
+    one, other = (Webhook(f"https://example.org/hook/{secret}") for secret in ("s3cret", "0ther"))
+    assert one.name != other.name
+    assert one.name.startswith("webhook https://example.org (")
+    for url in ("https://user:s3cret@example.org", "https://example.org/s3 cret", "http://[x", "http://a:port/"):
+        with pytest.raises(PqswarmError) as refused:
+            Webhook(url)
+        assert "s3" not in str(refused.value)
+
+
+def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
+    server.answer = lambda content: 400 if content["kind"] == "swell" else 204
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=5)
+    (place.folder / "a.csv").write_text("sag swell transient")
+    for _ in range(6):  # started again and again
+        place.look(hook)
+    assert len(server.posts) == 7  # the second one five times
+    assert sum("set aside" in text for text in place.said) == 1
+    with Journal(place.folder / JOURNAL, read_only=True) as journal:
+        ((name, key, reason),) = journal.set_aside()
+    assert (name, key) == (hook.name, server.posts[1])
+    assert "400" in reason
+
+
+@pytest.mark.parametrize("code", [401, 408, 429, 500])
+def test_other_failures_are_tried_forever(place, server, code):
+    server.answer = lambda content: code
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=5)
+    (place.folder / "a.csv").write_text("sag")
+    for _ in range(7):
+        place.look(hook)
+    assert len(server.posts) == 7
+
+
+def test_lines_are_found_again_among_those_of_others(place):
+    """As after a crash between writing and noting it, while another program writes too."""
+    place.lines.write_bytes(b"x" * 1000 + b"\n")
+    (place.folder / "a.csv").write_text("sag swell")
+    lines = JsonLines(place.lines)
+    with Journal(place.folder / JOURNAL) as journal:
+        Watcher(place.folder, journal, place.judge, (), settle=0.0).look()
+        for last, length in lines.send(journal.pending(lines.name), None):
+            if last == 0:
+                journal.delivered(lines.name, last, length)  # the note before writing; the one after it is lost
+                with place.lines.open("ab") as other:
+                    other.write(b"before\n")
+        with place.lines.open("ab") as other:
+            other.write(b"after\n")
+    kept = place.lines.read_bytes()
+    assert len(kept.splitlines()) == 5
+    place.look()
+    assert place.lines.read_bytes() == kept
+
+
+def test_a_pipe_that_nobody_reads_ends_the_watch(place):
+    (place.folder / "a.csv").write_text("sag")
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as stream, pytest.raises(PqswarmError, match="nobody reads the standard output"):
+        place.look(Stream(stream))
+    place.look()
+    assert len(place.keys()) == 1
+
+
+def test_names_that_are_no_text(place):
+    (place.folder / os.fsdecode(b"st\xe9.csv")).write_text("sag")
+    place.look()
+    assert place.files() == {"st\\xe9.csv": "done"}
+    assert "st\\xe9.csv: 1 event" in place.said
+
+
+def test_nothing_about_a_file_stops_the_watch(place):
+    def judge(path):
+        if path.name == "a.csv":
+            raise RuntimeError("something new")
+        return [Found(path)]
+
+    place.judge = judge
+    (place.folder / "a.csv").write_text("sag")
+    (place.folder / "b.csv").write_text("swell")
+    place.look()
+    assert place.files() == {"a.csv": "failed", "b.csv": "done"}
+
+
+@pytest.mark.parametrize("error", [OSError("gone"), MemoryError()])
+def test_what_passes_is_tried_again(place, error, monkeypatch):
+    tries = []
+
+    def judge(path):
+        tries.append(path)
+        return [explain(error, path, "")] if len(tries) < 4 else [Found(path)]
+
+    (place.folder / "a.csv").write_text("sag")
+    monkeypatch.setattr(watch, "_FILE_TRIES", 3)
+    with Journal(place.folder / JOURNAL) as journal:
+        watcher = Watcher(place.folder, journal, judge, settle=0, say=place.said.append)
+        for _ in range(5):
+            watcher.look()
+        assert len(tries) == 1  # not at once
+        for _ in range(5):
+            watcher.look(now=True)
+        assert len(tries) == 3  # bounded
+        assert not journal.files()
+    assert len(place.said) == 2
+    place.judge = judge
+    place.look()
+    assert place.files() == {"a.csv": "done"}
+
+
+def test_what_is_waited_for_is_named_once(place, monkeypatch):
+    (place.folder / "a.cfg").write_text("x")
+    (place.folder / "b.csv").write_text("")
+    with Journal(place.folder / JOURNAL) as journal:
+        watcher = Watcher(place.folder, journal, place.judge, settle=0, say=place.said.append)
+        watcher.look()
+        assert place.said == []
+        monkeypatch.setattr(watch, "_PATIENCE", 0.0)
+        watcher.look()
+        watcher.look()
+        assert len(place.said) == 2
+        assert "a.cfg: waited for: its .dat is missing." in place.said
+        again = Watcher(place.folder, journal, place.judge, settle=0, say=place.said.append)
+        monkeypatch.undo()
+        assert again.run_once()
+    assert len(place.said) == 4
+
+
+def test_a_new_time_keeps_the_reason(place):
+    path = place.folder / "a.csv"
+    path.write_text("sag")
+    place.judge = lambda path: [Found(path), Failure(str(path), "a.csv, 2", "is broken.")]
+    place.look()
+    os.utime(path, (1, 1))
+    place.look()
+    with Journal(place.folder / JOURNAL, read_only=True) as journal:
+        assert "is broken" in journal.files()["a.csv"].reason
+
+
+def test_a_strangers_database_stays_what_it_is(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE theirs (x)")
+    database.close()
+    before = path.read_bytes()
+    with pytest.raises(PqswarmError, match="another program"):
+        Journal(path)
+    assert path.read_bytes() == before
+    with Journal(tmp_path / "ours.sqlite") as journal:
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["journal.sqlite", "ours.sqlite"]  # no write-ahead log
+        journal.close()
+        with pytest.raises(PqswarmError, match=r"ours\.sqlite cannot be used"):
+            journal.begin("a.csv")
 
 
 def test_what_is_no_journal(tmp_path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqswarm._text import file_text
 from pqswarm.cli.judging import (
     Channels,
     Frequency,
@@ -102,14 +103,16 @@ def watch(
                         watcher.run(interval)
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
-                    _say(f"stopped; {count(watcher.n_judged, 'file')} judged, the journal {path} is complete.")
+                    _say(
+                        f"stopped; {count(watcher.n_judged, 'file')} judged, the journal {file_text(path)} is complete."
+                    )
                     return
     except Timeout:
         raise PqswarmError(f"another process watches with the journal {path}: give another by --journal.") from None
     except OSError as error:
         raise PqswarmError(f"cannot watch {folder}: {error.strerror or error}.") from error
     if not delivered:
-        _say("some events are not delivered yet: the next run tries again.")
+        _say("some files are not judged, or some events not delivered yet: the next run tries again.")
         raise typer.Exit(1)
 
 
@@ -151,10 +154,13 @@ def _print(path: Path, folder: Path, as_csv: bool) -> None:
     with Journal(path, read_only=True) as book:
         rows = [entry.row for entry in book.events()]
         failed = [record for record in book.files().values() if record.state == "failed" or record.reason]
+        refused = book.set_aside()
     if as_csv:
         typer.echo(csv_lines(rows), nl=False)
         return
     for line, row in zip(text_lines(rows), rows, strict=True):
         typer.echo(f"{line}  {heading(dict(row, date=''))}")
     for record in failed:
-        typer.echo(f"{folder / record.path}: {record.state}: {record.reason}")
+        typer.echo(f"{file_text(folder / record.path)}: {record.state}: {record.reason}")
+    for name, key, reason in refused:
+        typer.echo(f"{name}: event {key} set aside: {reason}")

@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pqswarm._text import file_text
 from pqswarm.errors import PqswarmError
+from pqswarm.identify.folders import is_ours, scan
 from pqswarm.identify.judge import identify
 from pqswarm.measure import Thresholds
 from pqswarm.recordings import READERS, Site, open_recordings
@@ -17,12 +19,10 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["Failure", "find_recordings", "identify_file", "is_ours", "load_site"]
+__all__ = ["Failure", "explain", "find_recordings", "identify_file", "load_site"]
 
 _PARTS = (".dat", ".hdr", ".inf")
 """Files of a COMTRADE recording that stand beside its ``.cfg``."""
-_OURS = (b"source,path,station,", b"file,kind,phases,")
-"""How tables begin that pqswarm writes: rows of events, the truth of generated recordings."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,14 @@ class Failure:
         The recording in it; empty if the whole file could not be read.
     reason : str
         In one sentence.
+    passing : bool
+        Whether it may go well another time: the file could not be reached, or there was too little memory.
     """
 
     path: str
     source: str
     reason: str
+    passing: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         """The file, the place in it and the reason."""
@@ -81,32 +84,17 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
     """
     found: dict[str, Path] = {}
     failures = []
-    suffixes = tuple(suffix for reader in READERS.values() for suffix in reader.suffixes)
     for given in map(Path, files):
         inside = [given]
         if given.is_dir():
-            inside = sorted(
-                one for one in given.rglob("*") if one.suffix.lower() in suffixes and one.is_file() and not is_ours(one)
-            )
+            inside = sorted(one.parts[0] for one in scan(given) if not is_ours(one.parts[0]))
             if not inside:
-                failures.append(Failure(str(given), "", f"has no recordings ({', '.join(suffixes)})."))
+                suffixes = (suffix for reader in READERS.values() for suffix in reader.suffixes)
+                failures.append(Failure(file_text(given), "", f"has no recordings ({', '.join(suffixes)})."))
         for path in inside:
             whole = (find_partner(path, ".cfg") if path.suffix.lower() in _PARTS else None) or path
             found.setdefault(os.path.abspath(whole), whole)  # noqa: PTH100 (links stay what they are)
     return list(found.values()), failures
-
-
-def is_ours(path: Path) -> bool:
-    """Whether a file is a table that pqswarm wrote, or one that is being written."""
-    if path.name.startswith("."):
-        return True
-    if path.suffix.lower() != ".csv":
-        return False
-    try:
-        with path.open("rb") as file:
-            return file.read(64).removeprefix(b"\xef\xbb\xbf").startswith(_OURS)
-    except OSError:
-        return False
 
 
 def load_site(path: str | Path) -> Site:
@@ -175,7 +163,7 @@ def identify_file(
             options = _complete(options, site)
         sources = open_recordings(path, **options)
     except Exception as error:  # noqa: BLE001 (whatever happens, it is this file's failure)
-        yield _explain(error, path, "")
+        yield explain(error, path, "")
         return
     for source in sources:
         verdict = None
@@ -193,11 +181,11 @@ def identify_file(
                 nominal_voltage=known,
                 thresholds=levels,
             )
-            verdict = replace(verdict, path=str(path))
+            verdict = replace(verdict, path=file_text(path))
             if after is not None:
                 after(seen, verdict)
         except Exception as error:  # noqa: BLE001
-            failure = _explain(error, path, source.source)
+            failure = explain(error, path, source.source)
             if verdict is not None:  # the verdict stands; what was done with it failed
                 yield verdict
             yield failure
@@ -222,8 +210,8 @@ def _nominals(site: Site, source: "RecordingSource") -> float | dict[str, float]
     return given or None
 
 
-def _explain(error: Exception, path: str | Path, source: str) -> Failure:
-    """The failure of a file in one sentence."""
+def explain(error: Exception, path: str | Path, source: str) -> Failure:
+    """Return the failure of a file in one sentence."""
     reason = " ".join(str(error).split())
     for name in (str(path), source, Path(path).name):
         if name and reason.startswith(name):
@@ -233,4 +221,9 @@ def _explain(error: Exception, path: str | Path, source: str) -> Failure:
         reason = "takes more memory than there is."
     elif not isinstance(error, PqswarmError):
         reason = f"could not be judged: {type(error).__name__}{': ' if reason else ''}{reason.rstrip('.')}."
-    return Failure(str(path), source, reason)
+    return Failure(file_text(path), file_text(source), file_text(reason), _is_passing(error))
+
+
+def _is_passing(error: BaseException | None) -> bool:
+    """Whether an error, or what led to it, is one of the disk, the network or the memory."""
+    return error is not None and (isinstance(error, OSError | MemoryError) or _is_passing(error.__cause__))

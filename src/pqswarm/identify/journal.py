@@ -1,6 +1,7 @@
 """The journal of a watched folder: what was judged, the events found, and how far each receiver has got."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,12 +11,16 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
+from pqswarm._text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify.lines import json_text
 
 __all__ = ["Entry", "FileRecord", "Journal"]
 
 _VERSION = 1
+_APPLICATION = 0x70717377
+"""Marks our files among those of SQLite."""
+_MARKS = ("application_id", "user_version")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS files (
     path TEXT PRIMARY KEY, stamp TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
@@ -27,6 +32,9 @@ CREATE TABLE IF NOT EXISTS events (
     row TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS receivers (
     name TEXT PRIMARY KEY, last INTEGER NOT NULL, length INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS refused (
+    name TEXT NOT NULL, number INTEGER NOT NULL, times INTEGER NOT NULL, reason TEXT NOT NULL,
+    PRIMARY KEY (name, number));
 """
 
 
@@ -94,24 +102,53 @@ class Journal:
         self.path = Path(path)
         if read_only and not self.path.is_file():
             raise PqswarmError(f"there is no journal {self.path}: `pqswarm watch` has not watched this folder yet.")
-        mode = "ro" if read_only else "rwc"
-        try:
+        mode = "rw" if read_only else "rwc"
+        with self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            uri = f"file:{quote(self.path.resolve().as_posix())}?mode={mode}"
+            uri = f"file:{quote(os.fsencode(self.path.resolve().as_posix()))}?mode={mode}"
             self._database = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)
-            version = self._database.execute("PRAGMA user_version").fetchone()[0]
-            if not read_only:
-                self._database.execute("PRAGMA journal_mode = WAL")
+        try:
+            self._prepare(read_only)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, read_only: bool) -> None:
+        """Make the tables of a new file; refuse one that is not ours."""
+        with self._explained():
+            marks = [self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+            new = marks == [0, 0] and not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if new and not read_only:
+                marks = [_APPLICATION, _VERSION]
+                set_marks = " ".join(f"PRAGMA {name} = {mark};" for name, mark in zip(_MARKS, marks, strict=True))
+                self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} {set_marks} COMMIT;")
+        if marks != [_APPLICATION, _VERSION]:
+            raise FileFormatError(
+                f"{file_text(self.path)} is a file of another program, or of another version of pqswarm, and was not "
+                "touched: give another by --journal."
+            )
+        with self._explained():
+            if read_only:
+                self._database.execute("PRAGMA query_only = ON")
+            else:  # a write-ahead log does not work on network shares
+                self._database.execute("PRAGMA journal_mode = DELETE")
                 self._database.execute("PRAGMA synchronous = FULL")
-                if version == 0:
-                    self._database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Name the file in what SQLite says."""
+        try:
+            yield
         except (OSError, sqlite3.Error) as error:
             raise FileFormatError(
-                f"{self.path} cannot be used as a journal: {error}. Move it away, or give another."
+                f"{file_text(self.path)} cannot be used as a journal: {error}. Look at the disk and the rights of its "
+                "folder, or give another by --journal."
             ) from error
-        if version not in ((_VERSION,) if read_only else (0, _VERSION)):
-            self.close()
-            raise FileFormatError(f"{self.path} is the journal of another version of pqswarm, or none: give another.")
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows that a query finds."""
+        with self._explained():
+            return self._database.execute(query, values).fetchall()
 
     def __enter__(self) -> Self:
         return self
@@ -126,24 +163,26 @@ class Journal:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All of it is written, or nothing."""
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._database
-        except BaseException:
-            self._database.execute("ROLLBACK")
-            raise
-        self._database.execute("COMMIT")
+        with self._explained():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+                raise
 
     def files(self) -> dict[str, FileRecord]:
         """Return what became of every file, by path."""
-        found = self._database.execute("SELECT path, stamp, digest, state, reason, judged FROM files ORDER BY path")
+        found = self._rows("SELECT path, stamp, digest, state, reason, judged FROM files ORDER BY path")
         return {row[0]: FileRecord(*row) for row in found}
 
-    def judged_as(self, digest: str) -> str | None:
-        """Return the path of a file of this content that was judged."""
-        query = "SELECT path FROM files WHERE digest = ? AND state = 'done' ORDER BY path"
-        row = self._database.execute(query, (digest,)).fetchone()
-        return None if row is None else str(row[0])
+    def judged_as(self, digest: str) -> FileRecord | None:
+        """Return what became of a file of this content that was judged."""
+        query = "SELECT path, stamp, digest, state, reason, judged FROM files WHERE digest = ? AND state = 'done'"
+        rows = self._rows(f"{query} ORDER BY path LIMIT 1", digest)
+        return FileRecord(*rows[0]) if rows else None
 
     def begin(self, path: str) -> None:
         """Note that a file is going to be judged, in case that ends the process."""
@@ -152,7 +191,7 @@ class Journal:
 
     def begun(self) -> dict[str, int]:
         """Return how often files were begun that never were finished."""
-        return dict(self._database.execute("SELECT path, times FROM begun"))
+        return {str(path): int(times) for path, times in self._rows("SELECT path, times FROM begun")}
 
     def finish(
         self, path: str, stamp: str, digest: str, rows: Sequence[Mapping[str, Any]], state: str, reason: str
@@ -168,29 +207,60 @@ class Journal:
                 ],
             )
             database.execute(
-                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)", (path, stamp, digest, state, reason, now)
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
+                (path, stamp, digest, state, file_text(reason), now),
             )
             database.execute("DELETE FROM begun WHERE path = ?", (path,))
 
     def events(self) -> Iterator[Entry]:
         """Yield all events, and the rows of recordings without any, in the order in which they were judged."""
-        for number, key, row in self._database.execute("SELECT number, key, row FROM events ORDER BY number"):
-            yield Entry(number, key, json.loads(row))
+        last = 0
+        while rows := self._rows(
+            "SELECT number, key, row FROM events WHERE number > ? ORDER BY number LIMIT 1000", last
+        ):
+            for last, key, row in rows:
+                yield Entry(last, key, json.loads(row))
 
-    def progress(self, receiver: str) -> tuple[int, int]:
-        """Return the number of the last event that a receiver has, and the length of its file [byte]."""
-        row = self._database.execute("SELECT last, length FROM receivers WHERE name = ?", (receiver,)).fetchone()
-        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+    def progress(self, receiver: str) -> tuple[int, int | None]:
+        """Return the number of the last event that a receiver has, and the length of its file [byte], if it has any."""
+        rows = self._rows("SELECT last, length FROM receivers WHERE name = ?", receiver)
+        return (int(rows[0][0]), int(rows[0][1])) if rows else (0, None)
 
     def pending(self, receiver: str, most: int = 200) -> list[Entry]:
         """Return the next events that a receiver does not have; recordings without events are none."""
-        found = self._database.execute(
-            "SELECT number, key, row FROM events WHERE number > ? AND kind != 'none' ORDER BY number LIMIT ?",
-            (self.progress(receiver)[0], most),
+        query = "SELECT number, key, row FROM events WHERE number > ? AND kind != 'none' ORDER BY number LIMIT ?"
+        return [
+            Entry(number, key, json.loads(row))
+            for number, key, row in self._rows(query, self.progress(receiver)[0], most)
+        ]
+
+    def refuse(self, receiver: str, number: int, reason: str, most: int) -> bool:
+        """Note that a receiver refuses an event, and return whether that is enough to set the event aside."""
+        with self._transaction() as database:
+            database.execute(
+                "INSERT INTO refused VALUES (?, ?, 1, ?) "
+                "ON CONFLICT DO UPDATE SET times = times + 1, reason = excluded.reason",
+                (receiver, number, reason),
+            )
+            query = "SELECT times FROM refused WHERE name = ? AND number = ?"
+            enough = int(database.execute(query, (receiver, number)).fetchone()[0]) >= most
+            if enough:
+                database.execute(
+                    "INSERT INTO receivers VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET last = excluded.last",
+                    (receiver, number),
+                )
+        return enough
+
+    def set_aside(self) -> list[tuple[str, str, str]]:
+        """Return the events that receivers do not have because they refuse them: receiver, key and reason."""
+        query = (
+            "SELECT refused.name, events.key, refused.reason FROM refused JOIN events USING (number) "
+            "JOIN receivers USING (name) WHERE number <= last ORDER BY number"
         )
-        return [Entry(number, key, json.loads(row)) for number, key, row in found]
+        return [(name, key, reason) for name, key, reason in self._rows(query)]
 
     def delivered(self, receiver: str, last: int, length: int = 0) -> None:
         """Note that a receiver has all events to this number, and the length of its file [byte]."""
         with self._transaction() as database:
             database.execute("INSERT OR REPLACE INTO receivers VALUES (?, ?, ?)", (receiver, last, length))
+            database.execute("DELETE FROM refused WHERE name = ? AND number = ?", (receiver, last))

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+from pqswarm._text import disarm, file_text
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.verdict import COLUMNS
 from pqswarm.identify.words import duration_text, voltage_text
 
 __all__ = ["csv_lines", "heading", "json_text", "text_lines"]
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def heading(row: Mapping[str, Any]) -> str:
@@ -66,13 +65,15 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _magnitude(value: Any, unit: str, volts: Any) -> str:
+    if value is None or not isfinite(value):  # the journal keeps what is not known as null
+        return ""
     if unit != "pu":
         return f"{value:.3g} {unit}"
     return f"{value:.2f} pu" + (f" ({voltage_text(volts)})" if isinstance(volts, float) else "")
 
 
-def _duration(seconds: float, cycles: float) -> str:
-    return duration_text(seconds, cycles / seconds) if seconds else ""
+def _duration(seconds: float | None, cycles: float | None) -> str:
+    return duration_text(seconds, cycles / seconds) if seconds and cycles else ""
 
 
 def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
@@ -86,14 +87,14 @@ def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMN
     stream = io.StringIO()
     writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    writer.writerows({key: _disarm(value) for key, value in row.items()} for row in rows)
+    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
     return stream.getvalue()
 
 
-def _disarm(value: object) -> object:
+def _cell(value: object) -> object:
     if isinstance(value, float) and not isfinite(value):
         return ""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return disarm(file_text(value)) if isinstance(value, str) else value
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -112,5 +113,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(entry) for entry in value]
+    if isinstance(value, str):
+        return file_text(value)
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not isfinite(value) else value

@@ -1,94 +1,35 @@
 """A folder that is watched: each new recording is judged once, whatever happens to the process."""
 
-import hashlib
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.batch import Failure, is_ours
-from pqswarm.recordings import READERS
+from pqswarm.identify.batch import Failure, explain
+from pqswarm.identify.folders import Candidate, is_ours, scan, stamp_of
+from pqswarm.identify.receivers import RefusedError
+from pqswarm.identify.words import count_text
 
 if TYPE_CHECKING:
     from pqswarm.identify.journal import Journal
     from pqswarm.identify.receivers import Receiver
     from pqswarm.identify.verdict import Verdict
 
-__all__ = ["JOURNAL", "Candidate", "Watcher", "scan"]
+__all__ = ["JOURNAL", "Watcher"]
 
 JOURNAL = ".pqswarm-watch.sqlite"
 """Name of the journal in the folder that is watched."""
 
 _LONGEST_WAIT = 60.0
-"""Between two tries of a receiver that fails [s]."""
+"""Between two tries of a receiver, or of a file that cannot be reached [s]."""
 _TRIES = 5
-"""Of a receiver, where the folder is looked at once."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A recording in the folder.
-
-    Attributes
-    ----------
-    name : str
-        Path from the folder, with ``/``.
-    parts : tuple of Path
-        Its files: the ``.cfg`` and the ``.dat``, or one.
-    stamp : str
-        Sizes [byte] and times of change [ns] of them; empty as long as a part is missing or empty.
-    """
-
-    name: str
-    parts: tuple[Path, ...]
-    stamp: str
-
-    def digest(self) -> str:
-        """Return the SHA-256 of the content."""
-        total = hashlib.sha256()
-        for part in self.parts:
-            with part.open("rb") as file:
-                total.update(hashlib.file_digest(file, "sha256").digest())
-        return total.hexdigest()
-
-
-def scan(folder: Path) -> Iterator[Candidate]:
-    """Yield the recordings of a folder and all below it, complete or not, by name; hidden ones are left out."""
-    suffixes = {suffix for reader in READERS.values() for suffix in reader.suffixes}
-    waiting = [folder]
-    while waiting:
-        here = waiting.pop()
-        try:
-            with os.scandir(here) as entries:
-                found = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
-        except OSError:  # it was removed, or may not be read
-            continue
-        by_name = {entry.name.casefold(): entry for entry in found}
-        for entry in found:
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(Path(entry.path))
-            elif Path(entry.name).suffix.casefold() in suffixes:
-                parts = [entry]
-                if entry.name.casefold().endswith(".cfg"):
-                    data = by_name.get(entry.name.casefold().removesuffix(".cfg") + ".dat")
-                    parts = [entry] if data is None else [entry, data]
-                    stamp = "" if data is None else _stamp(parts)
-                else:
-                    stamp = _stamp(parts)
-                paths = tuple(Path(part.path) for part in parts)
-                yield Candidate(paths[0].relative_to(folder).as_posix(), paths, stamp)
-
-
-def _stamp(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
-    """Sizes and times of change; empty if a part is gone or empty."""
-    try:
-        found = [part.stat() for part in parts]
-    except OSError:
-        return ""
-    return " ".join(f"{one.st_size}:{one.st_mtime_ns}" for one in found) if all(one.st_size for one in found) else ""
+"""Of a receiver, or of a file, where the folder is looked at once; refusals after which an event is set aside."""
+_FILE_TRIES = 12
+"""Of a file that cannot be reached, or takes more memory than there is, until the watcher is started again."""
+_PATIENCE = 300.0
+"""After which a file that is not complete is named [s]."""
 
 
 class Watcher:
@@ -96,8 +37,8 @@ class Watcher:
 
     Which files were judged stands in the journal, by path, size and time of change; one whose time changed, or that
     was renamed or copied, is known by its content, and is not judged again. One that fails is tried again when it
-    changes. The events of a file and the mark that it is done are written together, so that no end of the process
-    loses one or doubles it.
+    changes; one that cannot be reached, several times, and when the watcher is started again. The events of a file and
+    the mark that it is done are written together, so that no end of the process loses one or doubles it.
 
     Parameters
     ----------
@@ -130,9 +71,11 @@ class Watcher:
         self.folder, self.journal, self.judge, self.receivers = folder, journal, judge, tuple(receivers)
         self.settle, self.say = settle, say
         self.n_judged = 0
-        self._seen: dict[str, tuple[str, float]] = {}
+        self._seen: dict[str, tuple[Candidate, float]] = {}
         self._known = {name: record.stamp for name, record in journal.files().items()}
         self._failing: dict[str, tuple[int, float]] = {}
+        self._retried: dict[str, _Retry] = {}
+        self._named: set[str] = set()
 
     def run(self, interval: float = 5.0) -> NoReturn:
         """Watch until the process is interrupted, looking every so many seconds."""
@@ -141,40 +84,56 @@ class Watcher:
             time.sleep(interval)
 
     def run_once(self) -> bool:
-        """Judge what is there, once it has settled, deliver it, and return whether everything was delivered."""
+        """Judge what is there, once it has settled, deliver it, and return whether nothing is left for another run."""
         if self.look():
             time.sleep(self.settle)
             self.look()
         for attempt in range(_TRIES):
-            if not self._failing:
+            if not self._failing and not self._retried:
                 break
             time.sleep(0.5 * 2**attempt)
-            self.deliver(now=True)
-        return not self._failing
+            self.look(now=True)
+        self._name_waiting(0.0)
+        return not self._failing and not self._retried
 
-    def look(self) -> int:
-        """Judge the new files that have settled, deliver events, and return how many files are waited for."""
-        ready, waiting = [], 0
+    def look(self, *, now: bool = False) -> int:
+        """Judge the new files that have settled, deliver events, and return how many files are waited for.
+
+        What failed for a reason that passes is tried again when its time has come, or at once.
+        """
+        ready = []
         moment = time.monotonic()
         present = {}
         for candidate in scan(self.folder):
             name, stamp = candidate.name, candidate.stamp
             if stamp and self._known.get(name) == stamp:
                 continue
-            before, since = self._seen.get(name, ("", moment))
-            since = since if before == stamp else moment
-            present[name] = (stamp, since)
+            before, since = self._seen.get(name, (None, moment))
+            since = since if before is not None and before.stamp == stamp else moment
+            present[name] = (candidate, since)
             if stamp and moment - since >= self.settle:
                 ready.append(candidate)
-            else:
-                waiting += 1
         self._seen = present
-        self.deliver()
+        self._retried = {name: retry for name, retry in self._retried.items() if name in present}
+        waiting = len(present) - len(ready)
+        self._name_waiting(_PATIENCE)
+        self.deliver(now=now)
         begun = self.journal.begun()
         for candidate in sorted(ready, key=lambda one: begun.get(one.name, 0)):  # what ended the process comes last
-            self._take(candidate)
-            self.deliver()
+            retry = self._retried.get(candidate.name)
+            if retry is None or retry.stamp != candidate.stamp or retry.is_due(now):
+                self._take(candidate)
+                self.deliver()
         return waiting
+
+    def _name_waiting(self, patience: float) -> None:
+        """Say once which files are not complete, after some time [s]."""
+        moment = time.monotonic()
+        for name, (candidate, since) in self._seen.items():
+            settled = candidate.stamp and moment - since >= self.settle
+            if not settled and moment - since >= patience and name not in self._named:
+                self._named.add(name)
+                self.say(f"{name}: waited for: {candidate.lack}.")
 
     def _take(self, candidate: Candidate) -> None:
         """Judge a file, unless its content was judged before, and write what came of it."""
@@ -182,38 +141,73 @@ class Watcher:
         try:
             digest = candidate.digest()
         except OSError as error:
-            self._note(candidate, "", [], "failed", f"cannot be read: {error.strerror or error}.")
+            self._retry(candidate, f"cannot be read: {error.strerror or error}.")
             return
         twin = self.journal.judged_as(digest)
         if twin is not None:
-            same = twin == name
-            self._note(candidate, digest, [], "done" if same else "copy", "" if same else f"same content as {twin}.")
+            if twin.path == name:  # only its time has changed
+                self._note(candidate, digest, [], "done", twin.reason, quiet=True)
+            else:
+                self._note(candidate, digest, [], "copy", f"same content as {twin.path}.")
         elif is_ours(candidate.parts[0]):
             self._note(candidate, digest, [], "ours", "a table that pqswarm wrote.")
         else:
             self.journal.begin(name)
-            rows: list[Mapping[str, Any]] = []
-            reasons = []
-            done = False
+            rows, failures, done = self._judge(candidate)
+            reasons = " ".join(str(one) if one.source else one.reason for one in failures)
+            if any(failure.passing for failure in failures):
+                self._retry(candidate, reasons)
+            else:
+                self._note(candidate, digest, rows, "done" if done else "failed", reasons)
+
+    def _judge(self, candidate: Candidate) -> tuple[list[Mapping[str, Any]], list[Failure], bool]:
+        """Rows and failures of a file, and whether it has a verdict; nothing about a file stops the watcher."""
+        rows: list[Mapping[str, Any]] = []
+        failures: list[Failure] = []
+        done = False
+        try:
             for found in self.judge(candidate.parts[0]):
                 if isinstance(found, Failure):
-                    reasons.append(str(found) if found.source else found.reason)
+                    failures.append(found)
                 else:
                     done = True
                     rows += found.rows()
-            self._note(candidate, digest, rows, "done" if done else "failed", " ".join(reasons))
+        except Exception as error:  # noqa: BLE001
+            failures.append(explain(error, candidate.parts[0], ""))
+        return rows, failures, done
+
+    def _retry(self, candidate: Candidate, reason: str) -> None:
+        """Leave a file for another time: the journal does not hold it for done."""
+        before = self._retried.get(candidate.name)
+        times = 1 + (before.times if before is not None and before.stamp == candidate.stamp else 0)
+        wait = min(2.0**times, _LONGEST_WAIT)
+        self._retried[candidate.name] = _Retry(candidate.stamp, times, time.monotonic() + wait)
+        if times in (1, _FILE_TRIES):
+            when = "again" if times == 1 else "again when the watcher is started the next time"
+            self.say(f"{candidate.name}: not judged, tried {when}; {reason}")
 
     def _note(
-        self, candidate: Candidate, digest: str, rows: Sequence[Mapping[str, Any]], state: str, reason: str
+        self,
+        candidate: Candidate,
+        digest: str,
+        rows: Sequence[Mapping[str, Any]],
+        state: str,
+        reason: str,
+        *,
+        quiet: bool = False,
     ) -> None:
         """Write what came of a file, unless it changed meanwhile: then it is looked at again."""
-        if _stamp(candidate.parts) != candidate.stamp:
+        if stamp_of(candidate.parts) != candidate.stamp:
             return
         self.journal.finish(candidate.name, candidate.stamp, digest, rows, state, reason)
         self._known[candidate.name] = candidate.stamp
+        self._seen.pop(candidate.name, None)
+        self._retried.pop(candidate.name, None)
+        if quiet:
+            return
         self.n_judged += state in ("done", "failed")
         events = sum(row["kind"] != "none" for row in rows)
-        said = {"done": f"{events} event{'s' * (events != 1)}", "failed": "failed", "copy": "copy", "ours": "left out"}
+        said = {"done": count_text(events, "event"), "failed": "failed", "copy": "copy", "ours": "left out"}
         self.say(f"{candidate.name}: {said[state]}" + (f"; {reason}" if reason else ""))
 
     def deliver(self, *, now: bool = False) -> None:
@@ -223,13 +217,38 @@ class Watcher:
             if tries and not now and time.monotonic() < again:
                 continue
             try:
-                while entries := self.journal.pending(receiver.name):
-                    for last, length in receiver.send(entries, self.journal.progress(receiver.name)[1]):
-                        self.journal.delivered(receiver.name, last, length)
+                sent = self._deliver_to(receiver)
                 self._failing.pop(receiver.name, None)
-                if tries:
+                if tries and sent:
                     self.say(f"{receiver.name}: delivered again.")
             except OSError as error:
                 wait = min(2.0**tries, _LONGEST_WAIT)
                 self._failing[receiver.name] = (tries + 1, time.monotonic() + wait)
                 self.say(f"{receiver.name}: not delivered, tried again: {error}.")
+
+    def _deliver_to(self, receiver: "Receiver") -> bool:
+        """Send all that a receiver does not have, and return whether it took any; what it refuses is set aside."""
+        name, sent = receiver.name, False
+        while entries := self.journal.pending(name):
+            try:
+                for last, length in receiver.send(entries, self.journal.progress(name)[1]):
+                    self.journal.delivered(name, last, length)
+                    sent = True
+            except RefusedError as error:
+                if not self.journal.refuse(name, error.number, str(error), _TRIES):
+                    raise
+                key = next(entry.key for entry in entries if entry.number == error.number)
+                self.say(f"{name}: event {key} is set aside after {_TRIES} refusals: {error}.")
+        return sent
+
+
+@dataclass(frozen=True)
+class _Retry:
+    """How often a file was tried in a state, and when its time comes again."""
+
+    stamp: str
+    times: int
+    again: float
+
+    def is_due(self, now: bool) -> bool:
+        return self.times < _FILE_TRIES and (now or time.monotonic() >= self.again)

@@ -1,0 +1,113 @@
+"""The recordings of a folder, and the files there that pqswarm wrote itself."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+from pqswarm._text import file_text
+from pqswarm.recordings import READERS
+
+__all__ = ["Candidate", "is_ours", "scan", "stamp_of"]
+
+_OURS = (b"source,path,station,", b"file,kind,phases,", b"start [s],end [s],", b"time,start [s],end [s],")
+"""How tables begin that pqswarm writes: rows of events, the truth of generated recordings, steady quantities."""
+_OUR_ARRAYS = {"edges.npy", "thd_without_notches.npy", "severity.npy"}
+"""Some arrays of steady quantities."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A recording in the folder.
+
+    Attributes
+    ----------
+    name : str
+        Path from the folder, with ``/``, as text.
+    parts : tuple of Path
+        Its files: the ``.cfg`` and the ``.dat``, or one.
+    stamp : str
+        Sizes [byte] and times of change [ns] of them; empty as long as a part is missing or empty.
+    """
+
+    name: str
+    parts: tuple[Path, ...]
+    stamp: str
+
+    @property
+    def lack(self) -> str:
+        """Why it is waited for."""
+        if self.stamp:
+            return "it still changes"
+        alone = len(self.parts) == 1 and self.parts[0].suffix.casefold() == ".cfg"
+        return "its .dat is missing" if alone else "it is empty, or cannot be looked at"
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the content."""
+        total = hashlib.sha256()
+        for part in self.parts:
+            with part.open("rb") as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+        return total.hexdigest()
+
+
+def scan(folder: Path) -> Iterator[Candidate]:
+    """Yield the recordings of a folder and all below it, complete or not, by name; hidden ones are left out."""
+    suffixes = {suffix for reader in READERS.values() for suffix in reader.suffixes}
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                found = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
+        except OSError:  # it was removed, or may not be read
+            continue
+        by_name = {entry.name.casefold(): entry for entry in found}
+        for entry in found:
+            if _is(entry, folder=True):
+                waiting.append(Path(entry.path))
+            elif Path(entry.name).suffix.casefold() in suffixes and _is(entry, folder=False):
+                parts = [entry]
+                if entry.name.casefold().endswith(".cfg"):
+                    data = by_name.get(entry.name.casefold().removesuffix(".cfg") + ".dat")
+                    parts = [entry] if data is None else [entry, data]
+                    stamp = "" if data is None else stamp_of(parts)
+                else:
+                    stamp = stamp_of(parts)
+                paths = tuple(Path(part.path) for part in parts)
+                yield Candidate(file_text(paths[0].relative_to(folder).as_posix()), paths, stamp)
+
+
+def stamp_of(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
+    """Return sizes and times of change; empty if a part is gone or empty."""
+    try:
+        found = [part.stat() for part in parts]
+    except OSError:
+        return ""
+    return " ".join(f"{one.st_size}:{one.st_mtime_ns}" for one in found) if all(one.st_size for one in found) else ""
+
+
+def _is(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
+    """Whether it is a folder, and no link to one, or else a regular file."""
+    try:
+        return entry.is_dir(follow_symlinks=False) if folder else entry.is_file()
+    except OSError:
+        return False
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is a table that pqswarm wrote, or one that is being written."""
+    if path.name.startswith("."):
+        return True
+    try:
+        if path.suffix.lower() == ".npz":
+            with ZipFile(path) as file:
+                return set(file.namelist()) >= _OUR_ARRAYS
+        if path.suffix.lower() == ".csv":
+            with path.open("rb") as file:
+                return file.read(64).removeprefix(b"\xef\xbb\xbf").startswith(_OURS)
+    except (OSError, ValueError, BadZipFile, NotImplementedError):
+        pass
+    return False
