@@ -1,9 +1,9 @@
-"""Text of strangers, fit to be written: names of files that are no text, and cells that look like formulas."""
+"""Text of strangers, fit to be written, and numbers with their nouns."""
 
 import os
 from pathlib import Path
 
-__all__ = ["disarm", "file_text"]
+__all__ = ["count_text", "disarm", "file_text"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -31,3 +31,14 @@ def disarm(value: object) -> object:
     ("'=cmd|'/c calc'!A1", -0.5)
     """
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def count_text(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> count_text(1, "channel"), count_text(1200, "recording"), count_text(0, "no disturbance", "times nothing")
+    ('1 channel', '1,200 recordings', '0 times nothing')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -2,7 +2,10 @@
 
 import csv
 import json
+import os
 import re
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 import typer
@@ -13,7 +16,7 @@ from pqswarm.cli.options import Stopped
 from pqswarm.cli.train import train
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
-from pqswarm.recordings import Channel, Recording, write_comtrade, write_csv
+from pqswarm.recordings import Channel, Recording, read, write_comtrade, write_csv
 
 app = typer.Typer()
 app.command()(identify)
@@ -88,6 +91,35 @@ def test_json_and_figures(folder, tmp_path):
     assert [len(one["channels"]) for one in content["recordings"]] == [3, 1]
     assert [one["path"] for one in content["failures"]] == [str(tmp_path / "bad.csv")]
     assert len(list((tmp_path / "figures").glob("*.png"))) == 2
+
+
+def test_steady_quantities_and_figures_are_not_overwritten(folder, tmp_path):
+    sag = read(folder / "fault.cfg")
+    write_comtrade(replace(sag, start=datetime(2026, 3, 2, 10, 15)), tmp_path / "in/dated.cfg")
+    steady, figures = tmp_path / "steady.csv", tmp_path / "figures"
+    options = ("-c", "UA", "--steady", steady, "--plot", figures)
+    run("identify", tmp_path / "in/dated.cfg", *options)
+    for path in (steady, tmp_path / "steady-10min.csv"):
+        heading, first = path.read_text().splitlines()[:2]
+        assert heading.startswith("time,start [s],end [s],")
+        assert first.startswith("2026-03-02T10:15:00.000,")
+    steady.unlink()
+    assert "steady-10min.csv exists" in refused("identify", tmp_path / "in/dated.cfg", *options)
+    (tmp_path / "steady-10min.csv").unlink()
+    assert "001-dated.cfg.png exists" in run("identify", tmp_path / "in/dated.cfg", *options, code=1).stderr
+    run("identify", tmp_path / "in/dated.cfg", *options, "--overwrite")
+
+
+def test_recordings_are_opened_again_for_the_page(folder, tmp_path, monkeypatch):
+    """As they were judged: with the sampling rate that was given, and the site; whatever the file is called."""
+    site, page, rows = tmp_path / "site.toml", tmp_path / "page.html", tmp_path / "rows.csv"
+    site.write_text('[channels."column 1"]\nname = "north"\nphase = "A"\n')
+    path = tmp_path / os.fsdecode(b"st\xe9.csv")
+    samples = read(folder / "fault.cfg").channel("UA").samples
+    path.write_text("U [V]\n" + "".join(f"{value:.2f}\n" for value in samples))
+    run("identify", path, "--rate", 25_000, "--site", site, "--html", page, "--csv", rows)
+    assert 'id="figure-1"' in page.read_text(encoding="utf-8")
+    assert "st\\xe9.csv" in rows.read_text(encoding="utf-8")
 
 
 def test_options(folder, tmp_path):

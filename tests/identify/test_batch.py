@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import datetime
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Failure, Verdict, batch, find_recordings, identify_file, load_site
 from pqswarm.identify.lines import csv_lines, heading, json_text, text_lines
+from pqswarm.measure import characterise
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
 
 
@@ -38,6 +40,10 @@ def test_pairs_and_folders_are_found_once(folder):
     (folder / "truth.csv").write_text("file,kind,phases,start\n")
     (folder / "rows.csv").write_text(csv_lines([]))
     (folder / "two/.hidden.csv").write_text("x")
+    series = characterise(sag()).steady
+    for name, per in (("s.csv", "window"), ("s-10min.csv", "10 min"), ("s.npz", "window")):
+        series.write(folder / name, per=per)
+        series.write(folder / f"dated-{name}", per=per, start=datetime(2026, 3, 2))
     found, failures = find_recordings([folder, folder / "one/fault.dat", folder / "two/alone.dat", folder / "none.cfg"])
     names = [path.relative_to(folder).as_posix() for path in found]
     assert names == ["one/fault.cfg", "two/fault.cfg", "two/upper.CSV", "two/alone.dat", "none.cfg"]

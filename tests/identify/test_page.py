@@ -20,6 +20,7 @@ from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
 from pqswarm.identify.page.pictures import choose_rows
 from pqswarm.identify.page.rows import headline, list_rows
+from pqswarm.identify.page.slim import slim
 from pqswarm.recordings import write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
@@ -294,6 +295,41 @@ def test_en50160_of_the_voltage():
     unknown = judge_en50160([verdict(SAG, steady=Steady(WEEK), reference_source="pre-event")])
     assert [row["verdict"].partition(" (")[0] for row in unknown[:2]] == ["not enough data"] * 2
     assert unknown[0]["found"] == "the nominal voltage is not known"
+
+
+def test_en50160_of_any_channel():
+    """What must hold always is not met if it is not on any channel, however few values are beyond."""
+    steady = Steady(WEEK)
+    steady.rows += [{**row, "channel": "UB"} for row in Steady(WEEK, rms=[0.84 * 11_547]).rows]
+    row = judge_en50160([verdict(SAG, steady=steady)])[1]
+    assert (row["verdict"], row["found"]) == ("not met", "1 of 2,016 values beyond (UB)")
+    steady.rows = [row for row in steady.rows if row["channel"] == "UA" or row["start"] > 600]
+    assert judge_en50160([verdict(SAG, steady=steady)])[1]["verdict"].startswith("not enough data")
+
+
+def test_files_of_one_name_without_a_date_are_two():
+    one, other = (verdict(SAG, start=None, station="", path=f"{name}/fault.cfg") for name in ("a", "b"))
+    assert sarfi(list_rows([one, other]))[0]["events"] == 2
+
+
+def test_a_long_list_says_where_it_ends(monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.page.html._MOST_RECORDINGS", 2)
+    text = Page(plain([verdict(SAG)] * 3)).text
+    assert "The CSV of this page holds the events of the first 2 of 3 recordings" in text
+    assert "3 recordings, of which the first 2 are listed" in text
+    assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
+
+
+def test_a_slim_verdict_gives_the_same_page(small):
+    from pqswarm.identify import identify
+
+    of = recording(seconds=12.0)
+    whole = identify(of, small)
+    kept = slim(whole)
+    assert drawn([kept], of=of) == drawn([whole], of=of)
+    assert kept.characterisation.time.size < 0.5 * whole.characterisation.time.size
+    assert kept.characterisation.channels[0] is kept.channels[0].result
+    assert kept.channels[0].result.urms.size == kept.characterisation.time.size
 
 
 def test_limits_of_en50160():

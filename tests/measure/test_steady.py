@@ -1,4 +1,5 @@
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,6 +181,13 @@ def test_files(tmp_path):
     table = series.write(tmp_path / "b.csv", per="10 min").read_text().splitlines()
     assert len(table) == 4
     assert table[0].startswith("start [s],end [s],channel")
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as stored:
+        assert stored["ten_minutes_rms"].tolist() == [row["rms"] for row in series.ten_minutes()]
+    series = replace(series, channels=tuple(replace(one, name=f"=cmd|{one.name}") for one in series.channels))
+    for per in ("window", "10 min"):  # no cell is a formula
+        cells = ",".join(series.write(tmp_path / "c.csv", per=per).read_text().splitlines()).split(",")
+        assert any(cell.startswith("'=cmd|UA") for cell in cells)
+        assert not any(cell.startswith("=") for cell in cells)
     with pytest.raises(PqswarmError, match=r"\.csv or \.npz"):
         series.write(tmp_path / "a.xlsx")
     with pytest.raises(PqswarmError, match="10 min"):

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from tests.recordings import builders
@@ -10,7 +12,8 @@ from tests.reference import pqdif
 
 import pqswarm.recordings as recordings
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings import RecordingError, read, read_all
+from pqswarm.recordings import RecordingError, open_recordings, read, read_all
+from pqswarm.recordings.table.reader import TABLE
 
 
 def test_formats(tmp_path):
@@ -31,6 +34,22 @@ def test_formats(tmp_path):
         read(tmp_path / "a.pqd", format="mp3")
     with pytest.raises(RecordingError, match="not a table"):
         read(tmp_path / "a.pqd", format="csv")
+
+
+def test_recordings_that_cannot_be_used_are_named(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text(builders.csv_seeds()[0])
+
+    def find_two(_):
+        def sources(path, options):
+            (whole,) = TABLE.sources(path, options)
+            return [whole, replace(whole, source="a.csv, part 2", n_samples=0)]
+
+        return SimpleNamespace(name="two", sources=sources)
+
+    monkeypatch.setattr("pqswarm.recordings.readers._find_reader", find_two)
+    (source,) = open_recordings(path)
+    assert "1 of the 2 recordings of this file cannot be used: a.csv, part 2 " in source.notes[-1]
 
 
 def test_no_file(tmp_path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._files import write_atomically
+from pqswarm._text import count_text, file_text
 from pqswarm.cli.judging import (
     Channels,
     Frequency,
@@ -18,7 +19,6 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    count,
     name_options,
     read_judging,
 )
@@ -27,7 +27,7 @@ from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.identify import Failure, Verdict
-    from pqswarm.recordings import RecordingSource
+    from pqswarm.recordings import RecordingSource, Site
 
 __all__ = ["identify"]
 
@@ -66,10 +66,10 @@ def identify(
 
     if summary is not None:
         csv, html = _read_summary(summary, csv, html)
-    for path in filter(None, (csv, html, steady)):
-        check_writable(path, overwrite)
     if steady is not None and steady.suffix.lower() not in (".csv", ".npz"):
         raise PqswarmError(f"--steady must end in .csv or .npz, not {steady.name!r}.")
+    for path in filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ()))):
+        check_writable(path, overwrite)
     judging = read_judging(
         site=site,
         model=model,
@@ -81,8 +81,8 @@ def identify(
         max_mb=max_mb,
     )
     paths, missing = find_recordings(files)
-    done = _Done(as_json, keep=html is not None)
-    artist = _Artist(plot, steady, html is not None, overwrite, as_json)
+    done = _Done(as_json, keep=html is not None, table=csv is not None)
+    artist = _Artist(plot, steady, overwrite, as_json)
     finished, stopped = 0, False
     done.begin()
     try:
@@ -90,25 +90,28 @@ def identify(
             done.fail(failure)
         for path in paths:
             if len(paths) > 1:
-                typer.echo(f"[{finished + 1}/{len(paths)}] {path}", err=True)
+                typer.echo(f"[{finished + 1}/{len(paths)}] {file_text(path)}", err=True)
             for found in identify_file(path, **judging, after=artist.after):
                 done.add(found)
             finished += 1
     except KeyboardInterrupt:
         stopped = True
     done.end()
-    written = list(done.write(csv, html, artist.find))
+    finder = _Finder({file_text(path): path for path in paths}, judging["site"], judging["reading"])
+    written = list(done.write(csv, html, finder.find))
     for path in written:
         typer.echo(f"wrote {path}", err=as_json)
     if stopped:
         raise Stopped(
-            f"stopped after {finished} of {count(len(paths), 'file')}: {count(done.n_events, 'event')}, "
-            f"{count(len(done.failures), 'failure')}"
+            f"stopped after {finished} of {count_text(len(paths), 'file')}: {count_text(done.n_events, 'event')}, "
+            f"{count_text(len(done.failures), 'failure')}"
             + (f"; {', '.join(map(str, written))} holds them." if written else ".")
         )
     if done.failures:
         if len(paths) > 1:
-            typer.echo(f"pqswarm: {count(len(done.failures), 'failure')} in {len(paths)} files, see above.", err=True)
+            typer.echo(
+                f"pqswarm: {count_text(len(done.failures), 'failure')} in {len(paths)} files, see above.", err=True
+            )
         raise typer.Exit(1)
 
 
@@ -130,6 +133,7 @@ class _Done:
 
     as_json: bool
     keep: bool
+    table: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
     verdicts: "list[Verdict]" = field(default_factory=list)
     failures: "list[Failure]" = field(default_factory=list)
@@ -150,10 +154,12 @@ class _Done:
             self.fail(found)
             return
         rows = found.rows()
-        self.rows += rows
+        self.rows += rows if self.table else ()
         self.n_events += sum(row["kind"] != "none" for row in rows)
         if self.keep:
-            self.verdicts.append(found)
+            from pqswarm.identify.page import slim
+
+            self.verdicts.append(slim(found))
         if self.as_json:
             typer.echo(("," if self.n_recordings else "") + "\n" + json_text(found.as_dict(), indent=1), nl=False)
         else:
@@ -217,28 +223,16 @@ class _Artist:
 
     figures: Path | None
     steady: Path | None
-    keep: bool
     overwrite: bool
     quiet: bool
     number: int = 0
-    sources: "dict[int, RecordingSource]" = field(default_factory=dict)
 
     def after(self, source: "RecordingSource", verdict: "Verdict") -> None:
-        from pqswarm.recordings import Recording
-
         self.number += 1
-        if self.keep and not isinstance(source, Recording):  # its samples are in the file
-            self.sources[id(verdict)] = source
         if self.figures is not None:
             self._draw(source, verdict, self.figures)
         if self.steady is not None:
             self._write_steady(verdict, self.steady)
-
-    def find(self, verdict: "Verdict") -> "RecordingSource | None":
-        """The recording of a verdict, as it was read; what was in memory is read again."""
-        from pqswarm.identify.page import find_recording
-
-        return self.sources.get(id(verdict)) or find_recording(verdict)
 
     def _draw(self, source: "RecordingSource", verdict: "Verdict", folder: Path) -> None:
         from pqswarm.report.style import save_figure
@@ -246,15 +240,47 @@ class _Artist:
         # Names in a file are a stranger's: only letters, digits, point and dash of the last part are used.
         last = (verdict.source or "recording").replace("\\", "/").rsplit("/", 1)[-1]
         name = re.sub(r"[^\w.-]+", "_", last).strip("._")[:80] or "recording"
-        written = save_figure(verdict.plot(source), folder / f"{self.number:03d}-{name}.png")
+        path = folder / f"{self.number:03d}-{name}.png"
+        check_writable(path, self.overwrite)
+        written = save_figure(verdict.plot(source), path)
         typer.echo(f"drew {written}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
         series = verdict.characterisation.steady
         if not series.n_windows:
             raise PqswarmError("has no steady quantities: it is too short for them.")
-        if self.number > 1:  # the first recording gets the name, others a number
-            path = path.with_stem(f"{path.stem}-{self.number}")
-            check_writable(path, self.overwrite)
-        series.write(path)
-        typer.echo(f"wrote {path}", err=self.quiet)
+        number = f"-{self.number}" if self.number > 1 else ""  # the first recording gets the name, others a number
+        for per, one in _steady_files(path.with_stem(f"{path.stem}{number}")).items():
+            if number:
+                check_writable(one, self.overwrite)
+            series.write(one, per=per, start=verdict.start)
+            typer.echo(f"wrote {one}", err=self.quiet)
+
+
+def _steady_files(path: Path) -> dict[str, Path]:
+    """The files of a recording by what a row stands for; an .npz holds both."""
+    if path.suffix.lower() == ".npz":
+        return {"window": path}
+    return {"window": path, "10 min": path.with_stem(f"{path.stem}-10min")}
+
+
+@dataclass
+class _Finder:
+    """Opens recordings again for their figures, as they were opened to be judged; the last file stays open."""
+
+    paths: dict[str, Path]
+    site: "Site | None"
+    reading: dict[str, Any]
+    last: str = ""
+    sources: "tuple[RecordingSource, ...]" = ()
+
+    def find(self, verdict: "Verdict") -> "RecordingSource | None":
+        """The recording of a verdict; None if it is not there any more."""
+        from pqswarm.identify.batch import open_as_judged
+        from pqswarm.identify.page import match_recording
+
+        if verdict.path != self.last:
+            self.last, self.sources = verdict.path, ()
+            opened = open_as_judged(self.paths[verdict.path], self.site, self.reading)
+            self.sources = opened if self.site is None else tuple(map(self.site.apply, opened))
+        return match_recording(verdict, self.sources)

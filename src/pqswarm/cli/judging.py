@@ -17,7 +17,6 @@ __all__ = [
     "Rate",
     "ReferenceChoice",
     "SiteFile",
-    "count",
     "name_options",
     "read_judging",
 ]
@@ -59,17 +58,6 @@ _OPTIONS = {
     r"(?<=name one in )channels\b": "--channel",
     r"\bchannels(?= must name)": "--channel",
 }
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "event"), count(3, "event")
-    ('1 event', '3 events')
-    """
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def name_options(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqswarm._text import file_text
+from pqswarm._text import count_text, file_text
 from pqswarm.cli.judging import (
     Channels,
     Frequency,
@@ -19,7 +19,6 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    count,
     name_options,
     read_judging,
 )
@@ -103,9 +102,8 @@ def watch(
                         watcher.run(interval)
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
-                    _say(
-                        f"stopped; {count(watcher.n_judged, 'file')} judged, the journal {file_text(path)} is complete."
-                    )
+                    judged = count_text(watcher.n_judged, "file")
+                    _say(f"stopped; {judged} judged, the journal {file_text(path)} is complete.")
                     return
     except Timeout:
         raise PqswarmError(f"another process watches with the journal {path}: give another by --journal.") from None

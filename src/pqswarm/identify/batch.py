@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["Failure", "explain", "find_recordings", "identify_file", "load_site"]
+__all__ = ["Failure", "explain", "find_recordings", "identify_file", "load_site", "open_as_judged"]
 
 _PARTS = (".dat", ".hdr", ".inf")
 """Files of a COMTRADE recording that stand beside its ``.cfg``."""
@@ -157,11 +157,8 @@ def identify_file(
     >>> [str(found) for found in identify_file("nowhere.csv")]
     ['nowhere.csv: does not exist.']
     """
-    options = dict(reading or {})
     try:
-        if site is not None:
-            options = _complete(options, site)
-        sources = open_recordings(path, **options)
+        sources = open_as_judged(path, site, reading)
     except Exception as error:  # noqa: BLE001 (whatever happens, it is this file's failure)
         yield explain(error, path, "")
         return
@@ -191,6 +188,14 @@ def identify_file(
             yield failure
         else:
             yield verdict
+
+
+def open_as_judged(
+    path: str | Path, site: Site | None, reading: Mapping[str, Any] | None
+) -> "tuple[RecordingSource, ...]":
+    """Open the recordings of a file with the options that are given, and what the site knows of them."""
+    options = dict(reading or {})
+    return open_recordings(path, **(options if site is None else _complete(options, site)))
 
 
 def _complete(options: dict[str, Any], site: Site) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from pqswarm._text import count_text
+
 if TYPE_CHECKING:
     from pqswarm.measure import Event
 
@@ -112,17 +114,6 @@ def time_text(moment: datetime | None) -> str:
 def clock_text(moment: datetime | None) -> str:
     """Write the time of the day to the millisecond."""
     return time_text(moment)[11:]
-
-
-def count_text(number: int, noun: str, plural: str = "") -> str:
-    """Write a number with its noun.
-
-    Examples
-    --------
-    >>> count_text(1, "channel"), count_text(1200, "recording"), count_text(0, "no disturbance", "times nothing")
-    ('1 channel', '1,200 recordings', '0 times nothing')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def join_words(words: Sequence[str], last: str = "and") -> str:

@@ -2,10 +2,12 @@
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pqswarm._registry import Registry
+from pqswarm._text import file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
 from pqswarm.recordings.files import naming, read_bytes
@@ -170,17 +172,22 @@ def _open(path: Path, format_name: str | None, options: Options, wanted: int | N
             options.check_samples(sum(len(raw.channels) * raw.n_samples for raw in raws))
         sources: list[FileSource] = []
         reasons: list[str] = []
+        unusable = ""
         main = 0
         for raw in raws:
-            raw.source, raw.format = raw.source or path.name, raw.format or reader.name
+            raw.source, raw.format = file_text(raw.source or path.name), raw.format or reader.name
             if raw.is_main:
                 main = len(sources)
             try:
                 sources.append(normalise(raw, options, str(path)))
             except RecordingError as error:  # one bad one does not spoil the others
                 reasons.append(str(error))
+                unusable = unusable or f"{raw.source} {error}"
         if not sources:
             raise RecordingError(reasons[0] if reasons else "holds no recordings.")
+        if reasons:
+            note = f"{len(reasons)} of the {len(raws)} recordings of this file cannot be used: {unusable}"
+            sources = [replace(source, notes=(*source.notes, note)) for source in sources]
         return sources, min(main, len(sources) - 1)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from pqswarm._text import disarm
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics import table as plain_table
 
@@ -19,7 +20,6 @@ STUDY, PAPER = "this study", "paper"
 
 _INTERVAL = "_interval"  # ends the keys of intervals
 _SENTENCE = 32  # letters
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a cell of text that begins so is computed by spreadsheets
 _WIDE = 8  # columns, more than which do not fit across a printed page at full size
 _MATHEMATICS = {"ξ": r"\xi", "Ξ": r"\Xi", "θ": r"\theta", "Θ": r"\Theta", "χ²": r"\chi^2", "∞": r"\infty"}
 _MATHEMATICS |= {"±": r"\pm", "≤": r"\leq"}
@@ -164,7 +164,7 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV, with all digits; text that a spreadsheet would compute begins with an apostrophe."""
-        rows = [{_as_text(key): _as_text(value) for key, value in _ends(row).items()} for row in self.rows]
+        rows = [{str(disarm(key)): disarm(value) for key, value in _ends(row).items()} for row in self.rows]
         return plain_table(rows, "csv") + "\n"
 
     def _plain(self, style: str, best: tuple[str, str], bad: tuple[str, str]) -> str:
@@ -211,11 +211,6 @@ def _typeset(latex: str) -> str:
     for character, command in _TYPOGRAPHY.items():
         latex = latex.replace(character, command)
     return latex.replace(_BEST, r"\textbf{").replace(_BAD, r"\underline{").replace(_END, "}")
-
-
-def _as_text(value: Any) -> Any:
-    """A value for a spreadsheet, which computes a text that looks like a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _is_number(value: Any) -> bool:

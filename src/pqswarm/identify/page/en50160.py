@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm.identify.page.rows import site_of
+from pqswarm.identify.page.rows import seconds_of, site_of
 from pqswarm.identify.words import count_text
 
 if TYPE_CHECKING:
     from pqswarm._typing import FloatArray
     from pqswarm.identify.verdict import Verdict
 
-__all__ = ["HARMONIC_LIMITS", "MET", "NOT_MET", "SHORT", "WEEK", "judge_en50160"]
+__all__ = ["HARMONIC_LIMITS", "MET", "NOT_MET", "SHORT", "WEEK", "has_ten_minutes", "judge_en50160"]
 
 WEEK = 1008
 """Intervals of ten minutes in a week."""
@@ -82,6 +82,11 @@ def _judge_site(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def has_ten_minutes(verdict: "Verdict") -> bool:
+    """Whether a recording is long enough to say anything."""
+    return seconds_of(verdict) >= _NEARLY * _INTERVAL
+
+
 def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
     """The whole intervals of a recording, with deviations from what is nominal [%]."""
     found = verdict.characterisation
@@ -91,7 +96,7 @@ def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
         if channel.result.reference_source.startswith(("nominal", "given"))
     }
     rows = []
-    for row in found.steady.ten_minutes() if _seconds(verdict) >= _NEARLY * _INTERVAL else ():
+    for row in found.steady.ten_minutes() if has_ten_minutes(verdict) else ():
         if row["end"] - row["start"] < _NEARLY * _INTERVAL:
             continue
         level = 100 * row["rms"] / nominal.get(row["channel"], float("nan"))
@@ -106,19 +111,21 @@ def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
     return rows
 
 
-def _seconds(verdict: "Verdict") -> float:
-    return verdict.characterisation.n_samples / verdict.characterisation.sampling_rate
-
-
-def _worst_channel(rows: Sequence[Mapping[str, Any]], key: str) -> _Values:
+def _channels(rows: Sequence[Mapping[str, Any]], key: str) -> "dict[str, FloatArray]":
+    """The known values of each channel."""
     values: dict[str, list[float]] = {}
     for row in rows:
         if isfinite(row.get(key, float("nan"))):
             values.setdefault(row["channel"], []).append(row[key])
+    return {name: np.array(known) for name, known in values.items()}
+
+
+def _worst_channel(rows: Sequence[Mapping[str, Any]], key: str) -> _Values:
+    values = _channels(rows, key)
     if not values:
         return _Values("", np.empty(0))
     name = max(values, key=lambda one: float(np.percentile(values[one], 95)))
-    return _Values(name, np.array(values[name]))
+    return _Values(name, values[name])
 
 
 def _judge(
@@ -132,13 +139,15 @@ def _judge(
     intervals: int = WEEK,
     asked: str = "a week",
 ) -> dict[str, Any]:
-    """One requirement: 95 % of a week's values, or all, are at most the limit."""
+    """One requirement: 95 % of a week's values of the worst channel, or all values of all, are at most the limit."""
     worst = _worst_channel(rows, key)
-    values = worst.values
+    every = _channels(rows, key)
+    values = np.concatenate(list(every.values())) if always and every else worst.values
+    known_intervals = min((one.size for one in every.values()), default=0) if always else values.size
     beyond = int((values > limit).sum())
     if always and beyond:
         verdict = NOT_MET
-    elif values.size < intervals or asked != "a week":
+    elif known_intervals < intervals or asked != "a week":
         verdict = f"{SHORT} ({asked} is asked)"
     else:
         verdict = MET if beyond <= (0.0 if always else _SHARE * values.size) else NOT_MET
@@ -146,7 +155,10 @@ def _judge(
         known = "the nominal voltage is not known" if rows and key in ("deviation", "beyond") else "none known"
     else:
         known = f"{beyond} of {count_text(values.size, 'value')} beyond"
-        if not always:
+        if always:
+            guilty = [name for name, one in every.items() if (one > limit).any()]
+            known += f" ({', '.join(guilty)})" if guilty else ""
+        else:
             sizes = [f"{float(size):.3g} {unit}".rstrip() for size in (np.percentile(values, 95), values.max())]
             known = f"95 % value {sizes[0]}, greatest {sizes[1]} ({worst.name}); {known}"
     share = "all" if always else "95 %" if asked == "a week" else "99.5 %"

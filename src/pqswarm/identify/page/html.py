@@ -14,7 +14,7 @@ from pqswarm.identify.page.charts import draw_charts
 from pqswarm.identify.page.en50160 import judge_en50160
 from pqswarm.identify.page.indices import AGGREGATION, Cells, count_dips, count_swells, sarfi
 from pqswarm.identify.page.pictures import MOST_FIGURES, draw_pictures, find_recording
-from pqswarm.identify.page.rows import count_kinds, headline, list_rows
+from pqswarm.identify.page.rows import count_kinds, headline, list_rows, seconds_of
 from pqswarm.identify.verdict import COLUMNS
 from pqswarm.identify.words import count_text, duration_text, frequency_text, time_text, voltage_text
 from pqswarm.measure.event import KINDS
@@ -97,6 +97,7 @@ def page_html(
         length=_length_text(kept),
         recordings=[_describe(verdict) for verdict in kept[:_MOST_RECORDINGS]],
         n_recordings=len(kept),
+        n_described=min(len(kept), _MOST_RECORDINGS),
         failures=list(failures),
         version=_version(),
         size=_SIZE,
@@ -132,12 +133,8 @@ def _version() -> str:
     return __version__
 
 
-def _seconds(verdict: "Verdict") -> float:
-    return verdict.characterisation.n_samples / verdict.characterisation.sampling_rate
-
-
 def _length_text(verdicts: "Sequence[Verdict]") -> str:
-    return duration_text(sum(_seconds(verdict) for verdict in verdicts), 50.0).partition(" (")[0] or "no time"
+    return duration_text(sum(seconds_of(verdict) for verdict in verdicts), 50.0).partition(" (")[0] or "no time"
 
 
 def _figures_note(number: int, events: int) -> str:
@@ -203,7 +200,8 @@ def _en50160_table(verdicts: "Sequence[Verdict]") -> "Table | None":
     if not rows:
         return None
     note = (
-        "Limits for low and medium voltage, of EN 50160:2010; values of ten minutes, of the worst channel. Nothing is "
+        "Limits for low and medium voltage, of EN 50160:2010; values of ten minutes, of the worst channel, or of all "
+        "where all must be inside. Nothing is "
         "said to be met by less than the time that is asked for. Frequencies are means of ten minutes, not of 10 s."
     )
     return Table("en50160", "EN 50160", rows[: 7 * _MOST_SITES], note=note, verdicts=("verdict",))
@@ -220,7 +218,7 @@ def _describe(verdict: "Verdict") -> dict[str, Any]:
         ("Station", verdict.station),
         ("First sample", time_text(verdict.start)),
         ("File", verdict.path),
-        ("Length", duration_text(_seconds(verdict), found.nominal_frequency)),
+        ("Length", duration_text(seconds_of(verdict), found.nominal_frequency)),
         ("Sampling rate", frequency_text(found.sampling_rate)),
         ("Frequency", f"{found.frequency:.3f} Hz (nominal {found.nominal_frequency:g} Hz)"),
         ("1 pu", "; ".join(references)),

@@ -56,11 +56,11 @@ def _aggregate(rows: Iterable[Row]) -> list[list[Row]]:
     timed = []
     for row in rows:
         when = row.when
-        key = "" if when is not None else row.verdict.source
+        key = ("", "") if when is not None else (row.verdict.path, row.verdict.source)
         second = (when.replace(tzinfo=None) - _EPOCH).total_seconds() if when is not None else row.event.start
         timed.append((key, second, row))
     groups: list[list[Row]] = []
-    begin: tuple[str, float] = ("", -inf)
+    begin: tuple[tuple[str, str], float] = (("", ""), -inf)
     for key, second, row in sorted(timed, key=lambda one: one[:2]):
         if groups and key == begin[0] and second - begin[1] < AGGREGATION:
             groups[-1].append(row)

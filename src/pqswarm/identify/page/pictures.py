@@ -1,7 +1,7 @@
 """Figures of the worst events for the page: read where they lie, drawn as SVG, bounded in number and size."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["MOST_BYTES", "MOST_FIGURES", "Picture", "choose_rows", "draw_pictures", "find_recording"]
+__all__ = ["MOST_BYTES", "MOST_FIGURES", "Picture", "choose_rows", "draw_pictures", "find_recording", "match_recording"]
 
 MOST_FIGURES = 20
 MOST_BYTES = 4_000_000
@@ -56,9 +56,15 @@ def _open(path: str) -> "tuple[RecordingSource, ...]":
 
 def find_recording(verdict: "Verdict") -> "RecordingSource | None":
     """Return the recording of a verdict from its file; None if that is not there, or has changed."""
+    return match_recording(verdict, _open(verdict.path)) if verdict.path else None
+
+
+def match_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") -> "RecordingSource | None":
+    """Return the recording of a verdict among those of its file; None if it is not there, or has changed."""
     found = verdict.characterisation
-    for source in _open(verdict.path) if verdict.path else ():
-        if source.source == verdict.source and abs(source.sampling_rate / found.sampling_rate - 1) < 1e-6:
+    for source in sources:
+        same = (source.source, source.n_samples, source.start) == (verdict.source, found.n_samples, verdict.start)
+        if same and abs(source.sampling_rate / found.sampling_rate - 1) < 1e-6:
             return source
     return None
 

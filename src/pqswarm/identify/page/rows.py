@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import EventVerdict, Verdict
     from pqswarm.measure import Event
 
-__all__ = ["Row", "count_kinds", "headline", "list_rows", "site_of"]
+__all__ = ["Row", "count_kinds", "headline", "list_rows", "seconds_of", "site_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +171,11 @@ def list_rows(verdicts: "Iterable[Verdict]") -> list[Row]:
         Row(number, verdict, one, rank_event(one.event))
         for number, (verdict, one) in enumerate(sorted(found, key=place), 1)
     ]
+
+
+def seconds_of(verdict: "Verdict") -> float:
+    """Return how long the recording is [s]."""
+    return verdict.characterisation.n_samples / verdict.characterisation.sampling_rate
 
 
 def site_of(verdict: "Verdict") -> str:

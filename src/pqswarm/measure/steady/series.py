@@ -224,7 +224,7 @@ class SteadySeries:
         return found
 
     def write(self, path: str | Path, *, per: str = "window", start: datetime | None = None) -> Path:
-        """Write the values to a file: ``.csv``, or ``.npz`` with everything.
+        """Write the values to a file: ``.csv``, or ``.npz`` with everything, of windows and of ten minutes.
 
         Parameters
         ----------

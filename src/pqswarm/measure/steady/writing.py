@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from pqswarm._files import write_atomically
+from pqswarm._text import disarm
 from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
@@ -45,8 +46,11 @@ def _write_rows(file: BinaryIO, rows: Iterator[list[str]]) -> None:
 def _arrays(series: "SteadySeries", start: datetime | None) -> dict[str, Any]:
     """Everything as arrays that need no pickle."""
     plain = {name: value for name, value in vars(series).items() if isinstance(value, np.ndarray)}
+    rows = series.ten_minutes()
+    intervals = {f"ten_minutes_{name}": np.array([row[name] for row in rows]) for name in (rows[0] if rows else ())}
     return {
         **plain,
+        **intervals,
         "channel": np.array([one.name for one in series.channels]),
         "phase": np.array([one.phase for one in series.channels]),
         "system": np.array(series.systems),
@@ -75,7 +79,7 @@ def _window_rows(series: "SteadySeries", start: datetime | None) -> Iterator[lis
         name = series.systems[members[0]] or "/".join(series.channels[i].name for i in members)
         head += [f"{name} unbalance [%]", f"{name} zero sequence [%]"]
         columns += [100 * series.unbalance[g], 100 * series.zero_sequence[g]]
-    yield head if start is None else ["time", *head]
+    yield [str(disarm(name)) for name in (head if start is None else ["time", *head])]
     for row in np.column_stack(columns):
         values = [f"{value:.6f}" for value in row[:2]] + ["" if value != value else f"{value:.6g}" for value in row[2:]]
         yield values if start is None else [_time(start, float(row[0])), *values]
@@ -91,7 +95,8 @@ def _interval_rows(series: "SteadySeries", start: datetime | None) -> Iterator[l
         yield head if start is None else ["time", *head]
     for row in rows:
         values = [
-            value if isinstance(value, str) else "" if value != value else f"{value:.6g}" for value in row.values()
+            str(disarm(value)) if isinstance(value, str) else "" if value != value else f"{value:.6g}"
+            for value in row.values()
         ]
         yield values if start is None else [_time(start, row["start"]), *values]
 
