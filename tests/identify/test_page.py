@@ -18,9 +18,9 @@ from pqswarm.identify.page import page_html
 from pqswarm.identify.page import pictures as picture_module
 from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
+from pqswarm.identify.page.kept import slim
 from pqswarm.identify.page.pictures import choose_rows
 from pqswarm.identify.page.rows import headline, list_rows
-from pqswarm.identify.page.slim import slim
 from pqswarm.recordings import write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")

@@ -100,12 +100,12 @@ def identify(
     finder = _Finder({file_text(path): path for path in paths}, judging["site"], judging["reading"])
     written = list(done.write(csv, html, finder.find))
     for path in written:
-        typer.echo(f"wrote {path}", err=as_json)
+        typer.echo(f"wrote {file_text(path)}", err=as_json)
     if stopped:
         raise Stopped(
             f"stopped after {finished} of {count_text(len(paths), 'file')}: {count_text(done.n_events, 'event')}, "
             f"{count_text(len(done.failures), 'failure')}"
-            + (f"; {', '.join(map(str, written))} holds them." if written else ".")
+            + (f"; {', '.join(map(file_text, written))} holds them." if written else ".")
         )
     if done.failures:
         if len(paths) > 1:
@@ -243,7 +243,7 @@ class _Artist:
         path = folder / f"{self.number:03d}-{name}.png"
         check_writable(path, self.overwrite)
         written = save_figure(verdict.plot(source), path)
-        typer.echo(f"drew {written}", err=self.quiet)
+        typer.echo(f"drew {file_text(written)}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
         series = verdict.characterisation.steady
@@ -254,7 +254,7 @@ class _Artist:
             if number:
                 check_writable(one, self.overwrite)
             series.write(one, per=per, start=verdict.start)
-            typer.echo(f"wrote {one}", err=self.quiet)
+            typer.echo(f"wrote {file_text(one)}", err=self.quiet)
 
 
 def _steady_files(path: Path) -> dict[str, Path]:

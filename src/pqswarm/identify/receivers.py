@@ -119,7 +119,7 @@ def _host(url: str) -> str:
 
 def _explain(error: urllib.error.HTTPError, number: int) -> OSError:
     """What an answer other than success means."""
-    reason = f"it answered {error.code} {error.reason}".strip()
+    reason = f"it answered {error.code} {http.client.responses.get(error.code, '')}".strip()
     if 300 <= error.code < 400:
         place = _host(error.headers.get("Location") or "") or "another path"
         return OSError(f"{reason} and points to {place}: give the address where events are taken")

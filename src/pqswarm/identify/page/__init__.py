@@ -1,7 +1,7 @@
 """What people get to see of many verdicts: one page, fit to forward."""
 
 from pqswarm.identify.page.html import page_html
+from pqswarm.identify.page.kept import slim
 from pqswarm.identify.page.pictures import find_recording, match_recording
-from pqswarm.identify.page.slim import slim
 
 __all__ = ["find_recording", "match_recording", "page_html", "slim"]

@@ -1,0 +1,213 @@
+"""Each event is delivered, whatever the receiver, the disk or another program does."""
+
+import json
+import os
+import sqlite3
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from tests.identify.watching import Place
+
+from pqswarm.errors import PqswarmError
+from pqswarm.identify.journal import Journal
+from pqswarm.identify.receivers import JsonLines, Stream, Webhook
+from pqswarm.identify.watch import JOURNAL, Watcher
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+@pytest.mark.parametrize("left", [0, 1, 30, "all"])
+def test_half_written_lines_are_completed(place, left):
+    """As after a crash between writing and noting it."""
+    (place.folder / "a.csv").write_text("sag")
+    place.look()
+    before = place.lines.read_bytes()
+    (place.folder / "b.csv").write_text("swell transient")
+    with Journal(place.folder / JOURNAL) as journal:
+        Watcher(place.folder, journal, place.judge, (), settle=0.0).look()
+        entries = journal.pending(JsonLines(place.lines).name)
+    rest = "".join(f"{entry.line()}\n" for entry in entries).encode()
+    place.lines.write_bytes(before + (rest if left == "all" else rest[:left]))
+    place.look()
+    assert place.lines.read_bytes() == before + rest
+
+
+@pytest.mark.parametrize("strange", [b"", b"short", b"a line of another program\n"])
+def test_lines_of_others_stay(place, strange):
+    (place.folder / "a.csv").write_text("sag")
+    place.look()
+    kept = strange if len(strange) < 10 else place.lines.read_bytes() + strange
+    place.lines.write_bytes(kept)
+    (place.folder / "b.csv").write_text("swell")
+    place.look()
+    text = place.lines.read_bytes()
+    assert text.startswith(kept)
+    assert json.loads(text.splitlines()[-1])["kind"] == "swell"
+
+
+@pytest.fixture
+def server():
+    """A receiver that fails twice of three times, unless it is told otherwise, and drops what it has."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            content = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            assert content["key"] == self.headers["Idempotency-Key"]
+            httpd.posts.append(content["key"])
+            self.send_response(httpd.answer(content) or (503 if len(httpd.posts) % 3 else 204))
+            self.send_header("Location", f"http://127.0.0.1:{httpd.server_port}/secret/elsewhere")
+            self.end_headers()
+
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    httpd = HTTPServer(("127.0.0.1", 0), Handler)
+    httpd.posts, httpd.answer = [], lambda content: 0
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield httpd
+    httpd.shutdown()
+    thread.join()
+    httpd.server_close()
+
+
+def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=5)
+    (place.folder / "a.csv").write_text("sag swell transient")
+    with Journal(place.folder / JOURNAL) as journal:
+        watcher = Watcher(
+            place.folder, journal, place.judge, (hook, JsonLines(place.lines)), settle=0, say=place.said.append
+        )
+        watcher.look()
+        assert len(place.keys()) == 3  # one that fails does not hinder another
+        assert len(server.posts) == 1
+        watcher.look()
+        assert len(server.posts) == 1  # not at once
+        while journal.pending(hook.name):
+            watcher.deliver(now=True)
+    assert list(dict.fromkeys(server.posts)) == place.keys()
+    assert len(server.posts) == 9
+    assert "503" in " ".join(place.said)
+    place.look(hook)
+    assert len(server.posts) == 9
+
+
+def test_a_webhook_that_is_not_there(place):
+    hook = Webhook("http://127.0.0.1:9/nobody", timeout=0.5)
+    (place.folder / "a.csv").write_text("sag")
+    place.look(hook)
+    assert "not delivered" in place.said[-1]
+    for url in ("ftp://x/y", "file:///etc/passwd", "nonsense", "http://"):
+        with pytest.raises(PqswarmError, match="--webhook"):
+            Webhook(url)
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307])
+def test_a_redirection_is_no_delivery(place, server, code):
+    server.answer = lambda content: code
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=5)
+    (place.folder / "a.csv").write_text("sag")
+    place.look(hook)
+    with Journal(place.folder / JOURNAL) as journal:
+        assert len(journal.pending(hook.name)) == 1
+    assert f"answered {code}" in place.said[-1]
+    assert f"points to http://127.0.0.1:{server.server_port}:" in place.said[-1]
+    assert "secret" not in " ".join(place.said)
+    assert "secret" not in hook.name
+
+
+def test_receivers_are_told_apart_without_their_secrets():
+    one, other = (Webhook(f"https://example.org/hook/{secret}") for secret in ("s3cret", "0ther"))
+    assert one.name != other.name
+    assert one.name.startswith("webhook https://example.org (")
+    for url in ("https://user:s3cret@example.org", "https://example.org/s3 cret", "http://[x", "http://a:port/"):
+        with pytest.raises(PqswarmError) as refused:
+            Webhook(url)
+        assert "s3" not in str(refused.value)
+
+
+def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
+    server.answer = lambda content: 400 if content["kind"] == "swell" else 204
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=5)
+    (place.folder / "a.csv").write_text("sag swell transient")
+    for _ in range(6):  # started again and again
+        place.look(hook)
+    assert len(server.posts) == 7  # the second one five times
+    assert sum("set aside" in text for text in place.said) == 1
+    with Journal(place.folder / JOURNAL, read_only=True) as journal:
+        ((name, key, reason),) = journal.set_aside()
+    assert (name, key) == (hook.name, server.posts[1])
+    assert "400" in reason
+
+
+@pytest.mark.parametrize("code", [401, 408, 429, 500])
+def test_other_failures_are_tried_forever(place, server, code):
+    server.answer = lambda content: code
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=5)
+    (place.folder / "a.csv").write_text("sag")
+    for _ in range(7):
+        place.look(hook)
+    assert len(server.posts) == 7
+
+
+def test_lines_are_found_again_among_those_of_others(place):
+    """As after a crash between writing and noting it, while another program writes too."""
+    place.lines.write_bytes(b"x" * 1000 + b"\n")
+    (place.folder / "a.csv").write_text("sag swell")
+    lines = JsonLines(place.lines)
+    with Journal(place.folder / JOURNAL) as journal:
+        Watcher(place.folder, journal, place.judge, (), settle=0.0).look()
+        for last, length in lines.send(journal.pending(lines.name), None):
+            if last == 0:
+                journal.delivered(lines.name, last, length)  # the note before writing; the one after it is lost
+                with place.lines.open("ab") as other:
+                    other.write(b"before\n")
+        with place.lines.open("ab") as other:
+            other.write(b"after\n")
+    kept = place.lines.read_bytes()
+    assert len(kept.splitlines()) == 5
+    place.look()
+    assert place.lines.read_bytes() == kept
+
+
+def test_a_pipe_that_nobody_reads_ends_the_watch(place):
+    (place.folder / "a.csv").write_text("sag")
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as stream, pytest.raises(PqswarmError, match="nobody reads the standard output"):
+        place.look(Stream(stream))
+    place.look()
+    assert len(place.keys()) == 1
+
+
+def test_a_strangers_database_stays_what_it_is(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE theirs (x)")
+    database.close()
+    before = path.read_bytes()
+    with pytest.raises(PqswarmError, match="another program"):
+        Journal(path)
+    assert path.read_bytes() == before
+    with Journal(tmp_path / "ours.sqlite") as journal:
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["journal.sqlite", "ours.sqlite"]  # no write-ahead log
+        journal.close()
+        with pytest.raises(PqswarmError, match=r"ours\.sqlite cannot be used"):
+            journal.begin("a.csv")
+
+
+def test_what_is_no_journal(tmp_path):
+    path = tmp_path / "journal.sqlite"
+    with pytest.raises(PqswarmError, match="no journal"):
+        Journal(path, read_only=True)
+    path.write_text("something else, and long enough to be looked at" * 50)
+    with pytest.raises(PqswarmError, match="cannot be used as a journal"):
+        Journal(path)

@@ -1,0 +1,53 @@
+"""A watched folder whose files are judged by the words in them."""
+
+import json
+
+from pqswarm.identify import Failure
+from pqswarm.identify.journal import Journal
+from pqswarm.identify.receivers import JsonLines
+from pqswarm.identify.watch import JOURNAL, Watcher
+
+
+class Found:
+    """A verdict as far as a watcher looks at it: an event for each line of the file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def rows(self):
+        return [
+            {"kind": line, "path": self.path.name, "magnitude": float("nan")} for line in self.path.read_text().split()
+        ]
+
+
+class Judge:
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, path):
+        self.asked.append(path.name)
+        if "broken" in path.read_text():
+            return [Failure(str(path), "", "is broken.")]
+        return [Found(path)]
+
+
+class Place:
+    """A folder, its journal and what was judged in it."""
+
+    def __init__(self, folder):
+        self.folder, self.judge, self.said = folder, Judge(), []
+        self.lines = folder / "events.jsonl"
+
+    def look(self, *receivers, settle=0.0, times=1):
+        with Journal(self.folder / JOURNAL) as journal:
+            chosen = receivers or (JsonLines(self.lines),)
+            watcher = Watcher(self.folder, journal, self.judge, chosen, settle=settle, say=self.said.append)
+            waiting = [watcher.look() for _ in range(times)]
+            return waiting[-1]
+
+    def files(self):
+        with Journal(self.folder / JOURNAL, read_only=True) as journal:
+            return {name: record.state for name, record in journal.files().items()}
+
+    def keys(self):
+        return [json.loads(line)["key"] for line in self.lines.read_text().splitlines()]
