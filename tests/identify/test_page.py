@@ -320,11 +320,11 @@ def test_a_long_list_says_where_it_ends(monkeypatch):
     assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
 
 
-def test_a_slim_verdict_gives_the_same_page(small):
+def test_a_slim_verdict_gives_the_same_page():
     from pqswarm.identify import identify
 
     of = recording(seconds=12.0)
-    whole = identify(of, small)
+    whole = identify(of)
     kept = slim(whole)
     assert drawn([kept], of=of) == drawn([whole], of=of)
     assert kept.characterisation.time.size < 0.5 * whole.characterisation.time.size
