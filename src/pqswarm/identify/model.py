@@ -41,7 +41,7 @@ class Subset:
         Weight of the log-probabilities of a linear discriminant, which are added; 0 for none.
     farthest : float
         Mean difference of the scaled features to the nearest training event beyond which an event is unknown: 99 % of
-        the training events are nearer to one of another fold.
+        the training events are nearer to one of another fold. Infinite in models of a preset.
     """
 
     highest: float
