@@ -141,3 +141,57 @@ def test_plain_values_of_an_event():
     assert plain["kind"] == "sag"
     assert plain["parts"][0]["magnitude"] == pytest.approx(0.5, abs=0.01)
     assert plain["sag_type"] == ""
+
+
+def test_a_gap_ends_what_it_cuts():
+    wave = with_level(sine(200), 0.2, 0.4, 0.5)
+    wave[4000:24_000] = np.nan
+    (event,) = characterise(record(wave)).events
+    assert event.kind == "sag"
+    assert event.cut_end
+    assert event.duration == pytest.approx(0.2, abs=0.02)
+    assert "at least 10" in event.sentence
+
+
+@pytest.mark.parametrize(
+    ("wave", "words"), [(np.zeros(4000), "no voltage on any phase"), (np.full(4000, np.nan), "nothing can be said")]
+)
+def test_a_dead_recording_is_not_called_undisturbed(wave, words):
+    (event,) = characterise(record(wave)).events
+    assert event.kind == "none"
+    assert event.category != "no disturbance"
+    assert words in event.sentence
+
+
+def test_a_line_voltage_measured_the_other_way_round():
+    a, b, c = three(cycles=250)
+    dip = with_level(np.ones_like(a), 2.0, 2.2, 0.5)
+    lines = (a * dip - b, b - c, a * dip - c)  # AB, BC and AC
+    channels = tuple(
+        Channel(f"U{p}", "V", q, w) for p, q, w in zip(("12", "23", "13"), ("AB", "BC", "CA"), lines, strict=True)
+    )
+    (event,) = characterise(Recording(channels, RATE, 50.0)).events
+    assert (event.kind, event.sag_type) == ("sag", "Da")  # and no unbalance of 50 %
+
+
+def test_a_named_neutral_beside_two_phases():
+    waves = three()
+    channels = (
+        *(
+            Channel(f"U{p}", "V", p, w)
+            for p, w in zip("AB", (with_level(waves[0], 0.2, 0.3, 0.6), waves[1]), strict=True)
+        ),
+    )
+    neutral = Channel("UN", "V", "N", 0.3 * waves[2])
+    found = characterise(Recording((*channels, neutral), RATE, 50.0), channels=["UA", "UB", "UN"])
+    assert "sag" in [event.kind for event in found.events]
+
+
+def test_notching_of_a_short_capture_has_its_depth():
+    t = np.arange(5000) / RATE
+    wave = np.sin(2 * np.pi * 50 * t + 0.3)
+    notched = wave - 0.25 * np.sign(wave) * ((t * 300 + 0.2) % 1 < 0.1)
+    (event,) = [e for e in characterise(record(325 * notched)).events if e.kind == "notching"]
+    assert event.unit == "%"
+    assert event.magnitude == pytest.approx(25, abs=8)
+    assert event.details["per_cycle"] == 6

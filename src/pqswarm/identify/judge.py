@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import GROUPS, describe_agreement, event_rule, main_disturbance, rule_class
 from pqswarm.identify.binding import allowed_classes, classes_of_kind
-from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features
+from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.files import load_model
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
@@ -179,7 +179,8 @@ class _Judge:
                 (samples,) = read_channels(self.recording, [result.number], first, stop)
                 filled, _ = fill_gaps(samples, rate / frequency)
                 capture = np.clip(filled / (np.sqrt(2) * result.reference), -1e3, 1e3)
-                self._features[key] = compute_features(capture, rate, frequency)
+                wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
+                self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
             return self.model.predict(self._features[key], self.usable, classes or None), ""
         except PqswarmError as error:
             return None, str(error).rstrip(".")
@@ -195,12 +196,12 @@ class _Judge:
                 f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
             )
         cycles = found.n_samples / found.sampling_rate * found.frequency
-        if cycles < WINDOW_CYCLES - 0.5:
+        if cycles < WINDOW_CYCLES - 0.5 and uses_wavelets(subset.names):
             said.append(
                 f"The capture of {cycles:.1f} cycles was extended to {WINDOW_CYCLES:g} with its own steady cycles "
                 "for the wavelet features."
             )
-        elif cycles > WINDOW_CYCLES + 0.5:
+        if cycles > WINDOW_CYCLES + 0.5:
             said.append(f"The model sees up to {WINDOW_CYCLES:g} cycles around each event.")
         if abs(found.frequency / 50 - 1) > 0.02:
             said.append(
@@ -214,4 +215,5 @@ def _order(prediction: "Prediction") -> tuple[dict[str, float], bool]:
     """Probabilities of the classes offered, the greatest first, and whether the capture is like anything learned."""
     shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
     ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])
-    return dict(ordered), bool(prediction.known[0])
+    # Where the standard leaves one class, it is that class, like others or not.
+    return dict(ordered), bool(prediction.known[0]) or len(ordered) == 1

@@ -85,11 +85,11 @@ class ChannelVerdict:
         name = self.result.name + (f" (phase {self.result.phase})" if self.result.phase else "")
         if not self.label:
             return f"{name}: {self.agreement}"
+        if not self.known:
+            return f"{name}: unknown; {self.agreement}"
         other, share = self.runner_up
-        return (
-            f"{name}: {in_words(self.label)}, {100 * self.probability:.0f} % "
-            f"(then {in_words(other)}, {100 * share:.0f} %); {self.agreement}"
-        )
+        then = f" (then {in_words(other)}, {100 * share:.0f} %)" if other else ""
+        return f"{name}: {in_words(self.label)}, {100 * self.probability:.0f} %{then}; {self.agreement}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -168,7 +168,7 @@ class EventVerdict:
         return {
             **self.event.as_dict(),
             "class": self.label or None,
-            "probability": round(self.probability, 4) if self.label else None,
+            "probability": round(self.probability, 4) if self.label and self.known else None,
             "probabilities": {name: round(value, 4) for name, value in self.probabilities.items()},
             "rule_class": self.rule,
             "agreement": self.agreement,
@@ -270,9 +270,9 @@ class Verdict:
             "cycles": round(event.cycles, 2),
             "sag_type": event.sag_type,
             "class": one.label,
-            "probability": round(one.probability, 3) if one.label else "",
+            "probability": round(one.probability, 3) if one.probabilities and one.known else "",
             "runner_up": one.runner_up[0],
-            "runner_up_probability": round(one.runner_up[1], 3) if one.label else "",
+            "runner_up_probability": round(one.runner_up[1], 3) if one.runner_up[0] else "",
             "rule_class": one.rule,
             "agreement": one.agreement,
             "sentence": event.sentence,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -162,7 +163,8 @@ class _Lister:
         """Event of transients that begin together."""
         worst = max(together, key=lambda one: one.peak)
         known = [one.decay for one in together if one.decay == one.decay]
-        end = max(one.onset for one in together) + 3 * max(known, default=0.0)
+        length = self.recording.n_samples / self.recording.sampling_rate
+        end = min(max(one.onset for one in together) + 3 * max(known, default=0.0), length)
         return Event(
             kind="transient",
             category=worst.category,
@@ -174,7 +176,7 @@ class _Lister:
             magnitude=worst.peak,
             unit="pu",
             start=min(one.onset for one in together),
-            end=min(end, self.recording.n_samples / self.recording.sampling_rate),
+            end=end,
             duration=end - min(one.onset for one in together),
             nominal_frequency=self.supply.nominal_frequency,
             reference=self._reference(worst),
@@ -204,17 +206,16 @@ class _Lister:
     def _flagged(self, flags: "Sequence[Flag]") -> Event:
         length = self.recording.n_samples / self.recording.sampling_rate
         worst = max(flags, key=lambda flag: abs(flag.value))
-        scale, unit = (1.0, "per cycle") if worst.kind == "notching" else (100.0, "%")
         return Event(
             kind=worst.kind,
             category=worst.kind,
             parts=tuple(
-                Part(flag.channel, flag.phase, scale * flag.value, 0.0, length, length, self._number(flag))
+                Part(flag.channel, flag.phase, 100 * flag.value, 0.0, length, length, self._number(flag))
                 for flag in flags
             ),
             system=worst.system,
-            magnitude=scale * worst.value,
-            unit=unit,
+            magnitude=100 * worst.value,
+            unit="%",
             start=0.0,
             end=length,
             duration=length,
@@ -223,6 +224,7 @@ class _Lister:
             sentence=describe_flags(flags),
             cut_start=True,
             cut_end=True,
+            details={"per_cycle": worst.per_cycle} if worst.per_cycle else {},
         )
 
     def changes(self, large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
@@ -292,9 +294,11 @@ class _Lister:
         length = self.recording.n_samples / self.recording.sampling_rate
         parts = tuple(Part(one.name, one.phase, _median(one), 0.0, length, length, one.number) for one in self.channels)
         worst = max(range(len(parts)), key=lambda i: abs(1 - parts[i].magnitude))
+        known = bool(np.isfinite(self.scan.urms).any())
+        live = known and any(one.reference > 0 for one in self.channels)
         return Event(
             kind="none",
-            category="no disturbance",
+            category="no disturbance" if live else "no voltage" if known else "not measurable",
             parts=parts,
             system="",
             magnitude=parts[worst].magnitude,
@@ -304,7 +308,13 @@ class _Lister:
             duration=length,
             nominal_frequency=self.supply.nominal_frequency,
             reference=self.channels[worst].reference,
-            sentence="no disturbance found",
+            sentence=(
+                "no disturbance found"
+                if live
+                else "no voltage on any phase: nothing can be said"
+                if known
+                else "less than a cycle is known: nothing can be said"
+            ),
             cut_start=True,
             cut_end=True,
         )
@@ -314,7 +324,9 @@ def _join_systems(events: Iterable[Event], frequency: float) -> list[Event]:
     """Make one event of what several systems show alike: two busbars, or the feeders of one, see the same sag."""
     kept: list[Event] = []
     for event in sorted(events, key=lambda one: (one.start, one.system)):
-        twin = next((other for other in reversed(kept) if _alike(event, other, frequency)), None)
+        since = event.start - _SAME_TIME / frequency
+        near = takewhile(lambda other: other.start > since, reversed(kept))  # noqa: B023 (used up at once)
+        twin = next((other for other in near if _alike(event, other, frequency)), None)
         if twin is None:
             kept.append(event)
         else:

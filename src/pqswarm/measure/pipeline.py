@@ -186,7 +186,18 @@ class _Meter:
             events=tuple(events),
             transients=tuple(transients),
             spectrum=spectrum,
-            flags=tuple(Flag(kind, where[0][0], where[1][0], where[2], value, text) for kind, value, text in flags),
+            flags=tuple(
+                Flag(
+                    kind,
+                    where[0][0],
+                    where[1][0],
+                    where[2],
+                    value,
+                    text,
+                    notches.count if notches is not None and kind == "notching" else 0,
+                )
+                for kind, value, text in flags
+            ),
         )
 
     @cached_property
@@ -217,7 +228,22 @@ class _Meter:
         steady = (spectrum.start, spectrum.cycles)
         wave = filled / (scale * np.sqrt(2))
         notches = find_notches(wave, rate, self._frequency, *steady, least=self.thresholds.notch)
+        if notches is None or not notches.count:
+            notches = self._steady_notches(i, spans) or notches
         return spectrum, notches, self._flags(where, self.scan.urms[i] / scale, spans, spectrum, notches, scale)
+
+    def _steady_notches(self, i: int, spans: Sequence[Span]) -> Notches | None:
+        """Notches that at least half of the windows of 10 or 12 cycles have, outside sags and swells."""
+        series, time = self.scan.steady, self.scan.time
+        quiet = np.ones(series.n_windows, dtype=np.bool_)
+        for span in spans:
+            first, last = time[max(span.first - 2, 0)], time[min(span.stop + 2, time.size - 1)]
+            quiet &= (series.edges[1:] < first) | (series.edges[:-1] > last)
+        counts, depths = series.notches[i][quiet], series.notch_depth[i][quiet]
+        having = counts > 0
+        if not counts.size or 2 * having.sum() < counts.size:
+            return None
+        return Notches(round(float(np.median(counts[having]))), float(np.median(depths[having])))
 
     def _is_notch(self, transient: Transient, i: int, notches: Notches | None) -> bool:
         """Whether it is a notch that is not quite like the others; in a long recording, of the windows around it."""
@@ -325,7 +351,7 @@ class _Meter:
         if abs(offset) > max(self.thresholds.dc, spectrum.least_dc / (np.sqrt(2) * volts)):
             flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
         if notches is not None and notches.count:
-            flags.append(("notching", float(notches.count), f"notching on {where}, {notches.count} per cycle"))
+            flags.append(("notching", notches.depth, f"notching on {where}, {notches.count} per cycle"))
         flicker = find_flicker(longest_quiet(urms, spans), self._frequency, least=self.thresholds.flicker)
         if flicker:
             text = f"flicker on {where}, {100 * flicker[1]:.1f} % deep at {flicker[0]:.1f} Hz"
