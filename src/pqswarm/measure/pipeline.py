@@ -233,7 +233,7 @@ class _Meter:
         return spectrum, notches, self._flags(where, self.scan.urms[i] / scale, spans, spectrum, notches, scale)
 
     def _steady_notches(self, i: int, spans: Sequence[Span]) -> Notches | None:
-        """Notches that at least half of the windows of 10 or 12 cycles have, outside sags and swells."""
+        """Notches that all windows of 10 or 12 cycles have, two at least, outside sags and swells."""
         series, time = self.scan.steady, self.scan.time
         quiet = np.ones(series.n_windows, dtype=np.bool_)
         for span in spans:
@@ -241,7 +241,7 @@ class _Meter:
             quiet &= (series.edges[1:] < first) | (series.edges[:-1] > last)
         counts, depths = series.notches[i][quiet], series.notch_depth[i][quiet]
         having = counts > 0
-        if not counts.size or 2 * having.sum() < counts.size:
+        if counts.size < 2 or not having.all():
             return None
         return Notches(round(float(np.median(counts[having]))), float(np.median(depths[having])))
 
