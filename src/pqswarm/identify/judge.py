@@ -1,7 +1,9 @@
 """The verdict on a recording: what the rules of the standard find, what the model says, and whether they agree."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["identify"]
+
+_NEAR = 2.0
+"""Events that begin within this time of another may be in its window [s]."""
 
 
 def identify(
@@ -138,9 +143,10 @@ class _Judge:
         """Judge the capture of an event, on its worst channel."""
         part = event.worst
         result = next(one for one in self.found.channels if part.number in (one.number, -1))
-        first, stop = event_window(event, self.found, self.found.events)
+        beside = self._beside(event)
+        first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
-        rule = event_rule(event, self.found.events)
+        rule = event_rule(event, beside)
         classes = classes_of_kind(self.model.class_names, event.kind, rule, self._visible(first, stop))
         prediction, reason = (
             (None, "the model looks at one channel at a time")
@@ -151,6 +157,20 @@ class _Judge:
         agreement = f"rules only: {reason}" if prediction is None else self._agreement(rule, shares, known, result)
         window = (first / rate, stop / rate)
         return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
+
+    @cached_property
+    def _starts(self) -> list[float]:
+        return [event.start for event in self.found.events]
+
+    @cached_property
+    def _lasting(self) -> "list[Event]":
+        return [event for event in self.found.events if event.end - event.start > _NEAR]
+
+    def _beside(self, event: "Event") -> "list[Event]":
+        """Events that may share a window with one: those that begin near it, and those that last."""
+        near = slice(bisect_left(self._starts, event.start - _NEAR), bisect_right(self._starts, event.end + _NEAR))
+        found = list(self.found.events[near])
+        return found + [one for one in self._lasting if one not in found and one.end >= event.start - _NEAR]
 
     def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
         if not known:
