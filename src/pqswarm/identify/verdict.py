@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.words import voltage_text
+from pqswarm.identify.words import to_milliseconds, voltage_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -241,7 +241,7 @@ class Verdict:
 
     def _when(self, event: "Event") -> str:
         """Time of day at which an event began, or the time from the first sample."""
-        when = event.at(self.start)
+        when = to_milliseconds(event.at(self.start))
         return f"+{event.start:.3f} s" if when is None else when.isoformat(timespec="milliseconds")[11:]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -249,7 +249,7 @@ class Verdict:
         return [self._row(one) for one in self.events]
 
     def _row(self, one: EventVerdict) -> dict[str, Any]:
-        event, when = one.event, one.event.at(self.start)
+        event, when = one.event, to_milliseconds(one.event.at(self.start))
         found = self.characterisation
         return {
             "source": self.source,

@@ -221,12 +221,15 @@ class _Meter:
         filled, _ = fill_gaps(begin.channels[self.supply.numbers[i]].samples, rate / self._frequency)
         volts, time = self.scan.urms[i][known], self.scan.time[known]
         spectrum = measure_spectrum(filled, rate, self._frequency, volts, time)
-        if spectrum is None or self.scan.is_long:
+        if spectrum is None or self.scan.is_long_for_flicker:
             return spectrum, None, []
         header = self.supply.headers[i]
         where = join_names((header.name,), (header.phase,), self.supply.system_of(i))
         steady = (spectrum.start, spectrum.cycles)
         wave = filled / (scale * np.sqrt(2))
+        if self.scan.is_long:
+            flags = self._flags(where, self.scan.urms[i] / scale, spans, spectrum, None, scale)
+            return spectrum, None, [flag for flag in flags if flag[0] == "flicker"]
         notches = find_notches(wave, rate, self._frequency, *steady, least=self.thresholds.notch)
         if notches is None or not notches.count:
             notches = self._steady_notches(i, spans) or notches
