@@ -75,7 +75,7 @@ def test_short_records(cycles):
 @pytest.mark.parametrize("n_samples", [1, 2, 3, 50, 199])
 def test_less_than_a_cycle_says_nothing(n_samples):
     found = characterise(record(sine(1)[:n_samples]))
-    assert found.sentences() == ("no disturbance found",)
+    assert found.sentences() == ("less than a cycle is known: nothing can be said",)
     json.dumps(found.as_dict())
 
 

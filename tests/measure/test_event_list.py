@@ -52,12 +52,14 @@ def test_what_is_alike_is_said_once():
     assert found.events[0].sag_type == "A"
 
 
-def test_an_interruption_of_all_phases_ends_with_the_first_that_is_back():
+def test_an_interruption_says_how_long_all_phases_were_out():
     waves = three(cycles=60)
     ends = (0.5, 0.6, 0.7)
     (event,) = characterise(record(*(with_level(w, 0.2, e, 0.0) for w, e in zip(waves, ends, strict=True)))).events
     assert event.kind == "interruption"
-    assert event.duration == pytest.approx(0.3, abs=0.011)  # Urms(1/2) is refreshed each half cycle
+    assert event.details["all_phases_s"] == pytest.approx(0.3, abs=0.011)  # Urms(1/2) is refreshed each half cycle
+    assert event.duration == pytest.approx(0.5, abs=0.011)
+    assert "A 0.00 pu for 15.0 cycles, B 0.00 pu for 20.0 cycles, C 0.00 pu for 25.0 cycles" in event.sentence
     assert event.end == pytest.approx(0.7, abs=0.002)
 
 
@@ -141,3 +143,123 @@ def test_plain_values_of_an_event():
     assert plain["kind"] == "sag"
     assert plain["parts"][0]["magnitude"] == pytest.approx(0.5, abs=0.01)
     assert plain["sag_type"] == ""
+
+
+def test_a_gap_ends_what_it_cuts():
+    wave = with_level(sine(200), 0.2, 0.4, 0.5)
+    wave[4000:24_000] = np.nan
+    (event,) = characterise(record(wave)).events
+    assert event.kind == "sag"
+    assert event.cut_end
+    assert event.duration == pytest.approx(0.2, abs=0.02)
+    assert "at least 10" in event.sentence
+
+
+@pytest.mark.parametrize(
+    ("wave", "words"), [(np.zeros(4000), "no voltage on any phase"), (np.full(4000, np.nan), "nothing can be said")]
+)
+def test_a_dead_recording_is_not_called_undisturbed(wave, words):
+    (event,) = characterise(record(wave)).events
+    assert event.kind == "none"
+    assert event.category != "no disturbance"
+    assert words in event.sentence
+
+
+def test_a_line_voltage_measured_the_other_way_round():
+    a, b, c = three(cycles=250)
+    dip = with_level(np.ones_like(a), 2.0, 2.2, 0.5)
+    lines = (a * dip - b, b - c, a * dip - c)  # AB, BC and AC
+    channels = tuple(
+        Channel(f"U{p}", "V", q, w) for p, q, w in zip(("12", "23", "13"), ("AB", "BC", "CA"), lines, strict=True)
+    )
+    (event,) = characterise(Recording(channels, RATE, 50.0)).events
+    assert (event.kind, event.sag_type) == ("sag", "Da")  # and no unbalance of 50 %
+
+
+def test_a_named_neutral_beside_two_phases():
+    waves = three()
+    channels = (
+        *(
+            Channel(f"U{p}", "V", p, w)
+            for p, w in zip("AB", (with_level(waves[0], 0.2, 0.3, 0.6), waves[1]), strict=True)
+        ),
+    )
+    neutral = Channel("UN", "V", "N", 0.3 * waves[2])
+    found = characterise(Recording((*channels, neutral), RATE, 50.0), channels=["UA", "UB", "UN"])
+    assert "sag" in [event.kind for event in found.events]
+
+
+def test_notching_of_a_short_capture_has_its_depth():
+    t = np.arange(5000) / RATE
+    wave = np.sin(2 * np.pi * 50 * t + 0.3)
+    notched = wave - 0.25 * np.sign(wave) * ((t * 300 + 0.2) % 1 < 0.1)
+    (event,) = [e for e in characterise(record(325 * notched)).events if e.kind == "notching"]
+    assert event.unit == "%"
+    assert event.magnitude == pytest.approx(25, abs=8)
+    assert event.details["per_cycle"] == 6
+
+
+@pytest.mark.parametrize("level", [0.05, 0.3, 0.45, 1.6, 2.2])
+def test_a_nominal_voltage_that_is_given_is_used(level):
+    (event,) = characterise(record(*(level * wave for wave in three())), nominal_voltage=230.0).events
+    assert event.kind == ("interruption" if level < 0.1 else "sag" if level < 1 else "swell")
+    assert event.magnitude == pytest.approx(level, rel=0.01)
+
+
+def test_one_nominal_voltage_for_both_kinds_of_voltages():
+    a, b, c = three()
+    a = with_level(a, 0.2, 0.3, 0.5)
+    names = ("UA", "UB", "UC", "UAB", "UBC", "UCA")
+    channels = tuple(Channel(n, "V", n[1:], w) for n, w in zip(names, (a, b, c, a - b, b - c, c - a), strict=True))
+    found = characterise(Recording(channels, RATE, 50.0), nominal_voltage=230.0)
+    assert [one.reference for one in found.channels] == pytest.approx([230.0] * 3 + [230 * 3**0.5] * 3)
+    assert {event.kind for event in found.events} == {"sag"}
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.02, -0.02])
+def test_the_type_of_a_sag_while_the_frequency_drifts(drift):
+    t = np.arange(400_000) / RATE  # 40 s
+    angle = 2 * np.pi * (50 * t + drift / 2 * (t - 20) ** 2)
+    waves = [325 * np.sin(angle - 2 * np.pi * k / 3) for k in range(3)]
+    for start in (3.0, 12.0, 30.0):
+        waves[0] = with_level(waves[0], start, start + 1.0, 0.5)
+    types = [event.sag_type for event in characterise(record(*waves)).events if event.kind == "sag"]
+    assert types == ["Ba", "Ba", "Ba"]
+
+
+def test_a_sag_after_an_interruption_has_its_type():
+    waves = three(cycles=60)
+    levels = with_level(with_level(with_level(np.ones(waves[0].size), 0.2, 0.3, 0.6), 0.3, 0.5, 0.0), 0.5, 0.7, 0.6)
+    found = [event for event in characterise(record(waves[0] * levels, *waves[1:])).events if event.sag_type]
+    assert {event.sag_type for event in found} == {"Ba"}
+    assert max(abs(event.details["phase_jump"]) for event in found if event.kind == "sag") < 5
+
+
+def test_a_small_change_beside_harmonics_is_kept():
+    t = np.arange(sine(30).size) / RATE
+    waves = [with_level(w + 22 * np.sin(2 * np.pi * 250 * t), 0.3, 9.0, 0.95) for w in three(cycles=30)]
+    assert {event.kind for event in characterise(record(*waves)).events} == {"harmonics", "voltage change"}
+
+
+def test_changes_of_both_signs_are_said_of_each_phase():
+    a, b, c = (with_level(w, 1.0, 9.0, k) for w, k in zip(three(cycles=120), (0.95, 1.05, 0.95), strict=True))
+    (event,) = [one for one in characterise(record(a, b, c)).events if one.kind == "voltage change"]
+    assert "(A -5.0 %, B +5.0 %, C -5.0 %)" in event.sentence
+    assert "rise" not in event.sentence
+
+
+def test_a_transient_on_another_phase_is_not_part_of_a_sag():
+    waves = three()
+    waves[2][1870:1878] += 200.0  # 13 ms before the sag of another phase
+    found = characterise(record(with_level(waves[0], 0.2, 0.3, 0.6), *waves[1:]))
+    assert [event.kind for event in found.events] == ["transient", "sag"]
+    assert found.events[0].phases == ("C",)
+
+
+def test_harmonics_in_part_of_two_seconds_are_on_all_phases():
+    t = np.arange(sine(145).size) / RATE
+    part = 32 * np.sin(2 * np.pi * 250 * t) * ((t > 1.2) & (t < 2.0))
+    (event,) = characterise(record(*(wave + part for wave in three(cycles=145)))).events
+    assert (event.kind, event.phases) == ("harmonics", ("A", "B", "C"))
+    assert event.start == pytest.approx(1.2, abs=0.25)
+    assert event.end == pytest.approx(2.0, abs=0.25)

@@ -1,5 +1,6 @@
 """From a capture of any rate, frequency and length to the features that a model knows."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "resample",
     "upper_frequencies",
     "usable_features",
+    "uses_wavelets",
 ]
 
 _NAMES = feature_names(8)
@@ -75,6 +77,11 @@ def bandwidth_of(sampling_rate: float, frequency: float) -> float:
     """Return the widest of BANDWIDTHS that a recording has, or the narrowest if it has none."""
     highest = MARGIN * sampling_rate / (2 * frequency)
     return next((width for width in BANDWIDTHS if width <= highest), BANDWIDTHS[-1])
+
+
+def uses_wavelets(names: Iterable[str]) -> bool:
+    """Whether any of these features is one of the paper's, which need a capture of 30 cycles."""
+    return not set(names).isdisjoint(_NAMES)
 
 
 def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":

@@ -1,7 +1,9 @@
 """The verdict on a recording: what the rules of the standard find, what the model says, and whether they agree."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import GROUPS, describe_agreement, event_rule, main_disturbance, rule_class
 from pqswarm.identify.binding import allowed_classes, classes_of_kind
-from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features
+from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.files import load_model
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["identify"]
+
+_NEAR = 2.0
+"""Events that begin within this time of another may be in its window [s]."""
 
 
 def identify(
@@ -138,9 +143,10 @@ class _Judge:
         """Judge the capture of an event, on its worst channel."""
         part = event.worst
         result = next(one for one in self.found.channels if part.number in (one.number, -1))
-        first, stop = event_window(event, self.found, self.found.events)
+        beside = self._beside(event)
+        first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
-        rule = event_rule(event, self.found.events)
+        rule = event_rule(event, beside)
         classes = classes_of_kind(self.model.class_names, event.kind, rule, self._visible(first, stop))
         prediction, reason = (
             (None, "the model looks at one channel at a time")
@@ -151,6 +157,20 @@ class _Judge:
         agreement = f"rules only: {reason}" if prediction is None else self._agreement(rule, shares, known, result)
         window = (first / rate, stop / rate)
         return EventVerdict(event, rule, shares, agreement, window, result.reference_source, known)
+
+    @cached_property
+    def _starts(self) -> list[float]:
+        return [event.start for event in self.found.events]
+
+    @cached_property
+    def _lasting(self) -> "list[Event]":
+        return [event for event in self.found.events if event.end - event.start > _NEAR]
+
+    def _beside(self, event: "Event") -> "list[Event]":
+        """Events that may share a window with one: those that begin near it, and those that last."""
+        near = slice(bisect_left(self._starts, event.start - _NEAR), bisect_right(self._starts, event.end + _NEAR))
+        found = list(self.found.events[near])
+        return found + [one for one in self._lasting if one not in found and one.end >= event.start - _NEAR]
 
     def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
         if not known:
@@ -179,7 +199,8 @@ class _Judge:
                 (samples,) = read_channels(self.recording, [result.number], first, stop)
                 filled, _ = fill_gaps(samples, rate / frequency)
                 capture = np.clip(filled / (np.sqrt(2) * result.reference), -1e3, 1e3)
-                self._features[key] = compute_features(capture, rate, frequency)
+                wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
+                self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
             return self.model.predict(self._features[key], self.usable, classes or None), ""
         except PqswarmError as error:
             return None, str(error).rstrip(".")
@@ -195,12 +216,12 @@ class _Judge:
                 f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
             )
         cycles = found.n_samples / found.sampling_rate * found.frequency
-        if cycles < WINDOW_CYCLES - 0.5:
+        if cycles < WINDOW_CYCLES - 0.5 and uses_wavelets(subset.names):
             said.append(
                 f"The capture of {cycles:.1f} cycles was extended to {WINDOW_CYCLES:g} with its own steady cycles "
                 "for the wavelet features."
             )
-        elif cycles > WINDOW_CYCLES + 0.5:
+        if cycles > WINDOW_CYCLES + 0.5:
             said.append(f"The model sees up to {WINDOW_CYCLES:g} cycles around each event.")
         if abs(found.frequency / 50 - 1) > 0.02:
             said.append(
@@ -214,4 +235,5 @@ def _order(prediction: "Prediction") -> tuple[dict[str, float], bool]:
     """Probabilities of the classes offered, the greatest first, and whether the capture is like anything learned."""
     shares = zip(prediction.class_names, prediction.probabilities[0].tolist(), strict=True)
     ordered = sorted(((name, share) for name, share in shares if share > 0), key=lambda item: -item[1])
-    return dict(ordered), bool(prediction.known[0])
+    # Where the standard leaves one class, it is that class, like others or not.
+    return dict(ordered), bool(prediction.known[0]) or len(ordered) == 1

@@ -51,7 +51,8 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
         what += f" (type {row['sag_type']})"
     where = " ".join(sorted(str(row["phases"]).split())) or str(row["channels"])
     where += f" of {row['system']}" if row["system"] else ""
-    label = f"{in_words(row['class'])} {100 * row['probability']:.0f} %" if row["class"] else ""
+    sure = f" {100 * row['probability']:.0f} %" if isinstance(row["probability"], float) else ""
+    label = in_words(row["class"]) + sure if row["class"] else ""
     nothing = row["kind"] == "none"
     return (
         f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",

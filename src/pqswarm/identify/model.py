@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CODES", "Model", "Prediction", "Subset", "Table", "default_model", "overshoot", "scale"]
 
+_SLACK = 1.25
+"""Recorded events are farther from generated ones than these are from each other; our choice."""
 CODES = 65535
 """A scaled feature is kept as an integer from 0 to this."""
 
@@ -41,7 +43,7 @@ class Subset:
         Weight of the log-probabilities of a linear discriminant, which are added; 0 for none.
     farthest : float
         Mean difference of the scaled features to the nearest training event beyond which an event is unknown: 99 % of
-        the training events are nearer to one of another fold.
+        the training events are nearer to one of another fold. Infinite in models of a preset.
     """
 
     highest: float
@@ -229,7 +231,7 @@ class Model:
         shares = soften(self._only(scores, classes), 1.0)
         known = np.ones(len(rows), dtype=np.bool_)
         if subset.farthest < inf:
-            known = find_nearest(scaled + overshoot(columns, table.knots), table.data) <= subset.farthest
+            known = find_nearest(scaled + overshoot(columns, table.knots), table.data) <= _SLACK * subset.farthest
         return Prediction(self.class_names, shares, subset, known)
 
     def _only(self, scores: "FloatArray", classes: Collection[str] | None) -> "FloatArray":

@@ -142,7 +142,9 @@ def train(
             seed,
             n_jobs,
         )
-        subsets.append(replace(one, highest=float(highest)))
+        # Events of a preset are too much alike to say what is unlike them.
+        farthest = one.farthest if isinstance(chosen, str) else inf
+        subsets.append(replace(one, highest=float(highest), farthest=farthest))
         tables.append(table)
         if progress is not None:
             progress("bandwidths", number + 1, len(BANDWIDTHS))

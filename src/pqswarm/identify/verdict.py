@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.words import voltage_text
+from pqswarm.identify.words import to_milliseconds, voltage_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,11 +85,11 @@ class ChannelVerdict:
         name = self.result.name + (f" (phase {self.result.phase})" if self.result.phase else "")
         if not self.label:
             return f"{name}: {self.agreement}"
+        if not self.known:
+            return f"{name}: unknown; {self.agreement}"
         other, share = self.runner_up
-        return (
-            f"{name}: {in_words(self.label)}, {100 * self.probability:.0f} % "
-            f"(then {in_words(other)}, {100 * share:.0f} %); {self.agreement}"
-        )
+        then = f" (then {in_words(other)}, {100 * share:.0f} %)" if other else ""
+        return f"{name}: {in_words(self.label)}, {100 * self.probability:.0f} %{then}; {self.agreement}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -168,7 +168,7 @@ class EventVerdict:
         return {
             **self.event.as_dict(),
             "class": self.label or None,
-            "probability": round(self.probability, 4) if self.label else None,
+            "probability": round(self.probability, 4) if self.label and self.known else None,
             "probabilities": {name: round(value, 4) for name, value in self.probabilities.items()},
             "rule_class": self.rule,
             "agreement": self.agreement,
@@ -241,7 +241,7 @@ class Verdict:
 
     def _when(self, event: "Event") -> str:
         """Time of day at which an event began, or the time from the first sample."""
-        when = event.at(self.start)
+        when = to_milliseconds(event.at(self.start))
         return f"+{event.start:.3f} s" if when is None else when.isoformat(timespec="milliseconds")[11:]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -249,7 +249,7 @@ class Verdict:
         return [self._row(one) for one in self.events]
 
     def _row(self, one: EventVerdict) -> dict[str, Any]:
-        event, when = one.event, one.event.at(self.start)
+        event, when = one.event, to_milliseconds(one.event.at(self.start))
         found = self.characterisation
         return {
             "source": self.source,
@@ -270,9 +270,9 @@ class Verdict:
             "cycles": round(event.cycles, 2),
             "sag_type": event.sag_type,
             "class": one.label,
-            "probability": round(one.probability, 3) if one.label else "",
+            "probability": round(one.probability, 3) if one.probabilities and one.known else "",
             "runner_up": one.runner_up[0],
-            "runner_up_probability": round(one.runner_up[1], 3) if one.label else "",
+            "runner_up_probability": round(one.runner_up[1], 3) if one.runner_up[0] else "",
             "rule_class": one.rule,
             "agreement": one.agreement,
             "sentence": event.sentence,

@@ -1,7 +1,7 @@
 """Magnitudes, voltages, durations and times in words, the same on the command line, on the page and in figures."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ __all__ = [
     "magnitude_text",
     "scale_of",
     "time_text",
+    "to_milliseconds",
     "unit_text",
     "voltage_text",
 ]
@@ -106,8 +107,20 @@ def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False
     return f"{least}{time} ({cycles:.{1 if cycles < 100 else 0}f} cycles)"
 
 
+def to_milliseconds(moment: datetime | None) -> datetime | None:
+    """Round a time to the millisecond."""
+    if moment is None:
+        return None
+    try:
+        late = moment + timedelta(microseconds=500)
+    except OverflowError:
+        late = moment
+    return late.replace(microsecond=late.microsecond // 1000 * 1000)
+
+
 def time_text(moment: datetime | None) -> str:
     """Write date and time to the millisecond: ``"2023-05-12 19:45:25.814"``; empty if they are not known."""
+    moment = to_milliseconds(moment)
     return "" if moment is None else moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds")
 
 

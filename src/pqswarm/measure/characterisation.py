@@ -93,7 +93,7 @@ class Disturbance:
 
 @dataclass(frozen=True)
 class Flag:
-    """A steady disturbance of one channel: its kind, its size, and in words."""
+    """A steady disturbance of one channel: its kind, its size as a share, and in words; notches per cycle."""
 
     kind: str
     channel: str
@@ -101,11 +101,12 @@ class Flag:
     system: str
     value: float
     sentence: str
+    per_cycle: int = 0
 
     @property
     def value_text(self) -> str:
         """The size in words."""
-        return f"{self.value:.0f} per cycle" if self.kind == "notching" else f"{100 * self.value:.1f} %"
+        return f"{self.per_cycle:.0f} per cycle" if self.per_cycle else f"{100 * self.value:.1f} %"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the attributes as plain values."""

@@ -145,7 +145,7 @@ class Event:
     def at(self, first_sample: datetime | None) -> datetime | None:
         """Return the time at which it began, from that of the first sample; None if that is not known."""
         try:
-            return None if first_sample is None else first_sample + timedelta(seconds=self.start)
+            return None if first_sample is None else first_sample + timedelta(milliseconds=round(1000 * self.start, 3))
         except OverflowError:
             return None
 

@@ -1,14 +1,15 @@
 """From what was found on each channel to the list of events: one for each thing that happened."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm.measure.event import Event, Part
+from pqswarm.measure.event_joins import join_systems, join_transients
 from pqswarm.measure.pages import read_channels
-from pqswarm.measure.sag_types import fit_phasor, sag_type
+from pqswarm.measure.sag_types import fit_phasor, sag_type, symmetrical_components
 from pqswarm.measure.sentences import (
     describe_change,
     describe_disturbances,
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
 
 __all__ = ["list_events"]
 
-_AT_EDGE = 1.0
-"""A transient within this many cycles of the edge of a sag or swell is part of it."""
-_SAME_TIME = 1.0
-"""Events of two systems begin and end within this many cycles if they are the same."""
-_SAME_SIZE = 0.02
-"""Their magnitudes differ by no more [pu]."""
+_SOON = 10.0
+"""The type of a sag is that of its lowest voltage in the first cycles."""
+_PAST, _USUAL, _TURNS = 2.0, 0.1, 8
+"""How long before a sag [s], how near to 1 pu, and over how many values of Urms(1/2) its phasors are compared with."""
 _BESIDE = 0.3
 """A small change this close to a sag, swell or interruption of its system is part of it [s]."""
 
@@ -53,10 +52,10 @@ def list_events(
     lister = _Lister(recording, supply, scan, channels, thresholds)
     large = [lister.disturbance(group, polyphase) for group in group_events(e for one in channels for e in one.events)]
     transients = list(map(lister.transient, group_transients(t for one in channels for t in one.transients)))
-    large, transients = _join_transients(large, transients, supply.frequency)
+    large, transients = join_transients(large, transients, supply.frequency)
     steady = lister.steady(large, transients)
     changes = lister.changes(large, steady)
-    found = _join_systems([*large, *transients, *steady, *changes], supply.frequency) or [lister.nothing()]
+    found = join_systems([*large, *transients, *steady, *changes], supply.frequency) or [lister.nothing()]
     return tuple(sorted(found, key=lambda event: (event.start, event.system, event.kind)))
 
 
@@ -95,14 +94,15 @@ class _Lister:
                 one.magnitude,
                 one.start,
                 one.end,
-                one.urms_duration,
+                _standard_duration(one),
                 self._number(one),
             )
             for one in sorted(group, key=lambda one: (one.phases, one.channels, one.start))
         )
         members = [one for i, one in enumerate(self.channels) if self.supply.system_of(i) == whole.system]
-        # By the polyphase rule an interruption of all phases lasts until the first is back.
-        duration = max(
+        worst = min(group, key=lambda one: abs(one.magnitude - whole.magnitude))
+        dip = self._sag_type(members, worst) if whole.kind != "swell" else ("", {})
+        together = max(
             (
                 one.urms_duration
                 for one in polyphase
@@ -111,10 +111,9 @@ class _Lister:
                 and one.start < whole.end
                 and one.end > whole.start
             ),
-            default=whole.urms_duration,
+            default=0.0,
         )
-        worst = min(group, key=lambda one: abs(one.magnitude - whole.magnitude))
-        dip = self._sag_type(members, worst) if whole.kind != "swell" else ("", {})
+        details = {**dip[1], "all_phases_s": together} if together else dip[1]
         return Event(
             kind=whole.kind,
             category=whole.category,
@@ -124,45 +123,70 @@ class _Lister:
             unit="pu",
             start=whole.start,
             end=whole.end,
-            duration=duration,
+            duration=_standard_duration(whole),
             nominal_frequency=self.supply.nominal_frequency,
             reference=self._reference(worst),
             sentence=describe_disturbances(group),
             sag_type=dip[0],
             cut_start=whole.cut_start,
             cut_end=whole.cut_end,
-            details=dip[1],
+            details=details,
         )
 
     def _sag_type(self, members: "Sequence[ChannelResult]", worst: "Disturbance") -> tuple[str, dict[str, float]]:
-        """Type and phase jump [degrees] from phasors before the event and at its lowest voltage."""
-        phases = [one.phase for one in members]
+        """Type and phase jump [degrees] from phasors [pu] before the event and at its lowest voltage soon after.
+
+        Between the two, phasors turn by as much as the frequency is off; the cycles before tell by how much.
+        """
+        frequency, time = self.supply.frequency, self.scan.time
+        own = self.channels[self.places[id(worst)]]
+        if len(members) != 3 or not all(one.reference > 0 for one in members):
+            return "", {}
+        soon = min(worst.urms_end, worst.urms_start + _SOON / frequency)
+        inside = (time >= worst.urms_start - 1e-9) & (time <= soon + 1e-9)
+        body = inside & (time >= worst.start + 0.5 / frequency) & (time <= worst.end - 0.5 / frequency)
+        inside = body if body.any() else inside
+        lowest = int(np.where(inside & np.isfinite(own.urms), own.urms, np.inf).argmin())
+        usual = np.all([np.abs(one.urms - 1) < _USUAL for one in members], axis=0)
+        calm = np.flatnonzero(usual & (time < worst.start - 0.75 / frequency) & (time > worst.start - _PAST))
+        if not calm.size:
+            return "", {}
+        first, last = time[max(int(calm[-1]) - _TURNS, int(calm[0]))], time[calm[-1]]
+        moments = [float(first), float(last), float(time[lowest])]
+        phasors = [self._phasors(members, moment) for moment in moments]
+        if any(each is None for each in phasors):
+            return "", {}
+        turn = 0.0
+        if last > first:
+            before = [symmetrical_components(each)[1] for each in phasors[:2] if each is not None]
+            slip = float(np.angle(before[1] / before[0])) if abs(before[0]) > _USUAL else 0.0
+            turn = slip / (moments[1] - moments[0]) * (moments[2] - moments[1])
+        steady, during = phasors[1], [one * np.exp(-1j * turn) for one in phasors[2] or ()]
+        place = [one.number for one in members].index(own.number)
+        angle = float(np.degrees(np.angle(during[place] / steady[place]))) if steady and during[place] else 0.0
+        return sag_type([one.phase for one in members], steady or (), during), {"phase_jump": round(angle, 2)}
+
+    def _phasors(self, members: "Sequence[ChannelResult]", moment: float) -> list[complex] | None:
+        """Phasors [pu] of the cycle about a moment [s]; None if it is not whole."""
         rate, frequency = self.recording.sampling_rate, self.supply.frequency
         width = round(rate / frequency)
-        own = self.channels[self.places[id(worst)]]
-        inside = (self.scan.time >= worst.urms_start - 1e-9) & (self.scan.time <= worst.urms_end + 1e-9)
-        known = np.where(inside & np.isfinite(own.urms), own.urms, np.inf)
-        before = int((worst.start - 0.25 / frequency) * rate) - width
-        during = round(float(self.scan.time[known.argmin()]) * rate) - width // 2
-        if len(members) != 3 or before < 0 or during < 0 or during + width > self.recording.n_samples:
-            return "", {}
-        numbers = [one.number for one in members]
-        volts = [read_channels(self.recording, numbers, place, place + width) for place in (before, during)]
-        if not all(np.isfinite(part).all() for part in volts):
-            return "", {}
-        first, second = (
-            [fit_phasor(samples, place, rate, frequency) for samples in part]
-            for part, place in zip(volts, (before, during), strict=True)
-        )
-        place = numbers.index(own.number)
-        jump = float(np.degrees(np.angle(second[place] / first[place]))) if abs(first[place]) > 0 else float("nan")
-        return sag_type(phases, first, second), {"phase_jump": round(jump, 2)}
+        first = round(moment * rate) - width // 2
+        if first < 0 or first + width > self.recording.n_samples:
+            return None
+        volts = read_channels(self.recording, [one.number for one in members], first, first + width)
+        if not np.isfinite(volts).all():
+            return None
+        return [
+            fit_phasor(samples / one.reference, first, rate, frequency)
+            for samples, one in zip(volts, members, strict=True)
+        ]
 
     def transient(self, together: "Sequence[Transient]") -> Event:
         """Event of transients that begin together."""
         worst = max(together, key=lambda one: one.peak)
         known = [one.decay for one in together if one.decay == one.decay]
-        end = max(one.onset for one in together) + 3 * max(known, default=0.0)
+        length = self.recording.n_samples / self.recording.sampling_rate
+        end = min(max(one.onset for one in together) + 3 * max(known, default=0.0), length)
         return Event(
             kind="transient",
             category=worst.category,
@@ -174,7 +198,7 @@ class _Lister:
             magnitude=worst.peak,
             unit="pu",
             start=min(one.onset for one in together),
-            end=min(end, self.recording.n_samples / self.recording.sampling_rate),
+            end=end,
             duration=end - min(one.onset for one in together),
             nominal_frequency=self.supply.nominal_frequency,
             reference=self._reference(worst),
@@ -188,7 +212,14 @@ class _Lister:
             busy = [(event.start, event.end) for event in (*large, *transients)]
             references = [reference.volts for reference in self.supply.references]
             found = steady_events(self.scan.steady, self.thresholds, quiet=busy, references=references)
-            return [self._numbered(event) for event in found]
+            if self.scan.is_long_for_flicker:
+                return [self._numbered(event) for event in found]
+            found = [self._numbered(event) for event in found if event.kind != "flicker"]
+            return found + self._flagged_kinds()
+        return self._flagged_kinds()
+
+    def _flagged_kinds(self) -> list[Event]:
+        """Events of what is steady in all of a short recording."""
         flags: dict[tuple[str, str], list[Flag]] = {}
         for one in self.channels:
             for flag in one.flags:
@@ -204,17 +235,16 @@ class _Lister:
     def _flagged(self, flags: "Sequence[Flag]") -> Event:
         length = self.recording.n_samples / self.recording.sampling_rate
         worst = max(flags, key=lambda flag: abs(flag.value))
-        scale, unit = (1.0, "per cycle") if worst.kind == "notching" else (100.0, "%")
         return Event(
             kind=worst.kind,
             category=worst.kind,
             parts=tuple(
-                Part(flag.channel, flag.phase, scale * flag.value, 0.0, length, length, self._number(flag))
+                Part(flag.channel, flag.phase, 100 * flag.value, 0.0, length, length, self._number(flag))
                 for flag in flags
             ),
             system=worst.system,
-            magnitude=scale * worst.value,
-            unit=unit,
+            magnitude=100 * worst.value,
+            unit="%",
             start=0.0,
             end=length,
             duration=length,
@@ -223,19 +253,21 @@ class _Lister:
             sentence=describe_flags(flags),
             cut_start=True,
             cut_end=True,
+            details={"per_cycle": worst.per_cycle} if worst.per_cycle else {},
         )
 
     def changes(self, large: Sequence[Event], steady: Sequence[Event]) -> list[Event]:
         """Events of small voltage changes that overlap in time on the phases of a system.
 
-        Those beside a sag or swell, in flicker, and where harmonics or notches begin and end, are part of these.
+        Those beside a sag or swell, in flicker, and where notches begin and end, are part of these.
         """
         others = [(event.system, event.start, event.end) for event in large]
         for event in steady:
-            edges = (
-                [(event.start, event.end)] if event.kind == "flicker" else [(t, t) for t in (event.start, event.end)]
-            )
-            others += [(event.system, *edge) for edge in edges]
+            if event.kind == "flicker":
+                others.append((event.system, event.start, event.end))
+            elif event.kind == "notching":
+                ends = ((event.start, event.cut_start), (event.end, event.cut_end))
+                others += [(event.system, moment, moment) for moment, cut in ends if not cut]
         found: list[tuple[str, ChannelResult, VoltageChange]] = []
         for i, one in enumerate(self.channels):
             if not one.reference > 0:
@@ -243,10 +275,9 @@ class _Lister:
             made = find_voltage_changes(one.urms, one.spans, self.supply.frequency, self.thresholds.voltage_change)
             found += [(self.supply.system_of(i), one, change) for change in made]
         groups: list[list[tuple[str, ChannelResult, VoltageChange]]] = []
-        reach = round(2 * self.supply.frequency * _BESIDE)
         for each in sorted(found, key=lambda item: (item[0], item[2].first)):
             group = groups[-1] if groups else []
-            if group and group[0][0] == each[0] and each[2].first <= max(item[2].stop for item in group) + reach:
+            if group and group[0][0] == each[0] and each[2].first <= max(item[2].stop for item in group) + 1:
                 group.append(each)
             else:
                 groups.append([each])
@@ -292,9 +323,11 @@ class _Lister:
         length = self.recording.n_samples / self.recording.sampling_rate
         parts = tuple(Part(one.name, one.phase, _median(one), 0.0, length, length, one.number) for one in self.channels)
         worst = max(range(len(parts)), key=lambda i: abs(1 - parts[i].magnitude))
+        known = bool(np.isfinite(self.scan.urms).any())
+        live = known and any(one.reference > 0 for one in self.channels)
         return Event(
             kind="none",
-            category="no disturbance",
+            category="no disturbance" if live else "no voltage" if known else "not measurable",
             parts=parts,
             system="",
             magnitude=parts[worst].magnitude,
@@ -304,37 +337,21 @@ class _Lister:
             duration=length,
             nominal_frequency=self.supply.nominal_frequency,
             reference=self.channels[worst].reference,
-            sentence="no disturbance found",
+            sentence=(
+                "no disturbance found"
+                if live
+                else "no voltage on any phase: nothing can be said"
+                if known
+                else "less than a cycle is known: nothing can be said"
+            ),
             cut_start=True,
             cut_end=True,
         )
 
 
-def _join_systems(events: Iterable[Event], frequency: float) -> list[Event]:
-    """Make one event of what several systems show alike: two busbars, or the feeders of one, see the same sag."""
-    kept: list[Event] = []
-    for event in sorted(events, key=lambda one: (one.start, one.system)):
-        twin = next((other for other in reversed(kept) if _alike(event, other, frequency)), None)
-        if twin is None:
-            kept.append(event)
-        else:
-            kept[kept.index(twin)] = replace(twin, also=(*twin.also, event.system))
-    return [
-        replace(one, sentence=f"{one.sentence}; the same on {', '.join(one.also)}") if one.also else one for one in kept
-    ]
-
-
-def _alike(event: Event, other: Event, frequency: float) -> bool:
-    """Whether an event is the same in another system: in kind, phases, time and size."""
-    close = _SAME_TIME / frequency
-    return (
-        (event.kind, event.category, set(event.phases)) == (other.kind, other.category, set(other.phases))
-        and event.system not in (other.system, *other.also)
-        and all(event.phases)
-        and abs(event.start - other.start) < close
-        and abs(event.end - other.end) < close
-        and abs(event.magnitude - other.magnitude) < _SAME_SIZE * (100 if event.unit == "%" else 1)
-    )
+def _standard_duration(one: "Disturbance") -> float:
+    """Duration by Urms(1/2); of an event that the record cuts, at least what is seen of it [s]."""
+    return max(one.urms_duration, one.duration) if one.cut_start or one.cut_end else one.urms_duration
 
 
 def _median(one: "ChannelResult") -> float:
@@ -344,27 +361,3 @@ def _median(one: "ChannelResult") -> float:
 
 def _overlaps(event: Event, system: str, start: float, end: float) -> bool:
     return event.system == system and event.start < end + _BESIDE and event.end > start - _BESIDE
-
-
-def _join_transients(
-    large: Iterable[Event], transients: Iterable[Event], frequency: float
-) -> tuple[list[Event], list[Event]]:
-    """Make one event of a sag or swell and the transients at its edges."""
-    kept, left, reach = list(large), [], _AT_EDGE / frequency
-    for transient in transients:
-        near = [
-            event
-            for event in kept
-            if event.system == transient.system
-            and any(abs(transient.start - edge) < reach for part in event.parts for edge in (part.start, part.end))
-        ]
-        if near:
-            event = min(near, key=lambda one: abs(one.start - transient.start))
-            peak = max(transient.magnitude, event.details.get("transient_peak", 0.0))
-            said = "" if "transient_peak" in event.details else f"; with a transient of {peak:.2f} pu at its edge"
-            kept[kept.index(event)] = replace(
-                event, sentence=event.sentence + said, details={**event.details, "transient_peak": peak}
-            )
-        else:
-            left.append(transient)
-    return kept, left

@@ -38,7 +38,7 @@ class Notches:
     depth: float
 
     def explain(self, peak: float) -> bool:
-        """Whether a deviation [pu] is no more than a notch that is not quite like the others; our choice, to three times."""
+        """Whether a deviation [pu] may be a notch that is not quite like the others; our choice, to three times."""
         return self.count > 0 and peak < 3 * self.depth
 
 

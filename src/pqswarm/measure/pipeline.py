@@ -186,7 +186,18 @@ class _Meter:
             events=tuple(events),
             transients=tuple(transients),
             spectrum=spectrum,
-            flags=tuple(Flag(kind, where[0][0], where[1][0], where[2], value, text) for kind, value, text in flags),
+            flags=tuple(
+                Flag(
+                    kind,
+                    where[0][0],
+                    where[1][0],
+                    where[2],
+                    value,
+                    text,
+                    notches.count if notches is not None and kind == "notching" else 0,
+                )
+                for kind, value, text in flags
+            ),
         )
 
     @cached_property
@@ -210,14 +221,32 @@ class _Meter:
         filled, _ = fill_gaps(begin.channels[self.supply.numbers[i]].samples, rate / self._frequency)
         volts, time = self.scan.urms[i][known], self.scan.time[known]
         spectrum = measure_spectrum(filled, rate, self._frequency, volts, time)
-        if spectrum is None or self.scan.is_long:
+        if spectrum is None or self.scan.is_long_for_flicker:
             return spectrum, None, []
         header = self.supply.headers[i]
         where = join_names((header.name,), (header.phase,), self.supply.system_of(i))
         steady = (spectrum.start, spectrum.cycles)
         wave = filled / (scale * np.sqrt(2))
+        if self.scan.is_long:
+            flags = self._flags(where, self.scan.urms[i] / scale, spans, spectrum, None, scale)
+            return spectrum, None, [flag for flag in flags if flag[0] == "flicker"]
         notches = find_notches(wave, rate, self._frequency, *steady, least=self.thresholds.notch)
+        if notches is None or not notches.count:
+            notches = self._steady_notches(i, spans) or notches
         return spectrum, notches, self._flags(where, self.scan.urms[i] / scale, spans, spectrum, notches, scale)
+
+    def _steady_notches(self, i: int, spans: Sequence[Span]) -> Notches | None:
+        """Notches that all windows of 10 or 12 cycles have, two at least, outside sags and swells."""
+        series, time = self.scan.steady, self.scan.time
+        quiet = np.ones(series.n_windows, dtype=np.bool_)
+        for span in spans:
+            first, last = time[max(span.first - 2, 0)], time[min(span.stop + 2, time.size - 1)]
+            quiet &= (series.edges[1:] < first) | (series.edges[:-1] > last)
+        counts, depths = series.notches[i][quiet], series.notch_depth[i][quiet]
+        having = counts > 0
+        if counts.size < 2 or not having.all():
+            return None
+        return Notches(round(float(np.median(counts[having]))), float(np.median(depths[having])))
 
     def _is_notch(self, transient: Transient, i: int, notches: Notches | None) -> bool:
         """Whether it is a notch that is not quite like the others; in a long recording, of the windows around it."""
@@ -325,7 +354,7 @@ class _Meter:
         if abs(offset) > max(self.thresholds.dc, spectrum.least_dc / (np.sqrt(2) * volts)):
             flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
         if notches is not None and notches.count:
-            flags.append(("notching", float(notches.count), f"notching on {where}, {notches.count} per cycle"))
+            flags.append(("notching", notches.depth, f"notching on {where}, {notches.count} per cycle"))
         flicker = find_flicker(longest_quiet(urms, spans), self._frequency, least=self.thresholds.flicker)
         if flicker:
             text = f"flicker on {where}, {100 * flicker[1]:.1f} % deep at {flicker[0]:.1f} Hz"

@@ -28,8 +28,8 @@ _SHORT_RECORD = 80
 """Half cycles of a triggered capture."""
 _BRIEF = 10
 """Half cycles of a first level that may be the end of an event."""
-_FAR = 1.5
-"""By this factor a nominal voltage may differ from the levels of a recording; beyond, it is another's."""
+_LOWEST = 0.03
+"""A recording that stays below this share of its nominal voltage has another one, such as that of a secondary side."""
 _HIGHEST = 3.0
 """No supply voltage rises above this [pu]."""
 _MODULATED = (0.02, 0.3)
@@ -127,7 +127,7 @@ def choose_reference(
 
 
 def _is_possible(urms: Sequence[FloatArray], levels: Sequence[list[Level]], nominal: Sequence[float | None]) -> bool:
-    """Whether a system is ever, steady or at an end of the record, near its nominal voltage, or always dead."""
+    """Whether a nominal voltage can be that of a system, by its steady levels and those at the ends of the record."""
     seen = [
         (value, given)
         for values, own, given in zip(urms, levels, nominal, strict=True)
@@ -135,7 +135,7 @@ def _is_possible(urms: Sequence[FloatArray], levels: Sequence[list[Level]], nomi
         for value in (*values[:1], *values[-1:], *(level.value for level in own))
         if value > 0
     ]
-    return not seen or any(given / _FAR < value < _FAR * given for value, given in seen)
+    return not seen or any(_LOWEST * given < value < _HIGHEST * given for value, given in seen)
 
 
 def _pre_event(urms: FloatArray, levels: list[Level]) -> float:

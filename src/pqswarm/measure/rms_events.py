@@ -15,6 +15,8 @@ _TRANSITION = 2
 
 _NOT_BACK = 0.5
 """Below this the supply is not back between two interruptions [pu]."""
+_GAP = 4
+"""Unknown values in a row that end an event."""
 _LONG = 4
 """From this number of values on, an event holds a whole cycle."""
 
@@ -51,35 +53,48 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     below and ends when any is back.
     """
     t, back = thresholds, thresholds.hysteresis
-    sags = _excursions(lowest < t.sag, lowest >= t.sag + back)
-    breaks = _join(_excursions(highest < t.interruption, highest >= t.interruption + back), highest)
-    swells = _excursions(highest > t.swell, highest <= t.swell - back)
-    n = lowest.size
-    spans = [_span("swell", first, stop, n, float(np.nanmax(highest[first:stop]))) for first, stop in swells]
-    spans += [_span("interruption", first, stop, n, float(np.nanmin(lowest[first:stop]))) for first, stop in breaks]
+    gaps = _long_gaps(lowest)
+    sags = _excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
+    breaks = _join(_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest)
+    swells = _excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
+    spans = [_span("swell", first, stop, gaps, float(np.nanmax(highest[first:stop]))) for first, stop in swells]
+    spans += [_span("interruption", first, stop, gaps, float(np.nanmin(lowest[first:stop]))) for first, stop in breaks]
     for first, stop in sags:
         inner = [pair for pair in breaks if first <= pair[0] < stop]
         if not inner:
-            spans.append(_span("sag", first, stop, n, float(np.nanmin(lowest[first:stop]))))
+            spans.append(_span("sag", first, stop, gaps, float(np.nanmin(lowest[first:stop]))))
             continue
         # What an interruption leaves of a sag is a sag of its own (a fault before its clearing), if it is more than
         # the way down or up.
         for start, end in zip([first, *(b for _, b in inner)], [*(a for a, _ in inner), stop], strict=True):
             body = lowest[start + _TRANSITION * (start != first) : end - _TRANSITION * (end != stop)]
             if end - start > _TRANSITION + 1 and np.isfinite(body).any():
-                spans.append(_span("sag", start, end, n, float(np.nanmin(body))))
+                spans.append(_span("sag", start, end, gaps, float(np.nanmin(body))))
     return sorted(spans, key=lambda span: (span.first, span.kind))
 
 
-def _span(kind: str, first: int, stop: int, n: int, magnitude: float) -> Span:
-    return Span(kind, first, stop, magnitude, first == 0, stop == n)
+def _span(kind: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
+    """A span; a gap cuts it as the ends of the record do."""
+    open_start, open_end = first == 0 or gaps[first - 1], stop == gaps.size or gaps[stop]
+    return Span(kind, first, stop, magnitude, bool(open_start), bool(open_end))
+
+
+def _long_gaps(values: FloatArray) -> BoolArray:
+    """Unknown values that have others beside them: of two cycles and more nothing can be said."""
+    gaps = np.zeros(values.size, dtype=np.bool_)
+    unknown = np.isnan(values)
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], unknown, [False]])))
+    for first, stop in zip(bounds[::2], bounds[1::2], strict=True):
+        gaps[first:stop] = stop - first >= _GAP
+    return gaps
 
 
 def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:
     """Interruptions between which the supply did not come back are one: coupled or decaying voltage is not a supply."""
     joined: list[tuple[int, int]] = []
     for first, stop in breaks:
-        if joined and np.nanmax(highest[joined[-1][1] : first]) < _NOT_BACK:
+        between = highest[joined[-1][1] : first] if joined else highest[:0]
+        if joined and not np.isnan(between).all() and np.nanmax(between) < _NOT_BACK:
             joined[-1] = (joined[-1][0], stop)
         else:
             joined.append((first, stop))
@@ -87,7 +102,7 @@ def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int,
 
 
 def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
-    """First value beyond the threshold and first one back, for each excursion; unknown values change nothing."""
+    """First value beyond the threshold and first one back, or unknown for long, for each excursion."""
     found, first = [], -1
     for place in np.flatnonzero(beyond | back).tolist():
         if first < 0 and beyond[place]:
@@ -114,8 +129,14 @@ def locate(
         near = [other for other in spans if span.first <= other.stop and other.first <= span.stop]
         long = all(other.stop - other.first >= _LONG for other in near)
         edges = _Edges(signal, sampling_rate, frequency, 1.0 if span.kind == "swell" else -1.0, 1.0 if long else 0.5)
-        start = 0.0 if span.open_start else edges.at(float(time[span.first]), ending=False)
-        stop = signal.size / sampling_rate if span.open_end else edges.at(float(time[span.stop]), ending=True)
+        if span.open_start:
+            start = 0.0 if span.first == 0 else float(time[span.first])
+        else:
+            start = edges.at(float(time[span.first]), ending=False)
+        if span.open_end:
+            stop = signal.size / sampling_rate if span.stop == time.size else float(time[span.stop])
+        else:
+            stop = edges.at(float(time[span.stop]), ending=True)
         if stop - start < 0.45 / frequency:  # too slow or too slight for that: by the rule
             start, stop = float(time[span.first]), float(time[min(span.stop, time.size - 1)])
         found.append((start, stop))

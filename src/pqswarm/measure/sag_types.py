@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._typing import AnyArray, FloatArray
 
-__all__ = ["fit_phasor", "sag_type", "symmetrical_components"]
+__all__ = ["fit_phasor", "orient_lines", "sag_type", "symmetrical_components"]
 
 _TURN = np.exp(2j * np.pi / 3)
 _TYPES = ("Ca", "Dc", "Cb", "Da", "Cc", "Db")
@@ -48,6 +48,22 @@ def symmetrical_components(phasors: Sequence[complex]) -> tuple[complex, complex
     return (a + b + c) / 3, (a + _TURN * b + _TURN**2 * c) / 3, (a + _TURN**2 * b + _TURN * c) / 3
 
 
+def orient_lines(phasors: "Sequence[complex] | AnyArray") -> tuple[int, int, int]:
+    """Signs of three line-to-line voltages by which they add up to least: one may be measured the other way round.
+
+    `phasors` are three, or have the shape (3, n).
+
+    Examples
+    --------
+    >>> a = np.exp(-2j * np.pi / 3)
+    >>> orient_lines([1, a, -(a**2)])
+    (1, 1, -1)
+    """
+    choices = ((1, 1, 1), (1, 1, -1), (1, -1, 1), (-1, 1, 1))
+    table = np.asarray(phasors).reshape(3, -1)
+    return min(choices, key=lambda signs: float(np.nansum(np.abs(np.asarray(signs) @ table))))
+
+
 def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[complex]) -> str:
     """Type of a sag from the phasors before and during it; empty if the channels are not three phases.
 
@@ -57,11 +73,15 @@ def sag_type(phases: Sequence[str], before: Sequence[complex], during: Sequence[
     >>> sag_type("ABC", [1, a, a**2], [0.5, a, a**2]), sag_type("ABC", [1, a, a**2], [0.6, 0.6 * a, 0.6 * a**2])
     ('Ba', 'A')
     """
-    order = tuple(sorted(phases, key=lambda name: ("A", "B", "C", "AB", "BC", "CA").index(name) if name else -1))
-    if order not in _ORDERS:
+    order = next((names for names in _ORDERS if sorted(names) == sorted(phases)), ())
+    if not order:
         return ""
     sorted_before = [before[list(phases).index(name)] for name in order]
     sorted_during = [during[list(phases).index(name)] for name in order]
+    if _ORDERS[order]:
+        signs = orient_lines(sorted_before)
+        sorted_before = [sign * one for sign, one in zip(signs, sorted_before, strict=True)]
+        sorted_during = [sign * one for sign, one in zip(signs, sorted_during, strict=True)]
     _, positive, negative = symmetrical_components(sorted_before)
     reverse = abs(negative) > abs(positive)  # phases turn the other way round
     usual = negative if reverse else positive

@@ -101,10 +101,17 @@ def describe_change(parts: Sequence["Part"], system: str, worst: "VoltageChange"
     where = join_names(tuple(part.channel for part in parts), tuple(part.phase for part in parts), system)
     largest = max(parts, key=lambda part: abs(part.magnitude))
     word = "step" if abs(worst.after - worst.before) > worst.largest / 2 else "dip" if largest.magnitude < 0 else "rise"
-    text = f"small voltage change on {where}, {word} of {largest.magnitude:+.1f} %"
+    each = ", ".join(f"{part.phase or part.channel} {part.magnitude:+.1f} %" for part in parts)
+    alike = len({part.magnitude > 0 for part in parts}) == 1
+    text = (
+        f"small voltage change on {where}, {word} of {largest.magnitude:+.1f} %"
+        if alike
+        else f"small voltage change on {where}"
+    )
     if len(parts) > 1:
-        text += f" ({', '.join(f'{part.phase or part.channel} {part.magnitude:+.1f} %' for part in parts)})"
-    text += f", from {worst.before:.3f} to {worst.after:.3f} pu"
+        text += f" ({each})"
+    of = f" on {largest.phase or largest.channel}" if len(parts) > 1 else ""
+    text += f", from {worst.before:.3f} to {worst.after:.3f} pu{of}"
     return text if largest.end <= largest.start else f"{text}, {duration_text(largest.duration, nominal_frequency)}"
 
 
@@ -134,6 +141,9 @@ def describe_transients(group: Sequence["Transient"]) -> str:
         f"at {_moment(strongest.onset)}, {strongest.peak:.2f} pu peak "
         f"({max(transient.peak_voltage for transient in group):.2f} pu voltage)"
     )
+    peaks = {transient.phase or transient.channel: transient.peak for transient in group}
+    if len(peaks) > 1 and min(peaks.values()) < 0.8 * max(peaks.values()):
+        text += f" ({', '.join(f'{name} {peak:.2f}' for name, peak in sorted(peaks.items()))} pu)"
     if strongest.frequency == strongest.frequency:
         hertz = strongest.frequency
         text += f", {hertz / 1000:.1f} kHz" if hertz >= 1000 else f", {hertz:.0f} Hz"

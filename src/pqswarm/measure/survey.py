@@ -78,6 +78,7 @@ def survey(
     places = {id(channel): number for number, channel in enumerate(look.channels)}
     urms = [half_cycle_rms(one.channel.samples, source.sampling_rate, frequency)[1] for one in chosen]
     systems = [one.system for one in chosen]
+    nominals = _nominals([one.channel for one in chosen], urms, nominal_voltage)
     references: dict[int, Reference] = {}
     for system in dict.fromkeys(systems):
         members = [i for i, name in enumerate(systems) if name == system]
@@ -86,7 +87,7 @@ def survey(
             [urms[i] for i in members],
             [chosen[i].channel.phase for i in members],
             [supply_share(chosen[i].filled, source.sampling_rate, frequency) > _LEAST_SHARE for i in members],
-            [_nominal_of(chosen[i].channel, nominal_voltage) for i in members],
+            [nominals[i] for i in members],
             frequency,
         )
         references |= dict(zip(members, made, strict=True))
@@ -106,8 +107,30 @@ def _header(channel: ChannelHeader) -> ChannelHeader:
     return ChannelHeader(channel.name, channel.unit, channel.phase, system=channel.system)
 
 
-def _nominal_of(channel: ChannelHeader, given: float | Mapping[str, float] | None) -> float | None:
-    return given.get(channel.name) if isinstance(given, Mapping) else given
+def _nominals(
+    channels: Sequence[ChannelHeader], urms: Sequence[FloatArray], given: float | Mapping[str, float] | None
+) -> list[float | None]:
+    """Nominal voltage of each channel [V].
+
+    A single one, where a recording has voltages to neutral and between phases, is that of the kind nearer to it.
+    """
+    if isinstance(given, Mapping):
+        return [given.get(channel.name) for channel in channels]
+    kinds = {len(channel.phase) for channel in channels}
+    if given is None or not kinds >= {1, 2}:
+        return [given] * len(channels)
+    levels = {
+        kind: np.median([_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
+        for kind in (1, 2)
+    }
+    own = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
+    factors = {own: 1.0, 3 - own: 3**0.5 if own == 1 else 3**-0.5}
+    return [given * factors.get(len(channel.phase), 1.0) for channel in channels]
+
+
+def _median(urms: FloatArray) -> float:
+    known = urms[np.isfinite(urms)]
+    return float(np.median(known)) if known.size else 0.0
 
 
 def _choose_stretch(source: RecordingSource) -> Recording:

@@ -263,19 +263,18 @@ def _ring(wave: FloatArray, sampling_rate: float, lowest: float) -> tuple[float,
     for _ in range(4):
         rates = np.clip(best + np.linspace(-1, 1, 15) * width, lowest, sampling_rate / 2)
         taus = tau * ratio ** np.linspace(-1, 1, 15)
-        decays = np.exp(-time / taus[:, None])
-        score = np.array([_explained_energy(wave, decays, 2 * np.pi * rate * time) for rate in rates])
+        score = _explained_energy(wave, np.exp(-time / taus[:, None]), 2 * np.pi * rates[:, None] * time)
         i, j = np.unravel_index(int(score.argmax()), score.shape)
         best, tau = float(rates[i]), float(taus[j])
         ratio, width = ratio**0.4, width * 0.3
     return best, tau
 
 
-def _explained_energy(wave: FloatArray, decays: FloatArray, angle: FloatArray) -> FloatArray:
-    """Energy of `wave` that damped sines of one frequency explain, for each damping."""
-    cosine, sine = decays * np.cos(angle), decays * np.sin(angle)
-    cc, ss, cs = (cosine**2).sum(1), (sine**2).sum(1), (cosine * sine).sum(1)
-    c, s = cosine @ wave, sine @ wave
+def _explained_energy(wave: FloatArray, decays: FloatArray, angles: FloatArray) -> FloatArray:
+    """Energy of `wave` that damped sines explain, for each frequency (rows) and each damping (columns)."""
+    cosine, sine, square = np.cos(angles), np.sin(angles), (decays**2).T
+    cc, ss, cs = cosine**2 @ square, sine**2 @ square, (cosine * sine) @ square
+    c, s = (cosine * wave) @ decays.T, (sine * wave) @ decays.T
     bulk = np.maximum(cc * ss - cs**2, 1e-12 * cc * ss + 1e-300)
     explained: FloatArray = (c**2 * ss - 2 * c * s * cs + s**2 * cc) / bulk
     return explained

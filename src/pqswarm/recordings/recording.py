@@ -210,7 +210,10 @@ class Recording:
         if (first, stop) == (0, self.n_samples):
             return self
         channels = tuple(replace(channel, samples=channel.samples[first:stop]) for channel in self.channels)
-        start = None if self.start is None else self.start + timedelta(seconds=first / self.sampling_rate)
+        try:
+            start = None if self.start is None else self.start + timedelta(seconds=first / self.sampling_rate)
+        except OverflowError:  # beyond the calendar
+            start = None
         return replace(self, channels=channels, start=start)
 
     def channel(self, name: str) -> Channel:

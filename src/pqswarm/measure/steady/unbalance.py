@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pqswarm._typing import AnyArray, FloatArray
+from pqswarm.measure.sag_types import orient_lines
 from pqswarm.recordings.recording import ChannelHeader
 
 __all__ = ["measure_unbalance", "three_phases"]
@@ -38,6 +39,8 @@ def measure_unbalance(
     negative, zero = np.full((2, len(groups), phasor.shape[1]), np.nan)
     for g, members in enumerate(groups):
         a, b, c = phasor[list(members)]
+        if len(channels[members[0]].phase) == 2:
+            a, b, c = (sign * one for sign, one in zip(orient_lines([a, b, c]), (a, b, c), strict=True))
         sizes = np.abs([a + turn * b + turn**2 * c, a + turn**2 * b + turn * c])
         top = sizes.max(axis=0)
         live = top > 0
