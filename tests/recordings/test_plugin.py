@@ -76,7 +76,7 @@ def test_a_reader_by_entry_point(plugin, folder):
         assert said == [f"mine {name} 10000.0 V", "instantaneous sag on phase A, 0.62 pu residual, 7.5 cycles"]
     (folder / "c.mine").write_bytes(b"")
     done = run(environment, "-m", "pqswarm", "identify", folder, code=1)
-    assert "UA (phase A): sag" in done.stdout.replace("Ua", "UA")
+    assert "instantaneous sag" in done.stdout
     assert "b.bin" not in done.stdout  # a folder is searched by suffix
     assert done.stderr.splitlines()[-1] == f"pqswarm: {folder / 'c.mine'} is empty."
 

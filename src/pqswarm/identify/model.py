@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CODES", "Model", "Prediction", "Subset", "Table", "default_model", "overshoot", "scale"]
 
-_SLACK = 1.25
+_SLACK = 1.15
 """Recorded events are farther from generated ones than these are from each other; our choice."""
 CODES = 65535
 """A scaled feature is kept as an integer from 0 to this."""

@@ -54,7 +54,10 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
     n_channels = len(recording.channels)
     scales = [_scale(low, high, _RANGES[encoding]) for low, high in _ranges(recording)]
-    lines = [f"{_field(recording.station)[:64]},{_field(recording.source)[:64]},1999", f"{n_channels},{n_channels}A,0D"]
+    lines = [
+        f"{_field(recording.station or 'pqswarm')[:64]},{_field(recording.source)[:64]},1999",
+        f"{n_channels},{n_channels}A,0D",
+    ]
     limit = _RANGES[encoding]
     for n, (channel, (factor, offset)) in enumerate(zip(recording.channels, scales, strict=True), 1):
         lines.append(
