@@ -91,7 +91,7 @@ def test_a_signal_ends_it_cleanly(folder, tmp_path):
     ]
     process = subprocess.Popen([str(part) for part in command], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 100
-    while not lines.exists() and time.monotonic() < deadline:
+    while not (lines.exists() and lines.stat().st_size) and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
