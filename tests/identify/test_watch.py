@@ -50,10 +50,26 @@ def test_content_tells_copies_and_changes_apart(place):
     place.look()
     assert place.judge.asked == ["a.csv"]
     assert place.files() == {"a.csv": "done", "renamed.csv": "copy"}
-    path.write_text("sag swell")
+    path.write_text("swell sag")
     place.look()
     assert place.judge.asked == ["a.csv", "a.csv"]
     assert len(place.keys()) == len(set(place.keys())) == 3
+
+
+def test_a_file_that_grows_tells_its_events_once(place):
+    file = place.folder / "log.csv"
+    file.write_text("sag ")
+    place.look()
+    file.write_text("sag swell ")
+    place.look()
+    file.write_text("sag swell interruption ")
+    place.look()
+    told = [json.loads(line)["kind"] for line in place.lines.read_text().splitlines()]
+    assert told == ["sag", "swell", "interruption"]
+    file.write_text("sag again ")  # another content: judged anew
+    place.look()
+    assert len(place.keys()) == 5
+    assert len(set(place.keys())) == 5
 
 
 def test_a_failed_file_is_tried_again_when_it_changes(place):

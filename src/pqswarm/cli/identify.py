@@ -68,7 +68,10 @@ def identify(
         csv, html = _read_summary(summary, csv, html)
     if steady is not None and steady.suffix.lower() not in (".csv", ".npz"):
         raise PqswarmError(f"--steady must end in .csv or .npz, not {steady.name!r}.")
-    for path in filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ()))):
+    wanted = [*filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ())))]
+    if len({path.resolve() for path in wanted}) < len(set(wanted)) or (csv is not None and csv == html):
+        raise PqswarmError("--csv, --html and --steady must name different files.")
+    for path in wanted:
         check_writable(path, overwrite)
     judging = read_judging(
         site=site,

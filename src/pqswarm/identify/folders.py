@@ -12,6 +12,9 @@ from pqswarm.recordings import READERS
 
 __all__ = ["Candidate", "is_ours", "scan", "stamp_of"]
 
+_BLOCK = 1 << 20
+"""Bytes that are read at a time."""
+
 _OURS = (b"source,path,station,", b"file,kind,phases,", b"start [s],end [s],", b"time,start [s],end [s],")
 """How tables begin that pqswarm writes: rows of events, the truth of generated recordings, steady quantities."""
 _OUR_ARRAYS = {"edges.npy", "thd_without_notches.npy", "severity.npy"}
@@ -51,6 +54,21 @@ class Candidate:
             with part.open("rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
         return total.hexdigest()
+
+    def has_grown(self, stamp: str, digest: str) -> bool:
+        """Whether an earlier content, by its sizes and its SHA-256, is the beginning of this one."""
+        sizes = [int(part.partition(":")[0]) for part in stamp.split()]
+        if len(sizes) != len(self.parts):
+            return False
+        total = hashlib.sha256()
+        for part, size in zip(self.parts, sizes, strict=True):
+            own = hashlib.sha256()
+            with part.open("rb") as file:
+                while size > 0 and (block := file.read(min(size, _BLOCK))):
+                    own.update(block)
+                    size -= len(block)
+            total.update(own.digest())
+        return total.hexdigest() == digest
 
 
 def scan(folder: Path) -> Iterator[Candidate]:

@@ -184,6 +184,10 @@ class Journal:
         rows = self._rows(f"{query} ORDER BY path LIMIT 1", digest)
         return FileRecord(*rows[0]) if rows else None
 
+    def events_of(self, path: str) -> list[dict[str, Any]]:
+        """Return the rows of the events of a file."""
+        return [json.loads(row) for (row,) in self._rows("SELECT row FROM events WHERE path = ?", path)]
+
     def begin(self, path: str) -> None:
         """Note that a file is going to be judged, in case that ends the process."""
         with self._transaction() as database:

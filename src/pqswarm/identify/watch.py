@@ -158,7 +158,16 @@ class Watcher:
             if any(failure.passing for failure in failures):
                 self._retry(candidate, reasons)
             else:
-                self._note(candidate, digest, rows, "done" if done else "failed", reasons)
+                new = self._without_known(candidate, rows)
+                self._note(candidate, digest, new, "done" if done else "failed", reasons)
+
+    def _without_known(self, candidate: Candidate, rows: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """Rows of a file that has grown since it was judged, without the events that were told already."""
+        before = self.journal.files().get(candidate.name)
+        if before is None or not candidate.has_grown(before.stamp, before.digest):
+            return rows
+        known = {_identity(row) for row in self.journal.events_of(candidate.name)}
+        return [row for row in rows if _identity(row) not in known]
 
     def _judge(self, candidate: Candidate) -> tuple[list[Mapping[str, Any]], list[Failure], bool]:
         """Rows and failures of a file, and whether it has a verdict; nothing about a file stops the watcher."""
@@ -252,3 +261,10 @@ class _Retry:
 
     def is_due(self, now: bool) -> bool:
         return self.times < _FILE_TRIES and (now or time.monotonic() >= self.again)
+
+
+def _identity(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What an event of a file is known by, when it is judged again."""
+    offset = row.get("offset_s")
+    at = round(offset, 1) if isinstance(offset, float) else offset
+    return (row.get("source"), row["kind"], row.get("phases"), row.get("system"), at)
