@@ -234,7 +234,9 @@ def test_sarfi_without_a_clock():
 
 def test_dips_and_swells_by_hand():
     lows = [(0.85, 0.2), (0.8, 0.201), (0.7, 0.5), (0.4, 1.0), (0.05, 5.0), (0.049, 60.0), (0.3, 61.0), (0.85, 0.005)]
-    events = [event("sag", u, t) for u, t in lows] + [event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))]
+    events = [event("sag", u, t, start=100.0 * i) for i, (u, t) in enumerate(lows)] + [
+        event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))
+    ]
     dips = count_dips(list_rows([verdict(*events)]))
     assert [sum(numbers) for _, numbers in dips.rows] == [3, 1, 1, 1, 1]
     assert dips.rows[0] == ("90 > u ≥ 80", (2, 1, 0, 0, 0))
@@ -244,6 +246,13 @@ def test_dips_and_swells_by_hand():
     assert dips.rows[4][1] == (0, 0, 0, 0, 1)
     assert dips.longer == 1
     assert [numbers for _, numbers in count_swells(list_rows([verdict(*events)])).rows] == [(1, 0, 0), (0, 0, 1)]
+
+
+def test_a_sag_that_becomes_an_interruption_is_one_dip():
+    events = [event("sag", 0.6, 0.1, 1.0), event("interruption", 0.01, 0.2, 1.1), event("sag", 0.6, 0.2, 1.3)]
+    dips = count_dips(list_rows([verdict(*events)]))
+    assert [numbers for _, numbers in dips.rows if sum(numbers)] == [(0, 1, 0, 0, 0)]
+    assert dips.rows[4][1] == (0, 1, 0, 0, 0)
 
 
 class Steady:

@@ -110,11 +110,30 @@ class Cells:
     longer: int
 
 
+def _dips(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
+    found: list[tuple[float, float]] = []
+    before, end = None, 0.0
+    low = [row for row in rows if row.event.kind in ("sag", "interruption")]
+    for row in sorted(low, key=lambda one: (id(one.verdict), one.event.system, one.event.start)):
+        ((length, voltage),) = _low([row])
+        place, start = (id(row.verdict), row.event.system), row.event.start
+        if place == before and start <= end + 1 / row.event.nominal_frequency:
+            first = end - found[-1][0]
+            end = max(end, start + length)
+            found[-1] = (end - first, min(voltage, found[-1][1]))
+        else:
+            found.append((length, voltage))
+            before, end = place, start + length
+    return found
+
+
 def count_dips(rows: Sequence[Row]) -> Cells:
     """Count dips and interruptions in the cells of EN 50160:2010, Table 2 (after IEC 61000-2-8)."""
     levels = ((inf, 80.0), (80.0, 70.0), (70.0, 40.0), (40.0, 5.0), (5.0, -inf))
     names = ("90 > u ≥ 80", "80 > u ≥ 70", "70 > u ≥ 40", "40 > u ≥ 5", "5 > u")
-    inside = [[length for length, voltage in _low(rows) if low <= voltage < high] for high, low in levels]
+    found = _dips(rows)
+    inside = [[length for length, voltage in found if low <= voltage < high] for high, low in levels]
     return _cells(names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
 
 
