@@ -163,7 +163,7 @@ def _sarfi_table(rows: "Sequence[Row]", verdicts: "Sequence[Verdict]") -> "Table
         f"Numbers of events per these recordings, which last {_length_text(verdicts)} together, not per month or year: "
         "recorders keep what triggers them, so the time that was watched is not known. After IEEE 1564: SARFI-X counts "
         "dips and interruptions with a residual voltage below X %, for X above 100 swells above X %; SARFI-ITIC and "
-        "SARFI-SEMI those below the lower curves. Polyphase events by IEC 61000-4-30; those of a site within "
+        "SARFI-SEMI those below the lower curves. Events of all phases by Urms(1/2); those of a site within "
         f"{AGGREGATION:g} s of the first count as one."
     )
     if len(table) > _MOST_SITES:
