@@ -24,8 +24,8 @@ _NOTHING = 1e-4
 """A system that never reaches this share of the strongest voltage is not connected."""
 _SINE, _SOME, _MOST = 0.8, 0.5, 0.7
 """Least share of the fundamental in a cycle, and of such cycles among the live ones, with and without a phase."""
-_FEW_CYCLES, _PART = 4, 0.4
-"""Live cycles that are few, and the least share in each of them if there is a sine among them."""
+_FEW_CYCLES, _CLEAR, _PART = 4, 0.9, 0.5
+"""Live cycles that are few; least share of the fundamental in the best of them, and on average."""
 _FEW_VOLTS = 10.0
 """Below this, what is no sine is noise of an open input [V]."""
 _NO_VOLTAGE = "no voltage"
@@ -167,7 +167,7 @@ def _is_wave(one: _Candidate, sampling_rate: float, frequency: float) -> bool:
     """Whether enough of the live cycles are sines, more or less."""
     shares = cycle_shares(one.filled, sampling_rate, frequency)
     if 0 < shares.size <= _FEW_CYCLES:  # of an interruption little is left but its edges
-        return bool(shares.max() > _SINE and shares.min() > _PART)
+        return bool(shares.max() > _CLEAR and shares.mean() > _PART)
     return shares.size > 0 and bool(np.mean(shares > _SINE) >= (_SOME if one.channel.phase else _MOST))
 
 
