@@ -9,7 +9,7 @@ NAMES = ["rms.minimum", "rms.maximum", "half.minimum", "harmonic.5", "transient.
 
 @pytest.fixture(scope="session")
 def small():
-    return train("field", events_per_class=12, subset=NAMES, seed=3)
+    return train("field", events_per_class=10, subset=NAMES, seed=3)
 
 
 @pytest.fixture(scope="session")

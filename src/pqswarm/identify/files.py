@@ -80,11 +80,13 @@ def load_model(path: str | Path) -> Model:
     Examples
     --------
     >>> import tempfile
+    >>> from pqswarm.events import get_preset
     >>> from pqswarm.identify import train
-    >>> model = train("field", events_per_class=10, subset=["rms.minimum", "rms.maximum"])
+    >>> some = get_preset("field").with_classes(["sag", "swell"])
+    >>> model = train(some, events_per_class=10, subset=["rms.minimum", "rms.maximum"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     load_model(model.save(f"{folder}/small.npz"))
-    <Model: kernel-nb, 140 events of 14 classes, preset 'field', seed 0>
+    <Model: kernel-nb, 20 events of 2 classes, preset 'field, 2 classes', seed 0>
     """
     return _ARCHIVE.read(path, _assemble)
 

@@ -95,8 +95,9 @@ def train(
 
     Examples
     --------
-    >>> train("field", events_per_class=10, subset=["rms.minimum", "rms.maximum", "harmonic.5"])
-    <Model: kernel-nb, 140 events of 14 classes, preset 'field', seed 0>
+    >>> some = get_preset("field").with_classes(["sag", "swell", "harmonics"])
+    >>> train(some, events_per_class=10, subset=["rms.minimum", "rms.maximum", "harmonic.5"])
+    <Model: kernel-nb, 30 events of 3 classes, preset 'field, 3 classes', seed 0>
     """
     chosen = BROAD if preset == BROAD else get_preset(preset)
     learner = _read_classifier(classifier)
