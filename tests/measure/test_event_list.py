@@ -263,3 +263,8 @@ def test_harmonics_in_part_of_two_seconds_are_on_all_phases():
     assert (event.kind, event.phases) == ("harmonics", ("A", "B", "C"))
     assert event.start == pytest.approx(1.2, abs=0.25)
     assert event.end == pytest.approx(2.0, abs=0.25)
+
+
+def test_what_is_left_of_an_interruption_has_no_harmonics():
+    found = characterise(record(with_level(sine(10), 0.04, 0.17, 0.0)))
+    assert [event.kind for event in found.events] == ["interruption"]

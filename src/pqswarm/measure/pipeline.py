@@ -29,6 +29,8 @@ from pqswarm.recordings.recording import Recording, RecordingSource
 __all__ = ["characterise"]
 
 _REFERENCES = ("auto", "nominal", "pre-event")
+_FEWEST = 3
+"""Cycles of a spectrum beside an event."""
 _BY_TRANSIENT = 0.1
 """Beyond the threshold, to which a transient alone may raise the RMS [pu]."""
 
@@ -345,13 +347,15 @@ class _Meter:
     ) -> list[tuple[str, float, str]]:
         """Kind, value and sentence of each steady disturbance; `volts` is the reference [V]."""
         flags: list[tuple[str, float, str]] = []
-        if spectrum.thd > max(self.thresholds.thd, spectrum.least_thd):
+        # Between the edges of an event, of one or two cycles nothing steady can be said.
+        enough = spectrum.cycles >= _FEWEST or not spans
+        if enough and spectrum.thd > max(self.thresholds.thd, spectrum.least_thd):
             order = int(np.argmax(spectrum.harmonics)) + 2
             text = f"harmonics on {where}, THD {100 * spectrum.thd:.1f} %"
             text += f", most of order {order} ({100 * max(spectrum.harmonics):.1f} %)"
             flags.append(("harmonics", spectrum.thd, text))
         offset = spectrum.dc / (np.sqrt(2) * volts)
-        if abs(offset) > max(self.thresholds.dc, spectrum.least_dc / (np.sqrt(2) * volts)):
+        if enough and abs(offset) > max(self.thresholds.dc, spectrum.least_dc / (np.sqrt(2) * volts)):
             flags.append(("DC offset", offset, f"DC offset on {where}, {offset:.3f} pu"))
         if notches is not None and notches.count:
             flags.append(("notching", notches.depth, f"notching on {where}, {notches.count} per cycle"))

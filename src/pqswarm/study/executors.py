@@ -1,5 +1,6 @@
 """Where slices of work are done: in this process, in others on this machine, or on a Dask cluster."""
 
+import gc
 import logging
 import os
 import signal
@@ -118,7 +119,7 @@ def _dask(address: str) -> Iterator[WorkerPool]:
         raise PqswarmError(
             f"there is no Dask scheduler at {address!r}: {error}. Start one with 'dask scheduler'."
         ) from None
-    with _quiet("distributed", "distributed.client"), client:
+    with _quiet("distributed", "distributed.client", "asyncio", "tornado.application"), client:
         threads = sum(worker["nthreads"] for worker in client.scheduler_info(n_workers=-1)["workers"].values())
         if not threads:
             raise PqswarmError(
@@ -144,5 +145,6 @@ def _quiet(*names: str) -> Iterator[None]:
     try:
         yield
     finally:
+        gc.collect()  # tasks that nobody waits for any more tell of their errors when they go
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
