@@ -133,7 +133,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
     outer_interval_, outer_interval_method_ : tuple of float, str
         A 95 % interval of that score, and how it was made. Where each event is tested once and accuracy is scored, it
         is Wilson's, of the share of right predictions; else a t interval with the variance of Nadeau and Bengio.
-    outer_supports_ : ndarray of bool, shape (n_splits, n_features_in_)
+    outer_supports_ : ndarray of bool, shape (n_splits, n_features)
         The features that were selected in each training set of `outer_cv`.
     n_features_in_, feature_names_in_
         As in scikit-learn.
