@@ -26,13 +26,32 @@ COLUMNS = (
 """Columns of the row of an event, in order."""
 
 
-def _label(probabilities: Mapping[str, float], known: bool) -> str:
-    best = next(iter(probabilities), "")
-    return best if known or not best else "unknown"
+class _Opinion:
+    """What the model says: probabilities of the classes, the most probable first, and whether it knows such events."""
+
+    probabilities: Mapping[str, float]
+    known: bool
+
+    @property
+    def label(self) -> str:
+        """The class by the model, or ``"unknown"``; empty if it could not be asked."""
+        best = next(iter(self.probabilities), "")
+        return best if self.known or not best else "unknown"
+
+    @property
+    def probability(self) -> float:
+        """Of the class; 0 if the model could not be asked."""
+        return next(iter(self.probabilities.values()), 0.0)
+
+    @property
+    def runner_up(self) -> tuple[str, float]:
+        """The second most probable class, and its probability."""
+        items = list(self.probabilities.items())
+        return items[1] if len(items) > 1 else ("", 0.0)
 
 
 @dataclass(frozen=True, eq=False)
-class ChannelVerdict:
+class ChannelVerdict(_Opinion):
     """What was found on one channel.
 
     Attributes
@@ -63,22 +82,6 @@ class ChannelVerdict:
     window: tuple[float, float]
     extended: bool
     known: bool = True
-
-    @property
-    def label(self) -> str:
-        """The class by the model, or ``"unknown"``; empty if it could not be asked."""
-        return _label(self.probabilities, self.known)
-
-    @property
-    def probability(self) -> float:
-        """Of the class; 0 if the model could not be asked."""
-        return next(iter(self.probabilities.values()), 0.0)
-
-    @property
-    def runner_up(self) -> tuple[str, float]:
-        """The second most probable class, and its probability."""
-        items = list(self.probabilities.items())
-        return items[1] if len(items) > 1 else ("", 0.0)
 
     def text(self) -> str:
         """Return the verdict of the model in one line."""
@@ -111,7 +114,7 @@ class ChannelVerdict:
 
 
 @dataclass(frozen=True, eq=False)
-class EventVerdict:
+class EventVerdict(_Opinion):
     """What an event is by the rules and by the model.
 
     Attributes
@@ -139,22 +142,6 @@ class EventVerdict:
     window: tuple[float, float]
     reference_source: str = ""
     known: bool = True
-
-    @property
-    def label(self) -> str:
-        """The class by the model, or ``"unknown"``; empty if it could not be asked."""
-        return _label(self.probabilities, self.known)
-
-    @property
-    def probability(self) -> float:
-        """Of the class; 0 if the model could not be asked."""
-        return next(iter(self.probabilities.values()), 0.0)
-
-    @property
-    def runner_up(self) -> tuple[str, float]:
-        """The second most probable class, and its probability."""
-        items = list(self.probabilities.items())
-        return items[1] if len(items) > 1 else ("", 0.0)
 
     def text(self) -> str:
         """Return the event and the opinion of the model in one line."""
