@@ -5,19 +5,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT := study
+FOLDER := .
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 # Tests start many processes, each of which would compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help study test coverage lint bench docs clean
+.PHONY: help study app test coverage lint bench docs clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 study: $(VENV)/.installed ## run the paper in small, under three minutes on two cores, and write ./study/report.html
 	$(BIN)/pqswarm study quick --out $(OUT)
+
+app: $(VENV)/.installed-app ## show the recordings and studies of this folder, or of FOLDER=..., in a browser
+	$(BIN)/pqswarm app $(FOLDER)
 
 test: lint ## check style, types and layers, then run all tests
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -51,6 +55,10 @@ $(BIN)/python:
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable .
 	@touch $@
+
+$(VENV)/.installed-app: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) --editable '.[app]'
+	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable '.[dev]'

@@ -2,11 +2,11 @@
 
 import pytest
 from tests.identify.invented import event, judged, recording, verdict
-from tests.report.test_browser import BROWSER, DESKTOP, PHONE, WHY, Browser
+from tests.browser import DESKTOP, PHONE, Browser, needs_browser
 
 from pqswarm.identify.page import page_html
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason=WHY)]
+pytestmark = needs_browser
 
 SHOWN = "[...document.querySelectorAll('.events tbody tr')].filter(r => r.offsetHeight).map(r => r.id).join(' ')"
 

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from tests.browser import PHONE
 from tests.report import test_browser
-from tests.report.test_browser import PHONE
 
 from pqswarm.report import Content, Drawing, Table, write_report
 from pqswarm.report.document import Document, number_contents

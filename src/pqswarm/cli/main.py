@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pqswarm import __version__
+from pqswarm.cli.app import app as workbench
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.features import features
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 for _command in (study, report, compare, identify, watch, site, sample, train, dataset, features, plot):
     app.command()(_command)
+app.command("app")(workbench)
 app.add_typer(plan, name="plan")
 app.add_typer(preset, name="preset")
 

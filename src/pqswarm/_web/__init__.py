@@ -1,0 +1,27 @@
+"""What pages in a browser share: styles, and scripts that draw; each adds to one namespace, `pq`."""
+
+from importlib.resources import files
+
+__all__ = ["SCRIPTS", "STYLES", "read_scripts", "read_styles"]
+
+SCRIPTS = ("draw.js", "table.js", "waves.js", "instruments.js", "charts.js")
+"""In the order in which a page loads them."""
+
+STYLES = ("base.css", "waves.css", "charts.css")
+"""In the same order."""
+
+
+def read_scripts(*names: str) -> str:
+    """Return scripts as one text, fit to be put into a page.
+
+    Examples
+    --------
+    >>> "pq.svg" in read_scripts("draw.js")
+    True
+    """
+    return "\n".join((files(__name__) / name).read_text(encoding="utf-8") for name in names)
+
+
+def read_styles(*names: str) -> str:
+    """Return styles as one text, fit to be put into a page."""
+    return read_scripts(*names)

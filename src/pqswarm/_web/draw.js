@@ -1,0 +1,131 @@
+// What all drawings share: elements, numbers in words, ticks, colours, words near the pointer, downloads.
+// Text of others only ever becomes a text node: nothing here reads markup.
+"use strict";
+window.pq = window.pq || {};
+(() => {
+  const pq = window.pq;
+  const SVG = "http://www.w3.org/2000/svg";
+
+  const fill = (element, attributes, children) => {
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (value === undefined || value === null || value === false) continue;
+      if (name === "on") for (const [kind, listener] of Object.entries(value)) element.addEventListener(kind, listener);
+      else if (name === "style" && typeof value === "object") Object.assign(element.style, value);
+      else element.setAttribute(name, value === true ? "" : String(value));
+    }
+    for (const child of children.flat(Infinity)) {
+      if (child !== undefined && child !== null && child !== false) element.append(child);
+    }
+    return element;
+  };
+  // pq.el("button", {class: "quiet", on: {click: f}}, "words", other) and the same for SVG.
+  pq.el = (tag, attributes, ...children) => {
+    const element = fill(document.createElement(tag), attributes, children);
+    if (tag === "button" && !element.hasAttribute("type")) element.type = "button";
+    return element;
+  };
+  pq.svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+  // Numbers in words. A minus sign is one, and figures do not dance: no more digits than are known.
+  pq.number = (x, digits = 3) => {
+    if (x === null || x === undefined || !Number.isFinite(x)) return "–";
+    const text = x !== 0 && (Math.abs(x) >= 1e6 || Math.abs(x) < 1e-4) ? x.toExponential(digits - 1) : x.toPrecision(digits);
+    const plain = text.includes("e+") && Math.abs(x) < 1e6 ? String(Math.round(x)) : text;
+    return plain.replace("-", "−");
+  };
+  pq.fixed = (x, digits = 1) => (Number.isFinite(x) ? x.toFixed(digits).replace("-", "−") : "–");
+  const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
+  pq.si = (x, unit, digits = 4) => {
+    if (!Number.isFinite(x)) return "–";
+    if (!unit || unit === "pu" || unit === "%") return `${pq.number(x, digits)}${unit ? " " + unit : ""}`;
+    const size = Math.abs(x);
+    const [factor, prefix] = PREFIXES.find(([least]) => size >= least * 0.99999) || (size ? PREFIXES.at(-1) : PREFIXES[3]);
+    return `${pq.number(x / factor, digits)} ${prefix}${unit}`;
+  };
+  pq.seconds = (x) => {
+    if (!Number.isFinite(x)) return "–";
+    const size = Math.abs(x);
+    const [scale, unit] = size >= 60 ? [1 / 60, "min"] : size >= 1 || size === 0 ? [1, "s"] : size >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
+    const value = x * scale;
+    const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.max(Math.abs(value), 1))) - 0);
+    return `${value.toFixed(Math.min(digits, unit === "ms" ? 1 : 3)).replace("-", "−")} ${unit}`;
+  };
+  pq.clock = (iso, seconds) => {
+    const match = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?/.exec(iso || "");
+    if (!match) return "";
+    const begin = Date.UTC(2000, 0, 1, +match[2], +match[3], +match[4]) + 1000 * Number(match[5] || 0);
+    return new Date(begin + 1000 * seconds).toISOString().slice(11, 23);
+  };
+
+  // Round numbers on an axis, about n of them.
+  pq.ticks = (low, high, n = 6) => {
+    if (!(high > low)) return [low];
+    const rough = (high - low) / Math.max(n, 1);
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 2.5, 5, 10].find((one) => one * power >= rough * 0.999) * power;
+    const first = Math.ceil(low / step - 1e-9);
+    const last = Math.floor(high / step + 1e-9);
+    return Array.from({ length: Math.min(last - first + 1, 1000) }, (_, i) => (first + i) * step);
+  };
+  pq.logTicks = (low, high) => {
+    const powers = [];
+    for (let p = Math.ceil(Math.log10(low) - 1e-9); p <= Math.log10(high) + 1e-9; p += 1) powers.push(10 ** p);
+    return powers;
+  };
+
+  // Arrays come as base64 of little-endian numbers, which all browsers of today have as their own.
+  const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+  pq.floats = (text) => (text === null || text === undefined ? null : new Float32Array(bytes(text)));
+
+  // Colours are those of the style, so that they follow light and dark.
+  pq.phaseColour = (phase, index = 0) => {
+    const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
+    return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;
+  };
+  pq.kindColour = (kind) => `var(--kind-${String(kind).toLowerCase().replace(/[^a-z]+/g, "-")}, var(--kind-none))`;
+
+  // Words near the pointer.
+  let tip = null;
+  pq.tip = (event, text) => {
+    if (!tip) {
+      tip = pq.el("div", { class: "tip", role: "status" });
+      document.body.append(tip);
+    }
+    tip.textContent = text;
+    tip.hidden = false;
+    const { width, height } = tip.getBoundingClientRect();
+    const x = Math.min(event.clientX + 14, document.documentElement.clientWidth - width - 6);
+    const y = event.clientY + 18 + height > window.innerHeight ? event.clientY - height - 10 : event.clientY + 18;
+    tip.style.left = `${Math.max(4, x)}px`;
+    tip.style.top = `${Math.max(4, y)}px`;
+  };
+  pq.hideTip = () => {
+    if (tip) tip.hidden = true;
+  };
+  window.addEventListener("scroll", pq.hideTip, { passive: true, capture: true });
+
+  // Downloads, made from what the page holds.
+  pq.saveText = (name, text, type = "text/plain") => {
+    const address = URL.createObjectURL(new Blob([text], { type }));
+    pq.el("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+  };
+  const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "fill-opacity", "stroke-opacity",
+    "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline", "visibility", "display"];
+  // The figure as a file of its own: what the style of the page says is written into it.
+  pq.saveSvg = (name, drawing) => {
+    const copy = drawing.cloneNode(true);
+    const originals = [drawing, ...drawing.querySelectorAll("*")];
+    [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
+      const style = getComputedStyle(originals[i]);
+      for (const property of DRAWN) element.setAttribute(property, style.getPropertyValue(property));
+      element.removeAttribute("class");
+    });
+    const box = drawing.getBoundingClientRect();
+    if (!copy.getAttribute("viewBox")) copy.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+    copy.setAttribute("width", box.width);
+    copy.setAttribute("height", box.height);
+    copy.setAttribute("style", `background: ${getComputedStyle(document.body).backgroundColor}`);
+    pq.saveText(name, new XMLSerializer().serializeToString(copy) + "\n", "image/svg+xml");
+  };
+})();

@@ -1,0 +1,121 @@
+// A table whose headings sort and whose rows can be chosen, by mouse and by keyboard.
+"use strict";
+(() => {
+  const pq = window.pq;
+
+  // new pq.Table(holder, {caption, columns: [{key, title, number, text, value, help}], rows, key, onclick, note, empty})
+  pq.Table = class {
+    constructor(holder, options) {
+      this.options = { key: (row) => row.id, empty: "Nothing yet.", ...options };
+      this.order = null;
+      this.chosen = null;
+      this.caption = pq.el("figcaption", {}, this.options.caption || "");
+      this.tools = pq.el("div", { class: "tools" });
+      this.head = pq.el("tr");
+      this.body = pq.el("tbody");
+      this.scroll = pq.el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": this.options.caption || "Table" },
+        pq.el("table", {}, pq.el("thead", {}, this.head), this.body));
+      this.note = pq.el("p", { class: "note" }, this.options.note || "");
+      this.element = pq.el("figure", { class: "table" }, this.caption, this.tools, this.scroll, this.note);
+      holder.append(this.element);
+      this.options.columns.forEach((column, i) => {
+        const button = pq.el("button", { title: column.help || null, on: { click: () => this.sort(i) } }, column.title);
+        this.head.append(pq.el("th", { scope: "col", class: column.number ? "number" : null, "data-column": column.key }, button));
+      });
+      this.body.addEventListener("click", (event) => this.#choose(event.target));
+      this.body.addEventListener("keydown", (event) => this.#key(event));
+      this.update(this.options.rows || []);
+    }
+
+    value(column, row) {
+      return column.value ? column.value(row) : row[column.key];
+    }
+
+    text(column, row) {
+      const value = column.text ? column.text(row) : row[column.key];
+      return value === null || value === undefined ? "" : String(value);
+    }
+
+    // Ascending, descending, as it came.
+    sort(i) {
+      const down = this.order?.[0] === i ? this.order[1] : null;
+      this.order = down === null ? [i, false] : down ? null : [i, true];
+      this.update(this.rows);
+    }
+
+    sorted() {
+      if (!this.order) return this.rows;
+      const [i, down] = this.order;
+      const column = this.options.columns[i];
+      const known = (value) => value !== null && value !== undefined && value !== "" && value === value;
+      return [...this.rows].sort((first, second) => {
+        const [a, b] = [this.value(column, first), this.value(column, second)];
+        if (!known(a) || !known(b)) return known(b) - known(a); // what is not known stands last
+        const before = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+        return down ? -before : before;
+      });
+    }
+
+    update(rows) {
+      this.rows = rows;
+      const focus = this.body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+      this.head.querySelectorAll("th").forEach((cell, i) => {
+        cell.setAttribute("aria-sort", this.order?.[0] !== i ? "none" : this.order[1] ? "descending" : "ascending");
+      });
+      this.body.replaceChildren(...this.sorted().map((row) => {
+        const key = String(this.options.key(row));
+        const cells = this.options.columns.map((column, i) => {
+          const content = column.show ? column.show(row) : this.text(column, row);
+          return pq.el(i ? "td" : "th", { class: column.number ? "number" : null, "data-column": column.key, scope: i ? null : "row" }, content);
+        });
+        const can = Boolean(this.options.onclick);
+        return pq.el("tr", { "data-key": key, tabindex: can ? 0 : null, class: can ? "link" : null, "aria-selected": can ? String(key === this.chosen) : null }, cells);
+      }));
+      if (!rows.length) {
+        this.body.append(pq.el("tr", { class: "empty" }, pq.el("td", { colspan: this.options.columns.length }, this.options.empty)));
+      }
+      if (focus !== null) this.row(focus)?.focus();
+    }
+
+    row(key) {
+      return [...this.body.rows].find((one) => one.dataset.key === String(key));
+    }
+
+    select(key) {
+      this.chosen = key === null || key === undefined ? null : String(key);
+      for (const row of this.body.rows) {
+        if (row.hasAttribute("aria-selected")) row.setAttribute("aria-selected", String(row.dataset.key === this.chosen));
+      }
+    }
+
+    csv() {
+      const cell = (value) => {
+        let text = String(value ?? "");
+        if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+        return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+      };
+      const { columns } = this.options;
+      const lines = [columns.map((column) => column.key), ...this.sorted().map((row) => columns.map((column) => this.value(column, row)))];
+      return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+    }
+
+    #choose(target) {
+      const row = target.closest("tr[data-key]");
+      if (!row || !this.options.onclick || target.closest("a, button, select, input")) return;
+      const found = this.rows.find((one) => String(this.options.key(one)) === row.dataset.key);
+      if (!found) return;
+      this.select(row.dataset.key);
+      this.options.onclick(found);
+    }
+
+    #key(event) {
+      const row = event.target.closest("tr[data-key]");
+      if (!row || event.target !== row) return;
+      const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
+      if (next) next.focus();
+      else if (event.key === "Enter" || event.key === " ") this.#choose(row);
+      else return;
+      event.preventDefault();
+    }
+  };
+})();

@@ -1,0 +1,127 @@
+"""The server: its addresses, and how it is started and stopped."""
+
+import asyncio
+import contextlib
+import errno
+import signal
+import socket
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from tornado.httpserver import HTTPServer
+from tornado.web import Application
+
+from pqswarm import _web
+from pqswarm.app import events, recordings, studies
+from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
+from pqswarm.app.security import Door, is_loopback
+from pqswarm.app.workbench import Workbench
+from pqswarm.errors import PqswarmError
+
+__all__ = ["serve"]
+
+_WEB = files("pqswarm.app") / "web"
+_OWN = ("app.css", "app.js", "recordings.js", "studies.js", "events.js")
+_TYPES = {".js": "text/javascript", ".css": "text/css"}
+_BODY = 1_000_000
+"""Greatest request that is no upload [byte]."""
+
+
+class Asset(Base):
+    """A script or style of ours."""
+
+    def _is_known(self) -> bool:
+        """Whoever is asked for a password sees the styles of that page."""
+        return super()._is_known() or (bool(self.door.password) and self.request.path.endswith(".css"))
+
+    def get(self, name: str) -> None:
+        """Send the file."""
+        folder = _WEB if name in _OWN else files(_web) if name in (*_web.SCRIPTS, *_web.STYLES) else None
+        if folder is None:
+            raise Missing("There is no such file.")
+        self.set_header("Content-Type", f"{_TYPES[Path(name).suffix]}; charset=utf-8")
+        self.finish((folder / name).read_bytes())
+
+
+def make_application(workbench: Workbench, door: Door) -> Application:
+    """Return the application: all addresses, none of which is a path of a file."""
+    routes: list[tuple[str, type[Base]]] = [
+        (r"/", Login),
+        (r"/assets/([a-z0-9.]+)", Asset),
+        (r"/api/updates/([0-9a-f]{32})", Updates),
+        *recordings.ROUTES,
+        *studies.ROUTES,
+        *events.ROUTES,
+    ]
+    settings: dict[str, Any] = {"workbench": workbench, "door": door, "template_path": str(_WEB)}
+    return Application(
+        routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
+    )
+
+
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Take a port, any free one for 0."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        taken = socket.socket(family, socket.SOCK_STREAM)
+        taken.setblocking(False)
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind((host, port))
+        taken.listen(128)
+    except (OSError, OverflowError) as error:
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            raise PqswarmError(f"port {port} is in use: name another, or none, by --port.") from error
+        raise PqswarmError(
+            f"cannot listen at {host}, port {port}: {getattr(error, 'strerror', '') or error}."
+        ) from error
+    return [taken]
+
+
+def serve(
+    workbench: Workbench,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    password: str = "",
+    ready: Callable[[str], object] = print,
+) -> None:
+    """Serve the page until the process is told to end, by Ctrl-C or SIGTERM.
+
+    Parameters
+    ----------
+    workbench : Workbench
+        What is served.
+    host, port : str, int
+        Where to listen; port 0 takes a free one.
+    password : str
+        Needed if other machines can ask.
+    ready : callable
+        Is given the address, once the server listens.
+    """
+    if not is_loopback(host) and not password:
+        raise PqswarmError(f"--host {host} lets other machines in: it needs a --password too.")
+    asyncio.run(_serve(workbench, host, port, password, ready))
+
+
+async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
+    sockets = listen(host, port)
+    door = Door(host, sockets[0].getsockname()[1], password)
+    server = HTTPServer(
+        make_application(workbench, door), max_body_size=workbench.max_bytes + _BODY, max_buffer_size=_BODY * 8
+    )
+    server.add_sockets(sockets)
+    end = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside of the main thread
+            loop.add_signal_handler(number, end.set)
+    ready(door.address)
+    try:
+        await end.wait()
+    finally:
+        server.stop()
+        for page in list(workbench.pages.values()):
+            page.close()
+        workbench.jobs.close()

@@ -1,0 +1,70 @@
+"""``pqswarm app``: recordings, studies and events in a browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pqswarm.errors import PqswarmError
+
+__all__ = ["app"]
+
+
+def app(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of recordings and studies; nothing is written there.")
+    ] = Path(),
+    port: Annotated[int, typer.Option(help="Port to listen at.", show_default="a free one")] = 0,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; one that other machines reach needs --password.")
+    ] = "127.0.0.1",
+    password: Annotated[
+        str, typer.Option(envvar="PQSWARM_APP_PASSWORD", help="Asked for in the browser.", show_default="none")
+    ] = "",
+    model: Annotated[
+        Path | None, typer.Option(help="Model made by `pqswarm train`.", show_default="the bundled one")
+    ] = None,
+    site: Annotated[
+        Path | None, typer.Option(help="What is known of the place of the meter: TOML.", show_default="none")
+    ] = None,
+    corrections: Annotated[
+        Path | None, typer.Option(help="File of corrected verdicts.", show_default="FOLDER.corrections.jsonl")
+    ] = None,
+    max_mb: Annotated[float, typer.Option(help="Greatest file that can be dropped on the page, in MB.")] = 500.0,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
+) -> None:
+    """Show recordings, studies and events in a browser on this machine, until Ctrl-C.
+
+    Example: pqswarm app measurements
+    """
+    try:
+        from pqswarm.app.server import serve
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("tornado"):
+            raise
+        raise PqswarmError("the page needs Tornado: pip install 'pqswarm[app]', or make app.") from None
+    from pqswarm.app.workbench import Workbench, state_folder
+    from pqswarm.identify import load_model, load_site
+
+    if not 0 <= port <= 65535:
+        raise PqswarmError(f"--port must be 0 to 65535, not {port}.")
+    if not 0 < max_mb < 1e6:
+        raise PqswarmError(f"--max-mb must be above 0 and below 1,000,000, not {max_mb:g}.")
+    if not folder.is_dir():
+        raise PqswarmError(f"{folder} is not a folder.")
+    home = folder.resolve()
+    workbench = Workbench(
+        folder=home,
+        state=state_folder(home),
+        corrections=corrections or home.with_name(f"{home.name}.corrections.jsonl"),
+        max_bytes=int(max_mb * 1e6),
+        model=None if model is None else load_model(model),
+        site=None if site is None else load_site(site),
+    )
+
+    def ready(address: str) -> None:
+        typer.echo(f"pqswarm shows {home} at\n\n    {address}\n\nPress Ctrl-C to stop.")
+        if open_browser:
+            typer.launch(address)
+
+    serve(workbench, host=host, port=port, password=password, ready=ready)

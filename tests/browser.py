@@ -1,0 +1,319 @@
+"""A real browser for tests, spoken to in the DevTools protocol: pages, mouse, keyboard, dropped files."""
+
+import base64
+import contextlib
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+VARIABLE = "PQSWARM_BROWSER"
+BROWSER = os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
+WHY = f"no browser is installed: none of {', '.join(NAMES)}, and {VARIABLE} is not set"
+needs_browser = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason=WHY)]
+
+OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"),
+    "--remote-debugging-pipe",
+)
+DESKTOP, PHONE = 1280, 390
+LEAST_TEXT = 9  # pixels
+
+# A browser that is told --remote-debugging-pipe listens at file 3 and answers at file 4.
+LAUNCHER = """
+import fcntl, os, sys
+reads, writes = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 50) for n in sys.argv[1:3])
+os.dup2(reads, 3), os.dup2(writes, 4)
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
+
+MEASURE = """
+(async () => {
+  const root = document.documentElement, problems = [];
+  for (const image of document.images) {
+    try { await image.decode(); } catch (error) { problems.push(`image is missing: ${image.src.slice(0, 80)}`); }
+    if (!image.naturalWidth) problems.push(`image is empty: ${image.src.slice(0, 80)}`);
+  }
+  if (root.scrollWidth > root.clientWidth) {
+    const wide = [...document.body.querySelectorAll('*')].filter(
+      e => e.getBoundingClientRect().right > root.clientWidth + 1 && !e.closest('.scroll, .frame, pre'));
+    const names = wide.slice(0, 3).map(e => `${e.tagName}.${e.className}`).join(', ');
+    problems.push(`page scrolls sideways: ${root.scrollWidth} > ${root.clientWidth} (${names})`);
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const small = new Set();
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const holder = node.parentElement;
+    if (!node.data.trim() || holder.closest('script, style, title') || !holder.getClientRects().length) continue;
+    const frame = holder.closest('.frame');
+    if (frame && frame.scrollWidth > frame.clientWidth) continue;
+    const scale = holder.getScreenCTM ? Math.hypot(holder.getScreenCTM().a, holder.getScreenCTM().b) : 1;
+    const size = parseFloat(getComputedStyle(holder).fontSize) * scale;
+    if (size < LEAST) small.add(`text of ${size.toFixed(1)} px: ${node.data.trim().slice(0, 40)}`);
+  }
+  problems.push(...[...small].slice(0, 3));
+  return {
+    problems, width: root.clientWidth, height: root.scrollHeight,
+    background: getComputedStyle(document.body).backgroundColor,
+    figures: document.querySelectorAll('figure').length,
+  };
+})()
+"""
+
+
+class Browser:
+    """A headless browser, spoken to in the DevTools protocol."""
+
+    def __init__(self, profile):
+        reads, self._out = os.pipe()
+        self._in, writes = os.pipe()
+        command = [sys.executable, "-c", LAUNCHER, str(reads), str(writes), BROWSER, *OPTIONS]
+        self._process = subprocess.Popen(
+            [*command, f"--user-data-dir={profile}"],
+            pass_fds=(reads, writes),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(reads)
+        os.close(writes)
+        self._rest, self._number, self.events = b"", 0, []
+
+    def close(self):
+        with contextlib.suppress(OSError, TimeoutError):
+            self.call("Browser.close", timeout=5)
+        os.close(self._out)
+        os.close(self._in)
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def call(self, method, *, session=None, timeout=60, **parameters):
+        """Ask for something and wait for the answer; what happens meanwhile is kept in `events`."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        os.write(self._out, json.dumps(message | ({"sessionId": session} if session else {})).encode() + b"\0")
+        answer = self._until(lambda given: given.get("id") == self._number, timeout)
+        assert "error" not in answer, (method, answer)
+        return answer["result"]
+
+    def _until(self, wanted, timeout):
+        end = time.monotonic() + timeout
+        while True:
+            while b"\0" in self._rest:
+                text, self._rest = self._rest.split(b"\0", 1)
+                message = json.loads(text)
+                self.events.append(message)
+                if wanted(message):
+                    return message
+            if not select.select([self._in], [], [], max(0, end - time.monotonic()))[0]:
+                raise TimeoutError(f"{BROWSER} did not answer in {timeout} s")
+            data = os.read(self._in, 1 << 20)
+            if not data:
+                raise OSError(f"{BROWSER} has ended")
+            self._rest += data
+
+    def wait_for(self, method, timeout=10, **wanted):
+        """Wait for an event, if it has not come since a page was opened or the last one was waited for."""
+
+        def fits(message):
+            told = message.get("params", {})
+            return message.get("method") == method and all(told.get(key) == value for key, value in wanted.items())
+
+        if not any(fits(message) for message in self.events):
+            self._until(fits, timeout)
+        self.events[:] = [message for message in self.events if not fits(message)]
+
+    def open(self, path, width=DESKTOP, scheme="light", media="", context=None):
+        """Load a page, a file or an address; return its target and its session."""
+        self.events.clear()
+        own = {"browserContextId": context} if context else {}
+        target = self.call("Target.createTarget", url="about:blank", **own)["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable", session=session)
+        size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+        self.call("Emulation.setDeviceMetricsOverride", session=session, **size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", session=session, media=media, features=features)
+        self.call("Page.navigate", session=session, url=path if isinstance(path, str) else path.as_uri())
+        self._until(lambda message: message.get("method") == "Page.loadEventFired", 60)
+        return target, session
+
+    def evaluate(self, session, expression):
+        """Return the value of an expression of JavaScript."""
+        told = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        answer = self.call("Runtime.evaluate", session=session, **told)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def context(self):
+        """A browser of its own, as far as pages can tell: with its own cookies."""
+        return self.call("Target.createBrowserContext")["browserContextId"]
+
+    def tab(self, address, **options):
+        """Load a page and keep it open, to be used."""
+        return Tab(self, *self.open(address, **options))
+
+    def look(self, path, width=DESKTOP, scheme="light", media="", picture=None, pdf=None):
+        """Load a page; return what was measured, with all that went wrong in `problems`; keep a picture or a print."""
+        target, session = self.open(path, width, scheme, media)
+        found = self.evaluate(session, MEASURE.replace("LEAST", str(LEAST_TEXT)))
+        if picture:
+            clip = {"x": 0, "y": 0, "width": width, "height": min(found["height"], 16_000), "scale": 1}
+            shot = self.call("Page.captureScreenshot", session=session, clip=clip, captureBeyondViewport=True)
+            picture.write_bytes(base64.b64decode(shot["data"]))
+        if pdf:
+            pdf.write_bytes(base64.b64decode(self.call("Page.printToPDF", session=session)["data"]))
+        self.call("Target.closeTarget", targetId=target)
+        found["problems"] += [problem for event in self.events for problem in _problem(event, path)]
+        return found
+
+
+def _problem(event, path):
+    """What an event of the browser complains about."""
+    kind, told = event.get("method"), event.get("params", {})
+    if kind == "Runtime.exceptionThrown":
+        yield f"exception: {told['exceptionDetails']['text']}"
+    elif kind == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert"):
+        yield f"console: {[argument.get('value') for argument in told['args']]}"
+    elif kind == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
+        yield f"log: {told['entry']['text']}"
+    elif kind == "Network.loadingFailed":
+        yield f"loading failed: {told['errorText']}"
+    elif kind == "Network.requestWillBeSent":
+        address = told["request"]["url"]
+        if not address.startswith("data:") and address != path.as_uri():
+            yield f"loads {address}"
+
+
+KEYS = {"Enter": 13, "Escape": 27, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37} | {
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+}
+MODIFIERS = {"alt": 1, "control": 2, "meta": 4, "shift": 8}
+
+
+class Tab:
+    """An open page, driven as a person does."""
+
+    def __init__(self, browser, target, session):
+        self._browser, self._target, self.session = browser, target, session
+
+    def call(self, method, **parameters):
+        return self._browser.call(method, session=self.session, **parameters)
+
+    def close(self):
+        self._browser.call("Target.closeTarget", targetId=self._target)
+
+    def evaluate(self, expression):
+        """Return the value of an expression of JavaScript."""
+        return self._browser.evaluate(self.session, expression)
+
+    def until(self, expression, timeout=15, pause=0.03):
+        """Wait until an expression of JavaScript is true, and return it."""
+        end = time.monotonic() + timeout
+        while True:
+            value = self.evaluate(expression)
+            if value:
+                return value
+            assert time.monotonic() < end, f"still {value!r} after {timeout} s: {expression}\n{self.text()[:600]}"
+            time.sleep(pause)
+
+    def text(self, selector="body"):
+        """What can be read there."""
+        return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
+
+    def problems(self):
+        """What the browser complained about since the page was opened; requests to elsewhere are among it."""
+        home = self.evaluate("location.origin")
+        told = [message for message in self._browser.events if message.get("sessionId") == self.session]
+        found = [problem for event in told for problem in _problem(event, _Address(home))]
+        return [one for one in found if not one.startswith(f"loads {home}/")]
+
+    def measure(self):
+        """What is wrong with how the page looks: see `Browser.look`."""
+        return self.evaluate(MEASURE.replace("LEAST", str(LEAST_TEXT)))
+
+    def place(self, selector):
+        """The middle of an element, scrolled into sight."""
+        return self.evaluate(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); "
+            "e.scrollIntoView({block: 'center', behavior: 'instant'}); "
+            "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+        )
+
+    def mouse(self, kind, x, y, **more):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, selector, count=1):
+        x, y = self.place(selector)
+        self.mouse("mouseMoved", x, y)
+        for number in range(1, count + 1):
+            self.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=number)
+            self.mouse("mouseReleased", x, y, button="left", clickCount=number)
+
+    def drag(self, start, end, steps=5, modifiers=()):
+        """Press at a point, move to another, let go."""
+        held = sum(MODIFIERS[name] for name in modifiers)
+        self.mouse("mouseMoved", *start, modifiers=held)
+        self.mouse("mousePressed", *start, button="left", buttons=1, clickCount=1, modifiers=held)
+        for step in range(1, steps + 1):
+            x, y = (a + (b - a) * step / steps for a, b in zip(start, end, strict=True))
+            self.mouse("mouseMoved", x, y, button="left", buttons=1, modifiers=held)
+        self.mouse("mouseReleased", *end, button="left", clickCount=1, modifiers=held)
+
+    def wheel(self, x, y, delta):
+        self.mouse("mouseWheel", x, y, deltaX=0, deltaY=delta)
+
+    def press(self, key, *modifiers):
+        held = sum(MODIFIERS[name] for name in modifiers)
+        told = {"key": key, "modifiers": held, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
+        if len(key) == 1:
+            told["text"] = key
+        self.call("Input.dispatchKeyEvent", type="keyDown", **told)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **told)
+
+    def type(self, text):
+        self.call("Input.insertText", text=text)
+
+    def drop(self, selector, *paths):
+        """Drag files from outside onto an element and let them fall."""
+        x, y = self.place(selector)
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.call("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+
+    def go(self, address):
+        """Load another address in the same tab."""
+        self._browser.events.clear()
+        self.call("Page.navigate", url=address)
+        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", 60)
+
+    def reload(self):
+        self._browser.events.clear()
+        self.call("Page.reload")
+        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", 60)
+
+    def picture(self, path, whole=False):
+        """Keep a picture of what is seen, or of the whole page."""
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+
+class _Address:
+    def __init__(self, text):
+        self._text = text
+
+    def as_uri(self):
+        return self._text
