@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.app.conftest import running_app
+from tests.app.serving import running_app
 
 
 @pytest.fixture(scope="module")

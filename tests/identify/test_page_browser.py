@@ -1,8 +1,8 @@
 """The page of events in a real browser: right on all screens, columns sort, kinds filter, points lead to rows."""
 
 import pytest
-from tests.identify.invented import event, judged, recording, verdict
 from tests.browser import DESKTOP, PHONE, Browser, needs_browser
+from tests.identify.invented import event, judged, recording, verdict
 
 from pqswarm.identify.page import page_html
 
