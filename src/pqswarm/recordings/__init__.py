@@ -2,6 +2,7 @@
 
 from pqswarm.recordings._deprecated import __getattr__ as __getattr__
 from pqswarm.recordings.comtrade import write_comtrade
+from pqswarm.recordings.envelope import Envelope, EnvelopeView
 from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
@@ -14,6 +15,8 @@ __all__ = [
     "Channel",
     "ChannelHeader",
     "ChannelRule",
+    "Envelope",
+    "EnvelopeView",
     "Options",
     "RawChannel",
     "RawHeader",
