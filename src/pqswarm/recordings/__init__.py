@@ -8,6 +8,7 @@ from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecordi
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.site import ChannelRule, Site
+from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.table import write_csv
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "RecordingError",
     "RecordingSource",
     "Site",
+    "StatusChannel",
     "open_recordings",
     "read",
     "read_all",
