@@ -15,9 +15,8 @@ from pqswarm.app.kept import Findings, Found, Kept
 from pqswarm.app.memory import Memory, verdict_bytes
 from pqswarm.app.shelf import File, Shelf
 from pqswarm.app.workbench import Workbench
-from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify import Failure, Verdict, default_model, identify_file
-from pqswarm.identify.binding import classes_of_kind
+from pqswarm.errors import PqswarmError
+from pqswarm.identify import Failure, Verdict, default_model, identify_file, possible_labels
 from pqswarm.identify.curves import rank_event
 from pqswarm.identify.folders import find_candidate
 from pqswarm.identify.lines import json_text
@@ -168,7 +167,10 @@ class Judging:
 
         progress(0, 1)
         found = judge_file(self.workbench, file, progress)
-        digest = find_candidate(file.path).digest()
+        try:
+            digest = find_candidate(file.path).digest()
+        except (OSError, PqswarmError):  # it is gone: nothing can be said of it by anybody
+            digest = ""
         recordings, details = [], []
         for number, (verdict, n_channels) in enumerate(found):
             summary, more = _describe(file, verdict, n_channels, self.tidy)
@@ -181,7 +183,7 @@ class Judging:
         self._findings[file.id] = findings if passing else self.kept.save(file, findings, tuple(details))
 
     def _say(self, file: File, share: float) -> None:
-        if self.current is file:
+        if self.current is file and self.findings(file) is None:
             self.share = share
             message = {"about": "recordings", "id": file.id, "state": "working", "share": round(share, 3)}
             self.workbench.publish(message, file.visitor or None)
@@ -236,10 +238,7 @@ def _describe(
         "references": [
             {"name": one.name, "volts": one.reference, "source": one.reference_source} for one in found.channels
         ],
-        "events": [
-            one.as_dict() | {"possible": sorted(classes_of_kind(BROAD_CLASSES, one.event.kind, one.rule))}
-            for one in verdict.events
-        ],
+        "events": [one.as_dict() | {"possible": possible_labels(verdict, one)} for one in verdict.events],
         "caveats": verdict.caveats,
         "notes": verdict.notes,
         "text": verdict.text(),
