@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 import pytest
 from tests.app.asking import OTHER, ask, get, open_page, recording, send, wait_judged
-from tests.app.made import RATE, three_phases, write_pair, write_steady
+from tests.app.made import RATE, write_pair, write_steady
 from tests.app.serving import running_app
 from tests.recordings.builders import binary_dat, cfg, rows
 
@@ -68,11 +68,16 @@ def source(folder):
     return open_recordings(folder / "day" / "sag.cfg")[0]
 
 
+@pytest.fixture(scope="module")
+def verdict(folder):
+    return next(iter(identify_file(folder / "day" / "sag.cfg")))
+
+
 def floats(text):
     return np.frombuffer(base64.b64decode(text), "<f4")
 
 
-def test_the_list_is_that_of_identify(listed, folder):
+def test_the_list_is_that_of_identify(listed, verdict):
     assert listed["folder"] == "grid"
     found = {one["name"]: one for one in listed["recordings"]}
     assert set(found) >= {"day/sag.cfg", "hostile <b>&.cfg", "broken.cfg", "alone.cfg"}
@@ -83,7 +88,6 @@ def test_the_list_is_that_of_identify(listed, folder):
     one = found["day/sag.cfg"]
     assert (one["state"], one["station"], one["n_channels"], one["upload"]) == ("judged", "North", 4, False)
     assert one["seconds"] == pytest.approx(1.5)
-    (verdict,) = identify_file(folder / "day" / "sag.cfg")
     own = [row for row in listed["rows"] if row["recording"] == one["id"]]
     assert [row["sentence"] for row in own] == [row["sentence"] for row in verdict.rows()]
     assert own[0]["path"] == "day/sag.cfg"
@@ -162,9 +166,8 @@ def test_wavelet_bands_on_demand(app, sag, source):
     assert ask(app, f"/api/recordings/{sag}/bands?channel=9")[0] == 400
 
 
-def test_what_was_judged(app, sag, folder):
+def test_what_was_judged(app, sag, verdict):
     found = get(app, f"/api/recordings/{sag}/judged")
-    (verdict,) = identify_file(folder / "day" / "sag.cfg")
     assert found["state"] == "judged"
     assert found["thresholds"]["sag"] == 0.9
     assert [one["name"] for one in found["references"]] == ["UA", "UB", "UC"]
@@ -242,7 +245,12 @@ def test_a_correction_is_stored_beside_the_folder_and_told(app, sag, folder):
 def test_new_files_are_found_when_somebody_asks(app, folder, listed):
     write_pair(folder / "later.cfg")
     time.sleep(1.1)
-    assert recording(app, "later.cfg")["state"] in ("waiting", "working", "judged")
+    with open_page(app, visitor=OTHER) as page:
+        one = recording(app, "later.cfg")
+        assert one["state"] in ("waiting", "working", "judged")
+        assert page.wait(lambda message: True)["state"] == "changed"
+    assert ask(app, f"/api/recordings/{one['id']}", "DELETE")[0] == 403
+    assert (folder / "later.cfg").exists()
     (folder / "later.cfg").unlink()
     (folder / "later.dat").unlink()
 

@@ -139,9 +139,9 @@ class Judging:
                 await self.workbench.jobs.background(self._job, self._judge, file, asyncio.get_running_loop())
             except Cancelled:
                 continue
-            except RuntimeError:  # the server ends
-                return
             except Exception:  # noqa: BLE001 (whatever happens, the next file has its turn)
+                if self.workbench.jobs.is_closed:  # the server ends
+                    return
                 _LOG.exception("cannot judge a file")
                 self._findings[file.id] = Findings(
                     file.stamp, "", (Found(file.name, reason="could not be judged: see the terminal."),)

@@ -7,7 +7,7 @@ from tornado.web import stream_request_body
 
 from pqswarm.app.asked import InRoom
 from pqswarm.app.handlers import Missing, Refused
-from pqswarm.app.room import Place
+from pqswarm.app.room import CHANGED, Place
 from pqswarm.app.shelf import upload_id
 from pqswarm.app.uploads import Upload
 from pqswarm.identify.corrections import Correction
@@ -67,7 +67,7 @@ class Uploads(InRoom):
         file = file or next((one for one in files if one.path.stem.casefold() == stem), None)
         if file is None:
             raise Refused("The upload is gone.", 400)
-        self.workbench.publish({"about": "recordings", "id": "", "state": "changed"}, self.visitor)
+        self.workbench.publish(CHANGED, self.visitor)
         room.judging.wake()
         place = Place(file, 0)
         self.send_json({"recording": place.id, "name": path.name, **room.state_of(place)})
