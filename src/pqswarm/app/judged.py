@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from pqswarm._text import file_text
@@ -31,6 +31,8 @@ __all__ = ["Judging", "judge_file"]
 _LOG = logging.getLogger("pqswarm.app")
 _OFTEN = 0.25
 """Least time between two messages about the progress [s]."""
+_PAUSE = 0.02
+"""Seconds between two looks whether to go on."""
 _VERDICTS = 64_000_000
 """Bytes of verdicts that stay in memory."""
 
@@ -57,6 +59,8 @@ class Judging:
         self.verdicts: Memory[tuple[str, int, str], Verdict] = Memory(_VERDICTS)
         self.listeners: list[Callable[[File], None]] = []
         """Are told of each file that has been judged."""
+        self.pictures = 0
+        """Of long recordings, that are being made: they come first."""
         self.current: File | None = None
         self.share = 0.0
         self._findings: dict[str, Findings] = {}
@@ -161,6 +165,9 @@ class Judging:
             job.check()
             if not self.is_watched(file):
                 raise Cancelled
+            while self.pictures:  # somebody waits for them
+                job.check()
+                sleep(_PAUSE)
             if monotonic() - told >= _OFTEN:
                 told = monotonic()
                 loop.call_soon_threadsafe(self._say, file, done / max(total, 1))

@@ -311,11 +311,13 @@ class Room:
 
             opened.envelope.build(check)
 
+        self.judging.pictures += 1
         try:
             await self.workbench.jobs.picture(job, build)
         except (Cancelled, PqswarmError, RuntimeError):  # who asks again is told why
             pass
         finally:
+            self.judging.pictures -= 1
             self._pictures.pop(place.key, None)
             self._asked.pop(place.key, None)
 
