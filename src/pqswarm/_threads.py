@@ -46,19 +46,20 @@ class _OneThread:
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._limit: Any = None
+        self._limits: list[tuple[bool, Any]] = []
 
     def __enter__(self) -> None:
         with self._lock:
-            if self._users == 0:
-                self._limit = _blas("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
+            scipy_too = "scipy.linalg" in sys.modules
+            if not self._limits or self._limits[-1][0] < scipy_too:  # it may have been imported meanwhile
+                self._limits.append((scipy_too, _blas(scipy_too).limit(limits=1, user_api="blas")))
             self._users += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
-            if self._users == 0:
-                self._limit.restore_original_limits()
+            while self._limits and self._users == 0:
+                self._limits.pop()[1].restore_original_limits()
 
 
 _ONE_THREAD = _OneThread()

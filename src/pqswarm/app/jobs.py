@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
+from pqswarm._threads import one_blas_thread
+
 __all__ = ["Cancelled", "Job", "Jobs"]
 
 _Found = TypeVar("_Found")
@@ -72,7 +74,8 @@ class Jobs:
     ) -> _Found:
         def run() -> _Found:
             job.check()
-            return function(job, *arguments)
+            with one_blas_thread():  # those of the libraries would wait for each other, and the page for them
+                return function(job, *arguments)
 
         self._begun.add(job)
         try:

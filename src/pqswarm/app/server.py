@@ -14,6 +14,7 @@ from tornado.httpserver import HTTPServer
 from tornado.web import Application
 
 from pqswarm import _web
+from pqswarm._threads import one_blas_thread
 from pqswarm.app import events, recordings, studies
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
 from pqswarm.app.security import Door, is_loopback
@@ -102,7 +103,8 @@ def serve(
     """
     if not is_loopback(host) and not password:
         raise PqswarmError(f"--host {host} lets other machines in: it needs a --password too.")
-    asyncio.run(_serve(workbench, host, port, password, ready))
+    with one_blas_thread():  # changing that for every request would cost more than most of them
+        asyncio.run(_serve(workbench, host, port, password, ready))
 
 
 async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
