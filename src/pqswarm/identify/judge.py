@@ -11,17 +11,14 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import GROUPS, describe_agreement, event_rule, main_disturbance, rule_class
-from pqswarm.identify.binding import allowed_classes, classes_of_kind
+from pqswarm.identify.agreement import describe_agreement, event_rule, main_disturbance, rule_class
+from pqswarm.identify.binding import allowed_classes, classes_of_kind, classes_seen
 from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.files import load_model
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
-from pqswarm.identify.windows import event_window, main_window, urms_inside
+from pqswarm.identify.windows import event_window, main_window, read_capture, urms_inside, worst_channel
 from pqswarm.measure import Thresholds, characterise
-from pqswarm.measure.pages import read_channels
-from pqswarm.measure.urms import fill_gaps
-from pqswarm.measure.visible import visible_classes
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray
@@ -141,8 +138,7 @@ class _Judge:
 
     def event(self, event: "Event") -> EventVerdict:
         """Judge the capture of an event, on its worst channel."""
-        part = event.worst
-        result = next(one for one in self.found.channels if part.number in (one.number, -1))
+        result = worst_channel(event, self.found)
         beside = self._beside(event)
         first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
@@ -178,10 +174,8 @@ class _Judge:
         return describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
 
     def _visible(self, first: int, stop: int) -> frozenset[str]:
-        """Classes that a capture can show; of those that the rules do not know nothing is said."""
         rate, frequency = self.found.sampling_rate, self.found.frequency
-        strangers = frozenset(self.model.class_names) - frozenset(GROUPS)
-        return strangers | visible_classes(rate, frequency, (stop - first) / rate * frequency)
+        return classes_seen(self.model.class_names, rate, frequency, (stop - first) / rate * frequency)
 
     def _ask(
         self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]
@@ -196,9 +190,7 @@ class _Judge:
         key = (result.number, first, stop)
         try:
             if key not in self._features:
-                (samples,) = read_channels(self.recording, [result.number], first, stop)
-                filled, _ = fill_gaps(samples, rate / frequency)
-                capture = np.clip(filled / (np.sqrt(2) * result.reference), -1e3, 1e3)
+                capture = read_capture(self.recording, result, self.found, first, stop)
                 wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
                 self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
             return self.model.predict(self._features[key], self.usable, classes or None), ""
