@@ -4,7 +4,7 @@ from importlib.resources import files
 
 __all__ = ["SCRIPTS", "STYLES", "read_scripts", "read_styles"]
 
-SCRIPTS = ("draw.js", "table.js", "waves.js", "instruments.js", "charts.js")
+SCRIPTS = ("draw.js", "table.js", "waves_panels.js", "waves_input.js", "waves.js", "waves_frame.js", "instruments.js", "charts.js")
 """In the order in which a page loads them."""
 
 STYLES = ("base.css", "waves.css", "charts.css")
