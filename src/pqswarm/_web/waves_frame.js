@@ -237,7 +237,7 @@ window.pq = window.pq || {};
       const clock = pq.clock(this.recording.start, t);
       const lines = panel.channels.filter((channel) => !this.hidden.has(channel.name)).slice(0, 12).map((channel) => pq.el("div", {},
         pq.el("span", { class: "swatch", style: { background: channel.colour } }), pq.el("span", { class: "name" }, channel.name),
-        pq.el("span", { class: "value" }, channel.status ? panel.say(panel.stateAt(channel, t)) : panel.say(pq.panels.valueAt(panel.of(this.shown), channel.index, t)))));
+        pq.el("span", { class: "value" }, channel.status ? panel.say(panel.stateAt(channel, t)) : `${panel.say(pq.panels.valueAt(panel.of(this.shown), channel.index, t))} ${panel.units}`)));
       this.hoverBox.replaceChildren(pq.el("strong", {}, moment(t)), clock ? pq.el("span", { class: "soft" }, ` ${clock}`) : "", lines);
       const wide = this.hoverBox.offsetWidth, high = this.hoverBox.offsetHeight;
       this.hoverBox.style.transform = `translate(${Math.round(x + 16 + wide > box.width ? Math.max(0, x - wide - 14) : x + 16)}px, ${Math.round(Math.min(y + 14, box.height - high - 4))}px)`;
@@ -260,7 +260,8 @@ window.pq = window.pq || {};
         const clock = pq.clock(this.recording.start, this.cursors[name]);
         write(name, `${moment(this.cursors[name])}${clock ? ` · ${clock}` : ""}`, this.cursors[name]);
       }
-      for (const { panel, channel, cells, row } of this.valueRows) {
+      for (const { panel, channel, cells, row, unit } of this.valueRows) {
+        if (unit.textContent !== panel.units) unit.textContent = panel.units;
         row.hidden = this.hidden.has(channel.name) || panel.box.hidden;
         const found = ["A", "B"].map((name) => this.valueOf(panel, channel, name));
         const whole = found.every((pair) => pair && pair[0] === pair[1]);

@@ -95,7 +95,7 @@ window.pq = window.pq || {};
     }
 
     write() {
-      const unit = this.unit ? ` [${this.prefix ?? ""}${this.unit}]` : "";
+      const unit = this.unit ? ` [${this.units}]` : "";
       if (this.heading.textContent !== `${this.title}${unit}`) this.heading.textContent = `${this.title}${unit}`;
       this.svg.style.display = this.folded ? "none" : "";
       this.heading.setAttribute("aria-expanded", String(!this.folded));
@@ -109,11 +109,15 @@ window.pq = window.pq || {};
       return pq.fixed(value / this.factor, digits);
     }
 
+    get units() {
+      return `${this.prefix ?? ""}${this.unit}`;
+    }
+
     // One value, or the two between which it lies.
     say(pair) {
       if (!pair) return "–";
       const [low, high] = pair.map((value) => this.format(value));
-      return `${low === high ? low : `${low} … ${high}`} ${this.prefix ?? ""}${this.unit}`;
+      return low === high ? low : `${low} … ${high}`;
     }
 
     limits(track, shown, range, thresholds) {
@@ -168,7 +172,7 @@ window.pq = window.pq || {};
       this.series.replaceChildren(...lines);
       this.levels.replaceChildren(...(this.kind === "urms" ? thresholds : []).filter((level) => level > low && level < high).flatMap((level) => [
         pq.svg("path", { class: "threshold", "data-level": level, d: `M0 ${y(level).toFixed(1)}H${width}` }),
-        pq.svg("text", { x: width - 4, y: (y(level) - 4).toFixed(1), "text-anchor": "end" }, String(level)),
+        pq.svg("text", { class: "halo", x: width - 5, y: (y(level) + (level < 1 && y(level) < height - 14 ? 12 : -4)).toFixed(1), "text-anchor": "end" }, String(level)),
       ]));
       this.write();
     }
