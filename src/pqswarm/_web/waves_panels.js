@@ -172,7 +172,7 @@ window.pq = window.pq || {};
       this.series.replaceChildren(...lines);
       this.levels.replaceChildren(...(this.kind === "urms" ? thresholds : []).filter((level) => level > low && level < high).flatMap((level) => [
         pq.svg("path", { class: "threshold", "data-level": level, d: `M0 ${y(level).toFixed(1)}H${width}` }),
-        pq.svg("text", { class: "halo", x: width - 5, y: (y(level) + (level < 1 && y(level) < height - 14 ? 12 : -4)).toFixed(1), "text-anchor": "end" }, String(level)),
+        pq.svg("text", { class: "halo", x: width - 5, y: (y(level) + (y(level) < 15 || (level < 1 && y(level) < height - 14) ? 12 : -4)).toFixed(1), "text-anchor": "end" }, String(level)),
       ]));
       this.write();
     }
@@ -268,8 +268,7 @@ window.pq = window.pq || {};
     }
 
     stateAt(channel, t) {
-      const change = channel.changes.findLast(([moment]) => moment <= t);
-      return change ? change[1] : channel.changes.length ? 1 - channel.changes[0][1] : 0;
+      return channel.changes.findLast(([moment]) => moment <= t)?.[1] ?? null; // not known before the first
     }
 
     say(state) {
