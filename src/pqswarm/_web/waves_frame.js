@@ -53,7 +53,7 @@ window.pq = window.pq || {};
 
     accept(view) {
       const read = pq.panels.readView(view);
-      this.views = this.views.filter((one) => one.share >= 1);
+      this.views = this.views.filter((one) => one.share >= 1 && one !== read);
       if (this.views.length >= KEPT) this.views.splice(1, 1); // the first is that of the whole, most often
       this.views.push(read);
       if (read.share < 1) this.timer = setTimeout(() => this.load(), 400);
@@ -135,6 +135,11 @@ window.pq = window.pq || {};
       if (this.shown) {
         this.root.dataset.step = this.shown.step;
         this.root.dataset.exact = this.shown.exact;
+      }
+      const coarse = this.shown && !this.shown.exact && (this.shown.step / (to - from)) * this.width > 4;
+      if (this.options.coarse && this.root.dataset.state === "ready") {
+        this.note.textContent = coarse ? this.options.coarse : "";
+        this.note.hidden = !coarse;
       }
       const height = this.stage.clientHeight;
       this.drawTime(height);

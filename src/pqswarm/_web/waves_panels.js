@@ -17,7 +17,12 @@ window.pq = window.pq || {};
     const n = Math.max(0, ...[...lines.values()].map((line) => line.low.length));
     return { from, step, exact, n, lines, to: from + n * step };
   };
-  const readView = (view) => ({
+  const known = new WeakMap();
+  const readView = (view) => {
+    if (!known.has(view)) known.set(view, unpackView(view));
+    return known.get(view);
+  };
+  const unpackView = (view) => ({
     from: view.from, to: view.to, step: view.step, exact: Boolean(view.exact), share: view.share ?? 1,
     waves: track(view.from, view.step, Boolean(view.exact), view.channels),
     urms: view.urms && view.urms.channels.length
@@ -158,7 +163,7 @@ window.pq = window.pq || {};
       for (const channel of track ? shown : []) {
         const line = track.lines.get(channel.index);
         if (!line) continue;
-        const mode = !line.high ? "line" : cycles > 0.4 ? "band" : "swing";
+        const mode = !line.high ? "line" : cycles > 0.25 ? "band" : "swing";
         const d = trace(track, line, range, width, y, mode);
         const path = pq.svg("path", { class: mode, "data-channel": channel.name, d });
         path.style.setProperty("--own", channel.colour);
