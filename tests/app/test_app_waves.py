@@ -52,8 +52,8 @@ def test_it_shows_all(tab):
     levels = "[...document.querySelectorAll('.threshold')].map(one => one.dataset.level).join(' ')"
     assert tab.evaluate(levels) == "0.1 0.9 1.1"
     assert tab.evaluate("document.querySelectorAll('.event').length") == 2
-    points = "Math.max(...[...document.querySelectorAll('path[data-channel]')].map(p => p.getAttribute('d').split(' ').length / 2))"
-    assert tab.evaluate(points) <= 2100
+    paths = "[...document.querySelectorAll('path[data-channel]')].map(path => path.getAttribute('d'))"
+    assert tab.evaluate(f"Math.max(...{paths}.map(d => d.split(' ').length / 2))") <= 2100
     assert tab.problems() == []
 
 

@@ -134,6 +134,7 @@ window.pq = window.pq || {};
       const range = this.clamp(from, to);
       if (range[0] === this.range[0] && range[1] === this.range[1]) return;
       this.range = range;
+      this.root.dataset.state = "loading";
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.load(), WAIT);
       this.changed();
