@@ -8,6 +8,7 @@ window.pq = window.pq || {};
   const TITLES = { voltage: "Voltage", current: "Current", other: "", urms: "Urms(1/2)", status: "Status" };
   const HEIGHTS = { voltage: 190, current: 150, other: 120, urms: 120 };
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
+  const MOST_PARTS = 1000; // of a path
   const ROW = 18; // pixels of a status channel
 
   // A view as the server gives it, its numbers unpacked. A synthetic one may hold arrays already.
@@ -150,7 +151,8 @@ window.pq = window.pq || {};
 
     // Draw what is known of the channels in a stretch of time, some of it beyond both ends.
     draw(view, range, { width, left, hidden, frequency, thresholds, number }) {
-      const track = this.of(view);
+      const known = this.of(view);
+      const track = known && thin(known, range);
       const shown = this.channels.filter((channel) => !hidden.has(channel.name));
       const [low, high] = track ? this.limits(track, shown, range, thresholds) : [-1, 1];
       const height = this.height;
@@ -208,6 +210,25 @@ window.pq = window.pq || {};
       else this.series.setAttribute("transform", `matrix(${scale} 0 0 1 ${shift} 0)`);
     }
   }
+
+  // Parts put together where there are more than a path should have points.
+  const thin = (track, range) => {
+    const visible = (1.8 * (range[1] - range[0])) / track.step;
+    const each = Math.ceil(Math.min(track.n, visible) / MOST_PARTS);
+    if (each < 3) return track;
+    const n = Math.ceil(track.n / each);
+    const lines = new Map();
+    for (const [index, line] of track.lines) {
+      const low = new Float32Array(n).fill(NaN), high = new Float32Array(n).fill(NaN);
+      for (let i = 0; i < line.low.length; i += 1) {
+        const k = Math.floor(i / each), top = line.high ? line.high[i] : line.low[i];
+        if (!(low[k] <= line.low[i])) low[k] = Number.isFinite(line.low[i]) ? line.low[i] : low[k];
+        if (!(high[k] >= top)) high[k] = Number.isFinite(top) ? top : high[k];
+      }
+      lines.set(index, { low, high });
+    }
+    return { from: track.from - (track.exact ? 0.5 * track.step : 0), step: track.step * each, exact: false, n, lines };
+  };
 
   // The path of a channel, at most two points for each part of its view; gaps stay gaps.
   const trace = (track, line, range, width, y, mode) => {
