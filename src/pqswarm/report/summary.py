@@ -112,6 +112,11 @@ class ClassifierSummary:
         """Runs of each algorithm."""
         return min((len(records) for records in self.runs.values()), default=0)
 
+    @property
+    def groups(self) -> dict[str, list[RunRecord]]:
+        """The runs of each algorithm, also of those that run once, by title."""
+        return self.runs | {title: [record] for title, record in self.sequential.items()}
+
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
         return self.sequential[title] if title in self.sequential else best_of(self.runs[title])

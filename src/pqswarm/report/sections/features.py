@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_feature
+from pqswarm.report.curves import selection_shares
 from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import enumerate_words, features
@@ -40,8 +41,7 @@ def _describe(study: StudySummary, found: ClassifierSummary) -> str:
 
 
 def _drawings(study: StudySummary, found: ClassifierSummary) -> list[Drawing]:
-    shares = {title: found.masks(title).mean(axis=0) for title in found.runs}
-    shares |= {title: record.mask.astype(np.float64) for title, record in found.sequential.items()}
+    shares = selection_shares(found.groups)
     level = study.wavelet_level
     if level is None:
         return [_list(study, found, shares)]
