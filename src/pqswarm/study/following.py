@@ -5,18 +5,20 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pqswarm.errors import PqswarmError
 from pqswarm.study import findings
 from pqswarm.study.data import held_out_seeds
 from pqswarm.study.findings import place_text
 from pqswarm.study.lock import is_locked
-from pqswarm.study.plan import StudyPlan
 from pqswarm.study.planfile import restore_plan
 from pqswarm.study.progress import Meter, StudyProgress
 from pqswarm.study.records import RunKey, RunRecord, Standing
 from pqswarm.study.store import FILE_NAME, Store
+
+if TYPE_CHECKING:
+    from pqswarm.study.plan import StudyPlan
 
 __all__ = ["Follower", "Sight", "Stage", "store_stamp"]
 

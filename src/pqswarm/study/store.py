@@ -273,15 +273,12 @@ class Store:
 
     def standings(self) -> list[Standing]:
         """Return where all runs are, without what makes them large: quick, whatever was found."""
-        columns = "classifier, algorithm, run, n_evaluations"
-        with self._explained():  # a run that ends meanwhile is then among both
-            begun = self._db.execute(f"SELECT {columns}, best_error, NULL FROM checkpoints").fetchall()
-            size = "length(replace(mask, '0', ''))"
-            ended = self._db.execute(f"SELECT {columns}, error, {size} FROM runs").fetchall()
+        begun = "SELECT classifier, algorithm, run, n_evaluations, best_error, NULL FROM checkpoints"
+        ended = "SELECT classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
+        with self._explained():  # in this order: a run that ends meanwhile is among both
+            rows = [row for statement in (begun, ended) for row in self._db.execute(statement).fetchall()]
         try:
-            found = {
-                key: Standing(key, int(n), float(error), size) for key, n, error, size in map(_keyed, begun + ended)
-            }
+            found = {one.key: one for one in map(_standing, rows)}
         except (ValueError, TypeError, OverflowError) as error:
             raise self.damaged(error) from None
         return list(found.values())
@@ -316,10 +313,10 @@ def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(content)
 
 
-def _keyed(row: tuple[Any, ...]) -> tuple[RunKey, Any, Any, Any]:
-    """A row whose first three columns say which run it is."""
+def _standing(row: tuple[Any, ...]) -> Standing:
+    """Where the run of a row is."""
     classifier, algorithm, run, n_evaluations, error, size = row
-    return RunKey(classifier, algorithm, int(run)), n_evaluations, error, size
+    return Standing(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
 
 
 def _record(row: tuple[Any, ...]) -> RunRecord:
