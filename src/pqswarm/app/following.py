@@ -129,6 +129,8 @@ class Following:
                 study.follower = Follower(study.folder)
             study.used = time.monotonic()
             return function(study, study.follower)
+        except PqswarmError:
+            raise
         except _DAMAGES as error:
             study.close()
             raise PqswarmError(f"{study.folder / FILE_NAME} cannot be read ({error!r}).") from None
@@ -267,7 +269,7 @@ def _row(study: Study, sight: Sight, title: str) -> dict[str, Any]:
         "evaluations_done": progress.evaluations_done,
         "evaluations_total": progress.evaluations_total,
         "best": [
-            {"classifier": name, "error": one.error if isfinite(one.error) else None, "size": one.size}
+            {"classifier": name, "error": 100 * one.error if isfinite(one.error) else None, "size": one.size}
             for name, one in sorted(sight.best.items())
         ],
     }

@@ -211,9 +211,7 @@ def _table(table: "Table") -> dict[str, Any]:
             {"key": key, "title": table.heading(key), "number": table.is_numeric(key), "wide": table.is_wide(key)}
             for key in keys
         ],
-        "rows": [
-            [[table.text(row, key), _value(row[key]), table.kinds(row, key)] for key in keys] for row in table.rows
-        ],
+        "rows": rows,
         "csv": table.csv(),
     }
 
