@@ -22,7 +22,7 @@
       this.tables = pq.el("section", { class: "tables" });
       this.plan = pq.el("details", {}, pq.el("summary", {}, "The plan"), pq.el("pre", { class: "scroll plan" }));
       this.element = pq.el("div", { class: "study" }, pq.el("p", {}, pq.el("a", { href: app.link("studies") }, "← All studies")),
-        this.head, this.title, this.problem, this.progress, this.choice, this.runCard, this.pictures, this.maps, this.runsHolder, this.tables, this.plan);
+        this.head, this.title, this.problem, this.progress, this.choice, this.pictures, this.runCard, this.maps, this.runsHolder, this.tables, this.plan);
       holder.append(this.element);
       this.compared = new pq.StudyTables(this.tables, this);
       this.load();
@@ -185,6 +185,7 @@
     }
 
     choose(id) {
+      this.clicked = true;
       this.go({ classifier: this.query.get("classifier"), run: `${this.classifier}/${id}` });
     }
 
@@ -246,7 +247,10 @@
       const asked = new URLSearchParams({ classifier, algorithm, run: number });
       try {
         const found = await this.api(`/run?${asked}`);
-        if (this.run?.join("/") === run.join("/")) this.drawRun(found);
+        if (this.run?.join("/") !== run.join("/")) return;
+        this.drawRun(found);
+        if (this.clicked) this.runCard.scrollIntoView({ block: "nearest", behavior: "smooth" });
+        this.clicked = false;
       } catch (error) {
         this.runCard.replaceChildren();
         this.fail(error, this.runCard);
@@ -256,7 +260,7 @@
     drawRun(found) {
       const { percent, count, clock } = pq.studies;
       const colour = this.colours.get(found.title)?.colour;
-      const fact = (name, text) => [pq.el("dt", {}, name), pq.el("dd", { "data-read": name }, text)];
+      const fact = (name, text) => pq.el("div", {}, pq.el("dt", {}, name), pq.el("dd", { "data-read": name }, text));
       const list = pq.el("div");
       this.runCard.replaceChildren(
         pq.el("div", { class: "row" }, pq.el("h2", {}, pq.el("span", { class: "swatch", style: { background: colour } }), `${found.title}, run ${found.run}, ${found.classifier}`),
