@@ -23,7 +23,7 @@ from pqswarm.errors import PqswarmError
 __all__ = ["serve"]
 
 _WEB = files("pqswarm.app") / "web"
-_OWN = ("app.css", "app.js", "recordings.js", "studies.js", "events.js")
+_OWN = ("app.css", "app.js", "recordings.js", "study.js", "studytables.js", "studies.js", "studies.css", "events.js")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _BODY = 1_000_000
 """Greatest request that is no upload [byte]."""
