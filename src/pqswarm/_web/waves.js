@@ -213,6 +213,7 @@ window.pq = window.pq || {};
     }
     refresh() {
       this.views = [];
+      this.exact = null;
       this.load();
     }
     destroy() {
