@@ -53,6 +53,7 @@
         this.seedError = pq.el("p", { class: "error", role: "alert", hidden: true }),
         pq.el("div", { class: "row" }, pq.el("button", { "data-act": "another", on: { click: () => this.set({ seed: String(Number(this.state.seed) + 1) }) } }, "Draw another"),
           pq.el("button", { "data-act": "reset", on: { click: () => this.reset() } }, "Reset")),
+        this.mini = pq.el("p", { class: "mini", "aria-hidden": "true" }),
         this.form,
         pq.el("fieldset", { "data-group": "noise" }, pq.el("legend", {}, pq.el("label", { for: "bench-noisy" }, this.noisy, " Noise")), this.noise.element));
       this.verdict = pq.el("section", { class: "card verdict", "aria-label": "Verdict", "aria-live": "polite" }, pq.el("p", { class: "soft" }, "Working …"));
@@ -84,7 +85,7 @@
       const number = (id, more) => pq.el("input", { type: "number", step: "any", id, ...more });
       this.least = number("sweep-from");
       this.most = number("sweep-to");
-      this.steps = number("sweep-steps", { min: 2, max: 101, step: 1, value: 31 });
+      this.steps = number("sweep-steps", { min: 2, max: 101, step: 1, value: 41 });
       this.start = pq.el("button", { "data-act": "sweep", on: { click: () => (this.sweeper ? this.stopSweep() : this.runSweep()) } }, "Sweep");
       this.sweepNote = pq.el("span", { class: "soft", role: "status" });
       this.sweepFigure = pq.el("div", { class: "figure" });
@@ -166,11 +167,9 @@
         this.fail(null);
         this.showEvent(event, spec);
         this.root.dataset.waveform = Math.round(performance.now() - began);
-        const parts = [
-          api(`/api/events/verdict?${spec}`, { signal }).then((answer) => this.showVerdict(answer), (error) => this.failPart(this.verdict, error)),
-          api(`/api/events/features?${spec}`, { signal }).then((answer) => this.showFeatures(answer), (error) => this.failPart(this.bands, error)),
-        ];
-        await Promise.all(parts);
+        await api(`/api/events/verdict?${spec}`, { signal }).then((answer) => this.showVerdict(answer), (error) => this.failPart(this.verdict, error));
+        this.root.dataset.verdict = Math.round(performance.now() - began);
+        await api(`/api/events/features?${spec}`, { signal }).then((answer) => this.showFeatures(answer), (error) => this.failPart(this.bands, error));
         if (signal.aborted) return;
         this.root.dataset.state = "ready";
         this.root.dataset.took = Math.round(performance.now() - began);
@@ -274,6 +273,7 @@
         show(i);
       } } }, `${i + 1}: ${one.kind}`))) : "";
       show(answer.main);
+      this.mini.replaceChildren(...pq.bench.short(summary));
       this.verdict.replaceChildren(pq.bench.opinion(summary), pq.el("p", { class: "note" }, note), others, body,
         answer.caveats.length ? pq.el("details", {}, pq.el("summary", {}, "Caveats"), pq.el("ul", {}, answer.caveats.map((one) => pq.el("li", {}, one)))) : "");
       this.waves?.setEvents(events.filter((one) => one.kind !== "none").map((one, index) => ({ start: one.start, end: one.end, kind: one.kind, title: one.sentence, index })));

@@ -4,7 +4,8 @@
   const pq = window.pq;
   const LOG_STEPS = 200;
 
-  const shown = (value) => String(Number(value.toPrecision(6)));
+  const rounded = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
+  const shown = (value) => String(Number(value.toPrecision(5)));
 
   // One parameter; `onchange(name, value)` is told of numbers, or of null for what the preset draws.
   class Field {
@@ -39,8 +40,8 @@
       this.back.style.visibility = given ? "visible" : "hidden";
       const [from, to] = usual.map((end) => 100 * Math.min(Math.max(this.#share(end), 0), 1));
       Object.assign(this.usual.style, { left: `${from}%`, width: `${Math.max(to - from, 1)}%` });
-      const text = usual[0] === usual[1] ? shown(usual[0]) : `${pq.number(usual[0], 3)} to ${pq.number(usual[1], 3)}`;
-      this.hint.textContent = field.hint ?? `preset: ${text}`;
+      const text = usual[0] === usual[1] ? shown(usual[0]) : `${rounded(usual[0])} to ${rounded(usual[1])}`;
+      this.hint.textContent = field.hint ?? `the preset draws ${text}`;
     }
 
     // A value that the server does not take stays to be mended.

@@ -32,13 +32,16 @@
 
   // Interruption, sag, none or swell: where somebody sees the voltage.
   const scale = (who, level) => pq.el("span", { class: "levels", role: "img", "aria-label": `${who}: ${level}` },
-    LEVELS.map((name) => pq.el("span", { class: "level", "data-active": String(name === level), style: name === level ? { "--own": pq.kindColour(name) } : null }, name)));
+    LEVELS.map((name) => pq.el("span", { class: "level", "data-active": String(name === level), style: name === level ? `--own: ${pq.kindColour(name)}` : null }, name)));
 
   const percent = (share) => `${Math.round(100 * share)} %`;
 
+  const modelSays = (model) => (model.known ? (model.class ? `${model.title}${model.probability === null ? "" : `, ${percent(model.probability)}`}` : "not asked") : "unlike anything learned");
+  const short = ({ rules, model }) => [`Rules: ${rules.title}`, pq.el("br"), `Model: ${modelSays(model)}`];
+
   const opinion = (summary) => {
     const { rules, model } = summary;
-    const said = model.known ? (model.class ? `${model.title}${model.probability === null ? "" : `, ${percent(model.probability)}`}` : "not asked") : "unlike anything learned";
+    const said = modelSays(model);
     const row = (who, data, title) => pq.el("tr", { "data-said": who, "data-level": data.level, "data-class": data.class },
       pq.el("th", { scope: "row" }, who === "rules" ? "Rules" : "Model"),
       pq.el("td", { class: "title" }, pq.el("span", { class: "swatch", style: { background: colourOf(data.class) } }), title),
@@ -54,7 +57,7 @@
   const bars = (event) => pq.el("ol", { class: "bars", "aria-label": "Probabilities by the model" },
     event.probabilities.slice(0, 6).map((one) => pq.el("li", { "data-class": one.class },
       pq.el("span", { class: "name" }, one.title),
-      pq.el("span", { class: "bar" }, pq.el("span", { style: { width: `${(100 * one.share).toFixed(1)}%`, background: colourOf(one.class) } })),
+      pq.el("span", { class: "share-bar" }, pq.el("span", { style: { width: `${(100 * one.share).toFixed(1)}%`, background: colourOf(one.class) } })),
       pq.el("span", { class: "share" }, one.share < 0.005 ? "< 1 %" : percent(one.share)))));
 
   // Wavelet bands over one axis of time, each on its own scale.
@@ -160,5 +163,5 @@
     holder.replaceChildren(drawing, pq.el("ul", { class: "changes" }, changes.map((one) => pq.el("li", {}, pq.el("button", { on: { click: () => onchoose(one.at) } }, one.text)))));
   };
 
-  pq.bench = { thumbnail, opinion, agreement, bars, bands, sweep, colourOf };
+  pq.bench = { thumbnail, short, opinion, agreement, bars, bands, sweep, colourOf };
 })();
