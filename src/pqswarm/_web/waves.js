@@ -104,8 +104,9 @@ window.pq = window.pq || {};
           const kind = panel.kind === "urms" ? "urms" : "value";
           const cells = ["A", "B", "delta"].map((cursor) => pq.el("td", { "data-read": kind, "data-channel": channel.name, "data-cursor": cursor }));
           const swatch = pq.el("span", { class: "swatch", style: { background: channel.colour } });
-          const row = pq.el("tr", {}, pq.el("th", { scope: "row" }, swatch, kind === "urms" ? `Urms ${channel.name}` : channel.name), cells);
-          this.valueRows.push({ panel, channel, cells, row });
+          const unit = pq.el("span", { class: "soft" });
+          const row = pq.el("tr", {}, pq.el("th", { scope: "row" }, swatch, kind === "urms" ? `Urms ${channel.name}` : channel.name, " ", unit), cells);
+          this.valueRows.push({ panel, channel, cells, row, unit });
         }
       }
       this.values.replaceChildren(...this.valueRows.map((one) => one.row));

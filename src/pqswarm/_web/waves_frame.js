@@ -53,7 +53,7 @@ window.pq = window.pq || {};
 
     accept(view) {
       const read = pq.panels.readView(view);
-      this.views = this.views.filter((one) => one.share >= 1);
+      this.views = this.views.filter((one) => one.share >= 1 && one !== read);
       if (this.views.length >= KEPT) this.views.splice(1, 1); // the first is that of the whole, most often
       this.views.push(read);
       if (read.share < 1) this.timer = setTimeout(() => this.load(), 400);
@@ -135,6 +135,11 @@ window.pq = window.pq || {};
       if (this.shown) {
         this.root.dataset.step = this.shown.step;
         this.root.dataset.exact = this.shown.exact;
+      }
+      const coarse = this.shown && !this.shown.exact && (this.shown.step / (to - from)) * this.width > 4;
+      if (this.options.coarse && this.root.dataset.state === "ready") {
+        this.note.textContent = coarse ? this.options.coarse : "";
+        this.note.hidden = !coarse;
       }
       const height = this.stage.clientHeight;
       this.drawTime(height);
@@ -237,7 +242,7 @@ window.pq = window.pq || {};
       const clock = pq.clock(this.recording.start, t);
       const lines = panel.channels.filter((channel) => !this.hidden.has(channel.name)).slice(0, 12).map((channel) => pq.el("div", {},
         pq.el("span", { class: "swatch", style: { background: channel.colour } }), pq.el("span", { class: "name" }, channel.name),
-        pq.el("span", { class: "value" }, channel.status ? panel.say(panel.stateAt(channel, t)) : panel.say(pq.panels.valueAt(panel.of(this.shown), channel.index, t)))));
+        pq.el("span", { class: "value" }, channel.status ? panel.say(panel.stateAt(channel, t)) : `${panel.say(pq.panels.valueAt(panel.of(this.shown), channel.index, t))} ${panel.units}`)));
       this.hoverBox.replaceChildren(pq.el("strong", {}, moment(t)), clock ? pq.el("span", { class: "soft" }, ` ${clock}`) : "", lines);
       const wide = this.hoverBox.offsetWidth, high = this.hoverBox.offsetHeight;
       this.hoverBox.style.transform = `translate(${Math.round(x + 16 + wide > box.width ? Math.max(0, x - wide - 14) : x + 16)}px, ${Math.round(Math.min(y + 14, box.height - high - 4))}px)`;
@@ -260,7 +265,8 @@ window.pq = window.pq || {};
         const clock = pq.clock(this.recording.start, this.cursors[name]);
         write(name, `${moment(this.cursors[name])}${clock ? ` · ${clock}` : ""}`, this.cursors[name]);
       }
-      for (const { panel, channel, cells, row } of this.valueRows) {
+      for (const { panel, channel, cells, row, unit } of this.valueRows) {
+        if (unit.textContent !== panel.units) unit.textContent = panel.units;
         row.hidden = this.hidden.has(channel.name) || panel.box.hidden;
         const found = ["A", "B"].map((name) => this.valueOf(panel, channel, name));
         const whole = found.every((pair) => pair && pair[0] === pair[1]);

@@ -17,7 +17,12 @@ window.pq = window.pq || {};
     const n = Math.max(0, ...[...lines.values()].map((line) => line.low.length));
     return { from, step, exact, n, lines, to: from + n * step };
   };
-  const readView = (view) => ({
+  const known = new WeakMap();
+  const readView = (view) => {
+    if (!known.has(view)) known.set(view, unpackView(view));
+    return known.get(view);
+  };
+  const unpackView = (view) => ({
     from: view.from, to: view.to, step: view.step, exact: Boolean(view.exact), share: view.share ?? 1,
     waves: track(view.from, view.step, Boolean(view.exact), view.channels),
     urms: view.urms && view.urms.channels.length
@@ -95,7 +100,7 @@ window.pq = window.pq || {};
     }
 
     write() {
-      const unit = this.unit ? ` [${this.prefix ?? ""}${this.unit}]` : "";
+      const unit = this.unit ? ` [${this.units}]` : "";
       if (this.heading.textContent !== `${this.title}${unit}`) this.heading.textContent = `${this.title}${unit}`;
       this.svg.style.display = this.folded ? "none" : "";
       this.heading.setAttribute("aria-expanded", String(!this.folded));
@@ -109,11 +114,15 @@ window.pq = window.pq || {};
       return pq.fixed(value / this.factor, digits);
     }
 
+    get units() {
+      return `${this.prefix ?? ""}${this.unit}`;
+    }
+
     // One value, or the two between which it lies.
     say(pair) {
       if (!pair) return "–";
       const [low, high] = pair.map((value) => this.format(value));
-      return `${low === high ? low : `${low} … ${high}`} ${this.prefix ?? ""}${this.unit}`;
+      return low === high ? low : `${low} … ${high}`;
     }
 
     limits(track, shown, range, thresholds) {
@@ -154,7 +163,7 @@ window.pq = window.pq || {};
       for (const channel of track ? shown : []) {
         const line = track.lines.get(channel.index);
         if (!line) continue;
-        const mode = !line.high ? "line" : cycles > 0.4 ? "band" : "swing";
+        const mode = !line.high ? "line" : cycles > 0.25 ? "band" : "swing";
         const d = trace(track, line, range, width, y, mode);
         const path = pq.svg("path", { class: mode, "data-channel": channel.name, d });
         path.style.setProperty("--own", channel.colour);
@@ -168,7 +177,7 @@ window.pq = window.pq || {};
       this.series.replaceChildren(...lines);
       this.levels.replaceChildren(...(this.kind === "urms" ? thresholds : []).filter((level) => level > low && level < high).flatMap((level) => [
         pq.svg("path", { class: "threshold", "data-level": level, d: `M0 ${y(level).toFixed(1)}H${width}` }),
-        pq.svg("text", { x: width - 4, y: (y(level) - 4).toFixed(1), "text-anchor": "end" }, String(level)),
+        pq.svg("text", { class: "halo", x: width - 5, y: (y(level) + (y(level) < 15 || (level < 1 && y(level) < height - 14) ? 12 : -4)).toFixed(1), "text-anchor": "end" }, String(level)),
       ]));
       this.write();
     }
@@ -264,8 +273,7 @@ window.pq = window.pq || {};
     }
 
     stateAt(channel, t) {
-      const change = channel.changes.findLast(([moment]) => moment <= t);
-      return change ? change[1] : channel.changes.length ? 1 - channel.changes[0][1] : 0;
+      return channel.changes.findLast(([moment]) => moment <= t)?.[1] ?? null; // not known before the first
     }
 
     say(state) {
