@@ -13,9 +13,7 @@ from pqswarm.events import EVENT_CLASSES, PRESETS, SOURCES, Event, class_title, 
 from pqswarm.features import (
     WINDOW_CYCLES,
     FeatureOptions,
-    band_edges,
-    coefficient_times,
-    decompose,
+    band_waveforms,
     describe_band,
     describe_feature,
     extend,
@@ -56,13 +54,12 @@ def describe_classes(preset: str) -> dict[str, Any]:
     return {"preset": preset, "presets": sorted(PRESETS, key=list(PRESETS).index), "classes": classes}
 
 
-def _thumbnail(name: str, preset: str) -> dict[str, str | None]:
+def _thumbnail(name: str, preset: str) -> dict[str, Any]:
     try:
         event = generate(name, 4, PRESETS.find(preset), cycles=8)
     except PqswarmError:  # the class, or the preset, is another package's
         return {"low": None, "high": None}
-    low, high = _thin(event.signal, event.sampling_rate, _THUMBNAIL)[:2]
-    return {"low": _pack(low), "high": _pack(high)}
+    return _thin(event.signal, event.sampling_rate, _THUMBNAIL)
 
 
 def describe_event(asked: AskedEvent, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
@@ -132,46 +129,31 @@ def _view(event: Event, recording: Recording, begin: float | None, end: float | 
 
 
 def describe_features(asked: AskedEvent, model: Model | None, points: int = 400) -> dict[str, Any]:
-    """Return the wavelet bands of an event, thinned to what can be drawn, and the features of each band."""
+    """Return the wavelet bands of an event, thinned to what can be drawn, and its features."""
     event, signal = asked.make()
     rate, frequency = event.sampling_rate, event.frequency
+    split = band_waveforms(signal, rate, frequency)
+    bands = [
+        {"name": name, "range": describe_band(*edges), **_thin(values, rate, points)}
+        for name, edges, values in zip(split.names, split.edges_hz, split.values, strict=True)
+    ]
     level = FeatureOptions().level_at(rate, frequency)
     short = signal.size < minimum_samples(level)
-    if short:
-        signal = extend(signal, rate, frequency)
-    edges = band_edges(rate, level)
-    bands = []
+    features = extract(extend(signal, rate, frequency) if short else signal, rate, frequency)[0].tolist()
     names = feature_names(level)
-    for j, coefficients in enumerate(decompose(signal, level)):
-        name = names[11 * j].partition(".")[0]
-        times = coefficient_times(name, coefficients.size, rate)
-        low, high, step = _thin(coefficients, 1.0, points)
-        width = float(times[1] - times[0]) if times.size > 1 else 1.0
-        bands.append(
-            {
-                "name": name,
-                "range": describe_band(*edges[j]),
-                "from": float(times[0]),
-                "step": width * step,
-                "low": _pack(low),
-                "high": _pack(high),
-            }
-        )
     used = set((model or default_model()).subset_for(usable_features(rate, frequency)).names)
-    values = extract(signal, rate, frequency)[0].tolist()
-    features = [
-        {"name": name, "value": value, "meaning": describe_feature(name, rate), "used": level == 8 and name in used}
-        for name, value in zip(names, values, strict=True)
-    ]
     return {
         "seconds": signal.size / rate,
-        "note": f"The record is too short for {level} levels: it was extended to {WINDOW_CYCLES:g} cycles with its own "
-        "steady cycles."
+        "note": f"The record is too short for {level} levels: for the features it was extended to {WINDOW_CYCLES:g} "
+        "cycles with its own steady cycles."
         if short
         else "",
-        "model": {"features": len(used), "wavelet": sum(name in names for name in used) if level == 8 else 0},
+        "model": {"features": len(used), "wavelet": sum(name in names for name in used)},
         "bands": bands,
-        "features": features,
+        "features": [
+            {"name": name, "value": value, "meaning": describe_feature(name, rate), "used": name in used}
+            for name, value in zip(names, features, strict=True)
+        ],
     }
 
 
@@ -249,12 +231,12 @@ def _event(one: "EventVerdict") -> dict[str, Any]:
     }
 
 
-def _thin(samples: npt.NDArray[np.float64], rate: float, points: int) -> tuple[Any, Any, int]:
-    """Least and greatest values of parts, and how many samples a part has."""
-    envelope = Envelope(Recording((Channel("", "", "", samples),), max(rate, 1.0), 50.0))
+def _thin(samples: npt.NDArray[np.float64], rate: float, points: int) -> dict[str, Any]:
+    """Least and greatest values of parts, and how long a part is [s]."""
+    envelope = Envelope(Recording((Channel("", "", "", samples),), rate, 50.0))
     envelope.build()
     view = envelope.view(0, samples.size, points)
-    return view.low[0], view.high[0], view.step
+    return {"step": view.step / rate, "low": _pack(view.low[0]), "high": _pack(view.high[0])}
 
 
 def _pack(values: npt.ArrayLike) -> str:

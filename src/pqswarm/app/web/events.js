@@ -73,7 +73,7 @@
           form,
           pq.el("div", { class: "bench-more" },
             fold("sweep", "Sweep one parameter", this.buildSweep()),
-            fold("bands", "Wavelet bands", pq.el("p", { class: "note" }, "Coefficients of sym6, each band on its own scale."), this.bands),
+            fold("bands", "Wavelet bands", pq.el("p", { class: "note" }, "What the voltage [pu] has in each band of the wavelet sym6, each on its own scale."), this.bands),
             fold("features", "Features", this.featureNote, this.features), take)));
       holder.append(this.root);
       this.observer = new ResizeObserver(() => this.redraw());
@@ -211,10 +211,10 @@
       this.seedError.hidden = true;
       this.say(null);
       if (!error) return;
-      const names = (error.message.match(/[a-z_0-9]+/g) ?? []).filter((name) => this.fields.has(name) && name in this.given);
-      if (names.length) this.fields.get(names[0]).fail(error.message, this.given[names[0]]);
-      else if (error.message.startsWith("noise")) this.noise.fail(error.message, this.state.noise);
-      else if (error.message.startsWith("seed")) {
+      const [name] = error.message.match(/^[a-z_0-9]+/) ?? [""]; // sentences begin with what they are about
+      if (this.fields.has(name)) this.fields.get(name).fail(error.message, this.given[name]);
+      else if (name === "noise") this.noise.fail(error.message, this.state.noise);
+      else if (name === "seed") {
         this.seedError.textContent = error.message;
         this.seedError.hidden = false;
       } else this.say(error);

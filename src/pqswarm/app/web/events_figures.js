@@ -80,10 +80,9 @@
       const [low, high] = [pq.floats(one.low), pq.floats(one.high)];
       const size = Math.max(1e-12, ...high, ...Array.from(low, (value) => -value));
       const middle = (i + 0.5) * HIGH;
-      const begin = time(one.from) - left;
       const wide = inner * low.length * one.step / answer.seconds;
       const path = band(low, high, wide, (value) => middle - 0.44 * HIGH * value / size);
-      clip.append(pq.svg("path", { class: "band", "data-band": one.name, transform: `translate(${begin.toFixed(1)} 0)`, d: path }));
+      clip.append(pq.svg("path", { class: "band", "data-band": one.name, d: path }));
       drawing.append(pq.svg("text", { x: 0, y: middle + 1, class: "name" }, one.name),
         pq.svg("text", { class: "soft", x: 0, y: middle + 15 }, width < 560 ? one.range.replace(" to ", "–") : one.range),
         pq.svg("text", { class: "soft", x: width, y: middle + 4, "text-anchor": "end" }, `± ${pq.number(size, 2)}`));
