@@ -32,9 +32,9 @@ def test_the_depth_moved_from_one_end_to_the_other(tab):
     tab.press("Home")
     tab.until(f"{DEPTH} === 0 && {READY}")
     found = []
-    for depth, keys in ((0.05, 5), (0.5, 45), (0.95, 45)):
-        for _ in range(keys):
-            tab.press("ArrowRight")
+    for depth, key, times in ((0.05, "ArrowRight", 5), (0.45, "PageUp", 4), (0.95, "PageUp", 5)):
+        for _ in range(times):
+            tab.press(key)
         tab.until(f"Math.abs({DEPTH} - {depth}) < 1e-9 && {READY}")
         found.append(tab.evaluate(SAID))
     assert found == [["none", "none"], ["sag", "sag"], ["interruption", "interruption"]]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["describe_classes", "describe_event", "describe_features", "describe_verdict", "draw_view", "sum_up"]
 
 _LEVELS = ("sag", "swell", "interruption")
-_THUMBNAIL = 60
+_THUMBNAIL = 160
 """Parts of a small picture."""
 
 

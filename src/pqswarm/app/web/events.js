@@ -143,7 +143,12 @@
       this.sources.replaceChildren(...sources.map((name) => pq.el("option", { value: name }, name === "model" ? "model" : "laboratory bench")));
       this.sources.value = this.state.source;
       this.sources.disabled = sources.length < 2;
-      for (const button of this.strip.children) button.setAttribute("aria-pressed", String(button.dataset.class === this.state.class));
+      for (const button of this.strip.children) {
+        const chosen = button.dataset.class === this.state.class;
+        button.setAttribute("aria-pressed", String(chosen));
+        if (chosen && this.marked !== this.state.class) this.strip.scrollLeft = button.offsetLeft - this.strip.clientWidth / 2;
+        if (chosen) this.marked = this.state.class;
+      }
       const noisy = this.state.noise !== "";
       this.noisy.checked = noisy;
       this.noise.element.hidden = !noisy;

@@ -64,7 +64,7 @@
   const HIGH = 44;
   const bands = (holder, answer) => {
     const width = Math.max(260, holder.clientWidth);
-    const left = width < 560 ? 74 : 132, right = 62;
+    const left = width < 560 ? 98 : 132, right = 62;
     const inner = width - left - right;
     const height = answer.bands.length * HIGH + 34;
     const drawing = pq.svg("svg", { class: "bands", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Wavelet bands ${answer.bands.map((one) => one.name).join(", ")}` });
