@@ -2,7 +2,7 @@
 
     python docs/make_screenshots.py [FOLDER]
 
-writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, and of each a ``-phone``
+writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, of each a ``-phone``
 and a ``-dark``, to FOLDER, by default ``docs/_static/workbench``. All that they show is drawn from seeds, so the same
 pictures come again.
 """

@@ -23,7 +23,16 @@ from pqswarm.errors import PqswarmError
 __all__ = ["serve"]
 
 _WEB = files("pqswarm.app") / "web"
-_OWN = ("app.css", "app.js", "recordings.js", "studies.js", "events_figures.js", "events_fields.js", "events.js")
+_OWN = (
+    "app.css",
+    "app.js",
+    "recordings.js",
+    "studies.js",
+    "events_figures.js",
+    "events_fields.js",
+    "events.js",
+    "events.css",
+)
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _BODY = 1_000_000
 """Greatest request that is no upload [byte]."""

@@ -31,7 +31,7 @@
   };
 
   // Interruption, sag, none or swell: where somebody sees the voltage.
-  const scale = (who, level) => pq.el("span", { class: "levels", role: "img", "aria-label": `${who}: ${level}` },
+  const scale = (who, level) => pq.el("span", { class: "level-scale", role: "img", "aria-label": `${who}: ${level}` },
     LEVELS.map((name) => pq.el("span", { class: "level", "data-active": String(name === level), style: name === level ? `--own: ${pq.kindColour(name)}` : null }, name)));
 
   const percent = (share) => `${Math.round(100 * share)} %`;
