@@ -31,10 +31,18 @@ READY = {
 }
 """What must be true before a page is pictured."""
 
+CHOOSE = """
+(() => {
+  const rows = [...document.querySelectorAll("#room tr.link")];
+  (rows.find((row) => row.innerText.includes("sag")) ?? rows[0]).classList.add("chosen");
+})()
+"""
+"""Mark the row that is clicked."""
+
 QUIET = """
 (async () => {
   let before = "";
-  for (let calm = 0; calm < 4;) {
+  for (let calm = 0; calm < 8;) {
     await new Promise((done) => setTimeout(done, 250));
     const now = document.getElementById("room").innerHTML;
     calm = now === before ? calm + 1 : 0;
@@ -74,17 +82,18 @@ def main() -> None:
 def pqswarm(folder: Path, *words: str) -> None:
     """Run a command in a folder."""
     command = [sys.executable, "-m", "pqswarm", *words]
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 (words of ours)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603 (words of ours)
 
 
 def find_links(browser: Browser, home: str) -> dict[str, str]:
-    """The deep link of each page: those of a recording and of a study are found by a click on the first row."""
+    """The deep link of each page: a recording and a study are found by a click on a row."""
     links = {}
     for room, inside in (("recordings", "recording"), ("studies", "study")):
         tab = browser.tab(f"{home}/#/{room}")
         settle(tab, room)
         links[room] = f"#/{room}"
-        tab.click("#room tr.link")
+        tab.evaluate(CHOOSE)
+        tab.click("#room tr.chosen")
         tab.until(f"location.hash !== '#/{room}'", timeout=30)
         settle(tab, inside)
         links[inside] = tab.evaluate("location.hash")

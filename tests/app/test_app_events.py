@@ -91,6 +91,12 @@ def test_every_class_has_fields_that_hold_its_values(preset):
             assert 0 < one["step"] <= one["high"] - one["low"], (name, one)
 
 
+def test_a_given_value_where_the_preset_could_draw_none(app):
+    words = {"class": "oscillatory_transient", "sampling_rate": 1600, "transient_frequency": 600}
+    fields = {one["name"]: one for one in get(app, "event", **words)["fields"]}
+    assert fields["transient_frequency"]["usual"] == [600, 600]
+
+
 @pytest.mark.parametrize(
     ("depth", "level", "kind"),
     [

@@ -1,6 +1,7 @@
 """What is said of an event: its waveform, bands and features, and what the rules and the model make of it."""
 
 import base64
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from pqswarm.identify import EventVerdict, Verdict
 
 __all__ = ["describe_classes", "describe_event", "describe_features", "describe_verdict", "draw_view", "sum_up"]
+
+Check = Callable[[int, int], None] | None
 
 _LEVELS = ("sag", "swell", "interruption")
 _THUMBNAIL = 160
@@ -157,9 +160,9 @@ def describe_features(asked: AskedEvent, model: Model | None, points: int = 400)
     }
 
 
-def describe_verdict(asked: AskedEvent, model: Model | None) -> dict[str, Any]:
-    """Return what the rules and the model say of an event."""
-    verdict = _judge(asked, model)
+def describe_verdict(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
+    """Return what the rules and the model say of an event; what `check` raises ends the work."""
+    verdict = _judge(asked, model, check)
     main = _main(verdict.events)
     return {
         "summary": _summary(verdict, main),
@@ -172,14 +175,14 @@ def describe_verdict(asked: AskedEvent, model: Model | None) -> dict[str, Any]:
     }
 
 
-def sum_up(asked: AskedEvent, model: Model | None) -> dict[str, Any]:
-    """Return in short what the rules and the model say of an event."""
-    verdict = _judge(asked, model)
+def sum_up(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
+    """Return in short what the rules and the model say of an event; what `check` raises ends the work."""
+    verdict = _judge(asked, model, check)
     return _summary(verdict, _main(verdict.events))
 
 
-def _judge(asked: AskedEvent, model: Model | None) -> "Verdict":
-    return identify(asked.record()[1], model, nominal_voltage=NOMINAL)
+def _judge(asked: AskedEvent, model: Model | None, check: Check) -> "Verdict":
+    return identify(asked.record()[1], model, nominal_voltage=NOMINAL, progress=check)
 
 
 def _main(events: "Sequence[EventVerdict]") -> "EventVerdict":

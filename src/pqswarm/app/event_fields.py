@@ -5,6 +5,7 @@ from math import floor, isfinite, log10
 from typing import Any
 
 from pqswarm.app.asked_events import AskedEvent
+from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, RECORD, Event, LogUniform, Parameter
 from pqswarm.events.event import SUPPLY
 from pqswarm.events.parameters import Range
@@ -47,7 +48,10 @@ def list_fields(asked: AskedEvent, event: Event) -> list[dict[str, Any]]:
 def _field(
     name: str, spec: Range, parameter: Parameter, values: Mapping[str, float], drawn: float, given: bool
 ) -> dict[str, Any]:
-    found = _values(spec, values)
+    try:
+        found = _values(spec, values)
+    except PqswarmError:  # the record holds what was given, and nothing that the preset would draw
+        found = [float(values[name])]
     usual = (found[0], found[-1])
     many = len(found) > _FEW
     is_log = name == "sampling_rate" or (isinstance(spec, LogUniform) and usual[0] > 0)

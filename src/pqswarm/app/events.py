@@ -89,7 +89,7 @@ class Verdict(_Bench):
     async def get(self) -> None:
         """Send it."""
         asked, model = self.asked(), self.workbench.model
-        self.send_json(await self.work(lambda _: describe_verdict(asked, model)))
+        self.send_json(await self.work(lambda job: describe_verdict(asked, model, job.check)))
 
 
 class Sweep(_Bench):
@@ -117,9 +117,8 @@ class Sweep(_Bench):
 
     def _step(self, job: Job, asked: AskedEvent, name: str, value: float) -> dict[str, Any]:
         try:
-            return {"value": value, **sum_up(asked.moved(name, value), self.workbench.model)}
+            return {"value": value, **sum_up(asked.moved(name, value), self.workbench.model, job.check)}
         except PqswarmError as error:
-            job.check()
             return {"value": value, "error": str(error)}
 
 
