@@ -23,7 +23,7 @@ from pqswarm.errors import PqswarmError
 __all__ = ["serve"]
 
 _WEB = files("pqswarm.app") / "web"
-_OWN = ("app.css", "app.js", "recordings.js", "study.js", "studytables.js", "studies.js", "studies.css", "events.js")
+_OWN = ("app.css", "app.js", "recordings.js", "study.js", "studytables.js", "studies.js", "studies.css", "events.js", "events_figures.js", "events_fields.js", "events.css")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _BODY = 1_000_000
 """Greatest request that is no upload [byte]."""
@@ -49,7 +49,7 @@ def make_application(workbench: Workbench, door: Door) -> Application:
     """Return the application: all addresses, none of which is a path of a file."""
     routes: list[tuple[str, type[Base]]] = [
         (r"/", Login),
-        (r"/assets/([a-z0-9.]+)", Asset),
+        (r"/assets/([a-z0-9_.]+)", Asset),
         (r"/api/updates/([0-9a-f]{32})", Updates),
         *recordings.ROUTES,
         *studies.ROUTES,
