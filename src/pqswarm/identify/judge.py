@@ -1,11 +1,11 @@
 """The verdict on a recording: what the rules of the standard find, what the model says, and whether they agree."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["identify"]
+
+_Item = TypeVar("_Item")
 
 _NEAR = 2.0
 """Events that begin within this time of another may be in its window [s]."""
@@ -92,8 +94,16 @@ def identify(
         progress=progress,
     )
     judge = _Judge(recording, found, chosen, usable_features(recording.sampling_rate, found.frequency))
-    verdicts = tuple(judge.channel(result) for result in found.channels)
-    events = tuple(judge.event(event) for event in found.events)
+
+    def told(items: "Iterable[_Item]") -> "Iterator[_Item]":
+        """Give who waits the chance to stop: all samples are done, but many events take their time."""
+        for item in items:
+            if progress is not None:
+                progress(found.n_samples, found.n_samples)
+            yield item
+
+    verdicts = tuple(judge.channel(result) for result in told(found.channels))
+    events = tuple(judge.event(event) for event in told(found.events))
     asked = any(one.label for one in verdicts) or any(one.label for one in events)
     return Verdict(
         source=recording.source,
