@@ -96,6 +96,20 @@ def test_the_user_may_interrupt(error, folder, monkeypatch):
         list(identify_file(folder / "one/fault.cfg"))
 
 
+def test_progress_is_told_and_may_end_the_work(folder, small):
+    told = []
+    (verdict,) = identify_file(folder / "one/fault.cfg", model=small, progress=lambda *now: told.append(now))
+    total = told[0][1]
+    assert isinstance(verdict, Verdict)
+    assert told[-1] == (total, total)
+
+    def cancel(done, total):
+        raise ValueError("the page was closed")
+
+    with pytest.raises(ValueError, match="the page was closed"):
+        list(identify_file(folder / "one/fault.cfg", model=small, progress=cancel))
+
+
 def test_logs_of_rms_and_odd_times_are_failures_or_verdicts(tmp_path, small):
     """What once ended a whole batch with a traceback."""
     t = np.arange(400)

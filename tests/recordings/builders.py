@@ -73,6 +73,7 @@ def comtrade_seeds():
         (cfg(kind="BINARY", n_rates=0, rates=("0,96",)), binary_dat(table)),
         (cfg(tail=",11000,100,S"), ascii_dat(table)),
         (cfg(channels=("母线_Ua,A,,kV",) * 3).decode().encode("gbk"), ascii_dat(table)),
+        (cfg(n_status=3), ascii_dat(np.column_stack([table, table[:, :3] // 9 % 2]))),
     ]
 
 

@@ -49,7 +49,7 @@ def make_application(workbench: Workbench, door: Door) -> Application:
     """Return the application: all addresses, none of which is a path of a file."""
     routes: list[tuple[str, type[Base]]] = [
         (r"/", Login),
-        (r"/assets/([a-z0-9.]+)", Asset),
+        (r"/assets/([a-z0-9_.]+)", Asset),
         (r"/api/updates/([0-9a-f]{32})", Updates),
         *recordings.ROUTES,
         *studies.ROUTES,

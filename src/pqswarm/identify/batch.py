@@ -129,6 +129,7 @@ def identify_file(
     nominal_voltage: float | None = None,
     thresholds: Thresholds | Mapping[str, float] | None = None,
     after: "Callable[[RecordingSource, Verdict], object] | None" = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> "Iterator[Verdict | Failure]":
     """Say what happened in each recording of a file, or why that cannot be said.
 
@@ -146,6 +147,9 @@ def identify_file(
         As for :func:`pqswarm.identify.identify`.
     after : callable, optional
         Is given each recording and its verdict, to draw them, say.
+    progress : callable, optional
+        Is called with the samples done, and in all, of the recording that is being looked at, as by
+        :func:`pqswarm.measure.characterise`. What it raises is no failure of the file, but ends the work.
 
     Returns
     -------
@@ -162,6 +166,16 @@ def identify_file(
     except Exception as error:  # noqa: BLE001 (whatever happens, it is this file's failure)
         yield explain(error, path, "")
         return
+    stops: list[Exception] = []
+
+    def report(done: int, total: int) -> None:
+        try:
+            if progress is not None:
+                progress(done, total)
+        except Exception as error:
+            stops.append(error)
+            raise
+
     for source in sources:
         verdict = None
         try:
@@ -177,11 +191,14 @@ def identify_file(
                 reference="auto" if chosen is None else chosen,
                 nominal_voltage=known,
                 thresholds=levels,
+                progress=report,
             )
             verdict = replace(verdict, path=file_text(path))
             if after is not None:
                 after(seen, verdict)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
+            if stops:
+                raise
             failure = explain(error, path, source.source)
             if verdict is not None:  # the verdict stands; what was done with it failed
                 yield verdict

@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm._random import stream
 from pqswarm._typing import FloatArray
-from pqswarm.recordings import Channel, ChannelHeader, Recording
+from pqswarm.recordings import Channel, ChannelHeader, Recording, StatusChannel
 
 __all__ = ["Disturbance", "GeneratedRecording"]
 
@@ -108,6 +108,7 @@ class GeneratedRecording:
     path: str = ""
     format: str = "generated"
     notes: tuple[str, ...] = field(default=())
+    status: tuple[StatusChannel, ...] = field(default=())
 
     @property
     def channels(self) -> tuple[ChannelHeader, ...]:

@@ -2,11 +2,13 @@
 
 from pqswarm.recordings._deprecated import __getattr__ as __getattr__
 from pqswarm.recordings.comtrade import write_comtrade
+from pqswarm.recordings.envelope import Envelope, EnvelopeView
 from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.site import ChannelRule, Site
+from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.table import write_csv
 
 __all__ = [
@@ -14,6 +16,8 @@ __all__ = [
     "Channel",
     "ChannelHeader",
     "ChannelRule",
+    "Envelope",
+    "EnvelopeView",
     "Options",
     "RawChannel",
     "RawHeader",
@@ -24,6 +28,7 @@ __all__ = [
     "RecordingError",
     "RecordingSource",
     "Site",
+    "StatusChannel",
     "open_recordings",
     "read",
     "read_all",

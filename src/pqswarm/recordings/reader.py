@@ -9,6 +9,7 @@ from typing import Any, Self
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.status import StatusChannel
 
 __all__ = ["MAX_BYTES", "MAX_CHANNELS", "Options", "RawChannel", "RawHeader", "RawRecording", "RawSource", "Reader"]
 
@@ -117,6 +118,8 @@ class RawSource:
         As in :class:`RawRecording`.
     missing : str
         Note on missing samples, with ``{}`` for their number; none if it is empty.
+    status : callable
+        Returns the status channels, with names in the words of the file; called when they are asked for, if ever.
     """
 
     channels: Sequence[RawHeader]
@@ -131,6 +134,7 @@ class RawSource:
     is_main: bool = False
     station: str = ""
     missing: str = ""
+    status: Callable[[], Sequence[StatusChannel]] = tuple
 
 
 @dataclass

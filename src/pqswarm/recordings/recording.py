@@ -9,6 +9,7 @@ import numpy as np
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.recordings.status import StatusChannel
 
 __all__ = ["Channel", "ChannelHeader", "Recording", "RecordingError", "RecordingSource"]
 
@@ -111,6 +112,10 @@ class RecordingSource(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What had to be assumed in reading it."""
 
+    @property
+    def status(self) -> tuple[StatusChannel, ...]:
+        """What was on or off; it is looked for when it is asked for."""
+
     def read(self, first: int = 0, stop: int | None = None) -> "Recording":
         """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
 
@@ -139,6 +144,8 @@ class Recording:
         Where it was recorded, as the file says; empty if it does not.
     path : str
         The file, as it was given.
+    status : tuple of StatusChannel
+        What was on or off: the status channels of COMTRADE.
     """
 
     channels: tuple[Channel, ...]
@@ -150,6 +157,7 @@ class Recording:
     notes: tuple[str, ...] = field(default=())
     station: str = ""
     path: str = ""
+    status: tuple[StatusChannel, ...] = field(default=())
 
     def __post_init__(self) -> None:
         lengths = {channel.samples.shape for channel in self.channels}
@@ -214,7 +222,8 @@ class Recording:
             start = None if self.start is None else self.start + timedelta(seconds=first / self.sampling_rate)
         except OverflowError:  # beyond the calendar
             start = None
-        return replace(self, channels=channels, start=start)
+        status = tuple(one.read(first, max(first, stop)) for one in self.status)
+        return replace(self, channels=channels, start=start, status=status)
 
     def channel(self, name: str) -> Channel:
         """Return the channel of that name.

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
+from pqswarm.recordings.status import StatusChannel
 
 __all__ = ["Pick", "SiteSource"]
 
@@ -67,6 +68,11 @@ class SiteSource:
     def format(self) -> str:
         """Of the file."""
         return self.inner.format
+
+    @property
+    def status(self) -> tuple[StatusChannel, ...]:
+        """What was on or off, as the file names it."""
+        return self.inner.status
 
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
         """Samples of the channels that are kept, scaled."""

@@ -1,8 +1,9 @@
 """A recording that stays in its file, in SI units: any stretch is fetched, scaled and checked when it is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 import numpy as np
 
@@ -10,11 +11,14 @@ from pqswarm._typing import FloatArray
 from pqswarm.recordings.files import naming
 from pqswarm.recordings.reader import RawSource
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
+from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.text import shift
+from pqswarm.recordings.units import clean
 
 __all__ = ["FileSource", "in_si"]
 
 _PIECE = 262_144  # samples fetched at once
+_MOST_NOTES = 10  # on status channels
 _MAX_VALUE = 1e15  # larger samples are not measured, and their squares would overflow later
 
 
@@ -36,6 +40,7 @@ class FileSource:
 
     `numbers` are those of the channels in `raw`, `factors` lead to their SI units. What can only be said of samples
     that were read, such as how many are missing, is in the notes of the recording that :meth:`read` returns.
+    Status channels come with the whole recording only; who wants those of a stretch asks for its part of `status`.
     """
 
     channels: tuple[ChannelHeader, ...]
@@ -51,6 +56,13 @@ class FileSource:
     raw: RawSource
     numbers: Sequence[int]
     factors: Sequence[float]
+
+    @cached_property
+    def status(self) -> tuple[StatusChannel, ...]:
+        """What was on or off: looked for in the whole recording at the first time, and kept."""
+        with naming(self.path):
+            found = self.raw.status()
+        return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(found, 1))
 
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
         """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
@@ -72,6 +84,8 @@ class FileSource:
             notes.append(self.raw.missing.format(n_missing))
         if n_bad:
             notes.append(f"{n_bad} samples were infinite or beyond {_MAX_VALUE:g}: they are taken as missing.")
+        status = self.status if (first, stop) == (0, self.n_samples) else ()
+        notes += [f"{one.name}: {one.note}" for one in status if one.note][:_MOST_NOTES]
         return Recording(
             tuple(channels),
             self.sampling_rate,
@@ -82,4 +96,5 @@ class FileSource:
             (*self.notes, *notes),
             self.station,
             self.path,
+            status,
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from pqswarm.recordings.reader import MAX_CHANNELS
 from pqswarm.recordings.recording import RecordingError
+from pqswarm.recordings.status import MAX_STATUS
 from pqswarm.recordings.text import number, stamp
 
 __all__ = ["AnalogChannel", "Configuration", "parse_configuration"]
@@ -42,7 +43,7 @@ class Configuration:
     `frequency` is the nominal one [Hz], 0 if it is not given; `rates` are sampling rates [Hz], each with the number of
     the last sample at it, none if time stamps decide; `kind` is how data are stored, empty if it is not given;
     `time_unit` is that of the time stamps in the data [s]; `station` is the name of the station, or, if it has none, of
-    the recorder.
+    the recorder; `status` are names and normal states of the status channels, of `n_status` at most 4096.
     """
 
     revision: int
@@ -55,6 +56,7 @@ class Configuration:
     time_unit: float = 1e-6
     notes: list[str] = field(default_factory=list)
     station: str = ""
+    status: list[tuple[str, int]] = field(default_factory=list)
 
 
 def parse_configuration(text: str) -> Configuration:
@@ -75,6 +77,9 @@ def parse_configuration(text: str) -> Configuration:
     revision = _revision(first, lines[2], notes)
     analog = [_analog(lines[2 + i], 3 + i) for i in range(n_analog)]
     config = Configuration(revision, analog, n_status, notes=notes, station=next(filter(None, first[:2]), ""))
+    config.status = [_status(line) for line in lines[2 + n_analog :][: min(n_status, MAX_STATUS)]]
+    if n_status > MAX_STATUS:
+        notes.append(f"Of {n_status} status channels the first {MAX_STATUS} are read.")
     rest = deque(lines[2 + n_analog + n_status :])
     while rest and rest[0].count(",") >= 3:
         rest.popleft()  # more channel lines than were announced
@@ -127,6 +132,15 @@ def _analog(line: str, n: int) -> AnalogChannel:
         raise RecordingError(f"is damaged: line {n} of its configuration has no multiplier.")
     primary, secondary, side = number(fields[10]), number(fields[11]), fields[12].upper()[:1]
     return AnalogChannel(fields[1], fields[2], fields[4], factor, offset, primary, secondary, side)
+
+
+def _status(line: str) -> tuple[str, int]:
+    """Name and normal state; files of 1991 have no phase and no circuit before the state."""
+    fields = [part.strip() for part in line.split(",")]
+    while len(fields) > 3 and not fields[-1]:
+        fields.pop()
+    extra = max(len(fields) - 5, 0)  # commas in the name
+    return " ".join(fields[1 : 2 + extra]), int(len(fields) > 2 and number(fields[-1], 0.0) == 1)
 
 
 def _parse_rest(following: deque[str], config: Configuration) -> None:

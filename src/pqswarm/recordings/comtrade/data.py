@@ -31,7 +31,8 @@ class Data:
 
     `fetch` takes the first row, the one after the last, and the numbers of channels, and returns stored values, NaN
     where they are missing; `stamps` yields the time stamps of all rows in pieces, in the unit of the configuration.
-    `missing` is the note on missing samples.
+    `missing` is the note on missing samples. `status` takes the first row and the one after the last, and returns a
+    table, rows x status channels, of 0, 1, and -1 where a state is not known.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class Data:
     stamps: Callable[[], Iterator[FloatArray]]
     missing: str
     notes: list[str]
+    status: Callable[[int, int], AnyArray]
 
 
 def open_data(content: FileBytes, config: Configuration) -> Data:
@@ -123,7 +125,12 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
             found = _rows(content, row, first, min(first + step, count))["t"]
             yield np.where(found == _NO_STAMP, np.nan, found)
 
-    return Data(kind, count, fetch, stamps, "{} samples are marked as missing.", notes)
+    def status(first: int, stop: int) -> AnyArray:
+        words = -(-len(config.status) // 16)
+        stored = np.ascontiguousarray(_rows(content, row, first, stop)["status"][:, :words]).view(np.uint8)
+        return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)
+
+    return Data(kind, count, fetch, stamps, "{} samples are marked as missing.", notes, status)
 
 
 def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
@@ -144,4 +151,9 @@ def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
         for first in range(0, rows.n_rows, _PIECE):
             yield rows.table(first, min(first + _PIECE, rows.n_rows), [1])[:, 0]
 
-    return Data("ASCII", rows.n_rows, fetch, stamps, "{} samples are missing or are not numbers.", notes)
+    def status(first: int, stop: int) -> AnyArray:
+        begin = len(config.analog) + 2
+        table = rows.table(first, stop, range(begin, begin + len(config.status)))
+        return np.where(np.isnan(table), -1, table != 0).astype(np.int8)
+
+    return Data("ASCII", rows.n_rows, fetch, stamps, "{} samples are missing or are not numbers.", notes, status)

@@ -13,6 +13,7 @@ from pqswarm.recordings.files import FileBytes, find_partner, read_bytes
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.stamps import find_rate_of
+from pqswarm.recordings.status import StatusChannel, find_changes
 from pqswarm.recordings.text import decode, shift
 
 __all__ = ["COMTRADE"]
@@ -26,6 +27,7 @@ _CFF_HEAD = 1_000_000  # bytes in which the configuration of a .cff lies, as a r
 _SAME_RATE = 1.01  # segments whose rates differ less than this are one, sampled in step with the grid
 _SHORTEST = 16  # samples of a segment that counts
 _MOST_SEGMENTS = 100
+_STATES, _MOST_ROWS = 4_000_000, 262_144  # states and samples of all status channels that are looked at at once
 
 
 def open_comtrade(path: Path, options: Options) -> list[RawSource]:
@@ -54,6 +56,7 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
             notes + more,
             station=config.station,
             missing=data.missing,
+            status=_status(config, data, kept),
         )
         for rate, kept, seconds, more in _segments(config, data, options.sampling_rate)
     ]
@@ -108,6 +111,25 @@ def _fetch(
             ]
 
     return fetch
+
+
+def _status(config: Configuration, data: Data, kept: slice) -> Callable[[], tuple[StatusChannel, ...]]:
+    """What looks for the status channels of a segment."""
+
+    def status() -> tuple[StatusChannel, ...]:
+        if not config.status:
+            return ()
+        names, normal = zip(*config.status, strict=True)
+        step = min(max(_STATES // config.n_status, 1), _MOST_ROWS)
+        return find_changes(
+            lambda first, stop: data.status(kept.start + first, kept.start + stop),
+            kept.stop - kept.start,
+            step,
+            names,
+            normal,
+        )
+
+    return status
 
 
 def _scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:

@@ -27,7 +27,8 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     Parameters
     ----------
     recording : RecordingSource
-        The recording, which is read in stretches, twice. Missing samples get the standard's marker.
+        The recording, which is read in stretches, twice. Missing samples get the standard's marker. Status channels
+        are written too.
     path : str or Path
         The files to write; the suffix is replaced.
     encoding : {"ASCII", "BINARY"}
@@ -52,11 +53,11 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
-    n_channels = len(recording.channels)
+    n_channels, status = len(recording.channels), recording.status
     scales = [_scale(low, high, _RANGES[encoding]) for low, high in _ranges(recording)]
     lines = [
         f"{_field(recording.station or 'pqswarm')[:64]},{_field(recording.source)[:64]},1999",
-        f"{n_channels},{n_channels}A,0D",
+        f"{n_channels + len(status)},{n_channels}A,{len(status)}D",
     ]
     limit = _RANGES[encoding]
     for n, (channel, (factor, offset)) in enumerate(zip(recording.channels, scales, strict=True), 1):
@@ -64,6 +65,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
             f"{n},{_field(channel.name)[:64]},{_field(channel.phase)},,{_field(channel.unit)},{factor!r},{offset!r},0,"
             f"{-limit},{limit},1,1,P"
         )
+    lines += [f"{n},{_field(one.name)[:64]},,,{one.normal}" for n, one in enumerate(status, 1)]
     multiplier = _multiplier(recording.n_samples / recording.sampling_rate)
     began = _date(recording.start)
     lines += [
@@ -84,7 +86,8 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
                 _encode(channel.samples, *scale, _MISSING[encoding])
                 for channel, scale in zip(part.channels, scales, strict=True)
             ]
-            file.write((_ascii if encoding == "ASCII" else _binary)(numbers + 1, stamps, columns))
+            states = [one.expand(first, first + part.n_samples) for one in status]
+            file.write((_ascii if encoding == "ASCII" else _binary)(numbers + 1, stamps, columns, states))
         file.write(b"\x1a" if encoding == "ASCII" else b"")
 
     write_atomically(path.with_suffix(".dat"), write)
@@ -140,12 +143,16 @@ def _date(start: datetime | None) -> str:
     return moment.strftime("%d/%m/") + f"{moment.year:04d}" + moment.strftime(",%H:%M:%S.%f")
 
 
-def _ascii(numbers: IntArray, stamps: IntArray, columns: list[IntArray]) -> bytes:
-    table = np.column_stack([numbers, stamps, *columns])
+def _ascii(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+    table = np.column_stack([numbers, stamps, *columns, *states])
     return "".join(",".join(map(str, row)) + "\r\n" for row in table.tolist()).encode("ascii")
 
 
-def _binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray]) -> bytes:
-    rows = np.zeros(stamps.size, np.dtype([("n", "<u4"), ("t", "<u4"), ("values", "<i2", (len(columns),))]))
+def _binary(numbers: IntArray, stamps: IntArray, columns: list[IntArray], states: list[IntArray]) -> bytes:
+    words = -(-len(states) // 16)
+    row = [("n", "<u4"), ("t", "<u4"), ("values", "<i2", (len(columns),)), ("status", "<u2", (words,))]
+    rows = np.zeros(stamps.size, np.dtype(row))
     rows["n"], rows["t"], rows["values"] = numbers, stamps, np.column_stack(columns)
+    for i, bits in enumerate(states):
+        rows["status"][:, i // 16] |= bits.astype(np.uint16) << (i % 16)
     return rows.tobytes()

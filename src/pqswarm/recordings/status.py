@@ -1,0 +1,125 @@
+"""Status channels: what was on or off, as the samples at which it changed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pqswarm._typing import AnyArray, IntArray
+
+__all__ = ["MAX_STATUS", "StatusChannel", "find_changes"]
+
+MAX_STATUS = 4096
+"""Most status channels of one recording."""
+
+_MOST_CHANGES = 10_000  # of one channel
+_MOST_OF_ALL = 4_000_000  # of all channels together
+
+
+@dataclass(frozen=True, eq=False)
+class StatusChannel:
+    """Something that is on or off: a breaker, a trigger, the output of a relay.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the file.
+    normal : int
+        Its normal state, as the file says: 0 or 1.
+    places : ndarray of shape (n,)
+        Samples at which a state begins, ascending; 0 is the first one, unless the state is not known then.
+    states : ndarray of shape (n,)
+        The states, 0 or 1, in turn.
+    note : str
+        What was left out; empty if nothing was.
+
+    Examples
+    --------
+    >>> breaker = StatusChannel("52a", 1, np.array([0, 70, 200]), np.array([1, 0, 1]))
+    >>> breaker.changes
+    ((0, 1), (70, 0), (200, 1))
+    >>> breaker.read(100, 300).changes, breaker.expand(69, 72).tolist()
+    (((0, 0), (100, 1)), [1, 0, 0])
+    """
+
+    name: str
+    normal: int
+    places: IntArray
+    states: IntArray
+    note: str = ""
+
+    @property
+    def changes(self) -> tuple[tuple[int, int], ...]:
+        """Samples at which a state begins, each with the state."""
+        return tuple(zip(self.places.tolist(), self.states.tolist(), strict=True))
+
+    def read(self, first: int, stop: int) -> "StatusChannel":
+        """Return a stretch as a channel of its own, whose samples are counted from `first`."""
+        begin = max(int(np.searchsorted(self.places, first, "right")) - 1, 0)
+        end = int(np.searchsorted(self.places, stop, "left"))
+        places = np.maximum(self.places[begin:end] - first, 0)
+        return StatusChannel(self.name, self.normal, places, self.states[begin:end], self.note)
+
+    def expand(self, first: int, stop: int) -> IntArray:
+        """Return the state of each sample from `first` to before `stop`; 0 where it is not known."""
+        places = np.searchsorted(self.places, np.arange(first, stop), "right")
+        return np.concatenate([[0], self.states])[places].astype(np.int64)
+
+
+def find_changes(
+    fetch: Callable[[int, int], AnyArray], n_samples: int, step: int, names: Sequence[str], normal: Sequence[int]
+) -> tuple[StatusChannel, ...]:
+    """Find the changes of status channels in stretches of `step` samples.
+
+    `fetch` takes the first sample and the one after the last, and returns a table, samples x channels, of 0, 1, and -1
+    where a state is not known, which is then taken as unchanged. Of a channel that changes more than ten thousand
+    times (or fewer, if there are many channels), the shortest states are left out.
+    """
+    most = min(_MOST_CHANGES, _MOST_OF_ALL // max(len(names), 1))
+    found = [_Changes(most) for _ in names]
+    last = np.full(len(names), -2, np.int8)  # like no other state
+    for first in range(0, n_samples, step):
+        table = fetch(first, min(first + step, n_samples))
+        whole = np.vstack([last, table])
+        for i in np.flatnonzero((whole[1:] != whole[:-1]).any(axis=0)):
+            found[i].add(first, table[:, i])
+        last = table[-1]
+    return tuple(
+        StatusChannel(name, usual, one.places, one.states.astype(np.int64), one.note)
+        for name, usual, one in zip(names, normal, found, strict=True)
+    )
+
+
+class _Changes:
+    """Changes of one channel, at most `most` of them."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.places = np.empty(0, np.int64)
+        self.states = np.empty(0, np.int8)
+        self.shortest = 1  # samples; of several changes within so many, the first and the last are kept
+
+    def add(self, first: int, states: AnyArray) -> None:
+        """Add a stretch that begins at the sample `first`."""
+        known = np.flatnonzero(states >= 0)
+        self._keep_changes(np.append(self.places, known + first), np.append(self.states, states[known]))
+        if self.shortest > 1 and known.size:
+            self._merge()
+        while self.places.size > self.most:
+            self.shortest *= 2
+            self._merge()
+
+    def _keep_changes(self, places: IntArray, states: AnyArray) -> None:
+        kept = np.append(True, np.diff(states) != 0)[: states.size]
+        self.places, self.states = places[kept], states[kept]
+
+    def _merge(self) -> None:
+        new = np.diff(self.places // self.shortest) > 0
+        kept = np.append(True, new) | np.append(new, True)
+        self._keep_changes(self.places[kept], self.states[kept])
+
+    @property
+    def note(self) -> str:
+        """What was left out."""
+        often = f"It changes very often: some states of under {self.shortest} samples are left out."
+        return often if self.shortest > 1 else ""
