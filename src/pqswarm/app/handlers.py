@@ -195,7 +195,7 @@ class Updates(Base):
         old = self.workbench.pages.get(name)
         if old is not None and old.visitor != self.visitor:
             raise Refused("This page is somebody else's.")
-        self.workbench.pages[name] = page
+        self.workbench.arrive(page)
         self._page = page
         self.set_header("Content-Type", "text/event-stream")
         try:

@@ -95,8 +95,14 @@ def identify(
         progress=progress,
     )
     judge = _Judge(recording, found, chosen, usable_features(recording.sampling_rate, found.frequency))
-    verdicts = tuple(judge.channel(result) for result in found.channels)
-    events = tuple(judge.event(event) for event in found.events)
+
+    def tell() -> None:
+        """Give who waits the chance to stop: all samples are done, but many events take their time."""
+        if progress is not None:
+            progress(found.n_samples, found.n_samples)
+
+    verdicts = tuple(judge.channel(result) for result in found.channels if tell() is None)
+    events = tuple(judge.event(event) for event in found.events if tell() is None)
     asked = any(one.label for one in verdicts) or any(one.label for one in events)
     return Verdict(
         source=recording.source,
