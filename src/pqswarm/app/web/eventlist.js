@@ -131,7 +131,7 @@
       this.list.update(known);
       this.list.element.hidden = !known.length;
       const n = this.events().length;
-      this.summary.textContent = known.length ? `${store.total > n ? store.total : n} ${n === 1 ? "event" : "events"} in ${known.length} ${known.length === 1 ? "recording" : "recordings"} of ${store.folder}` : store.folder;
+      this.summary.textContent = known.length ? `${store.total > store.rows.length ? store.total : n} ${n === 1 ? "event" : "events"} in ${known.length} ${known.length === 1 ? "recording" : "recordings"} of ${store.folder}` : store.folder;
       this.return();
     }
 
