@@ -59,7 +59,6 @@ class Judging:
         self.current: File | None = None
         self.share = 0.0
         self._findings: dict[str, Findings] = {}
-        self._asked: dict[str, Findings | None] = {}
         self._wanted: dict[str, File] = {}
         self._job: Job | None = None
         self._task: asyncio.Task[None] | None = None
@@ -229,7 +228,7 @@ def _describe(
         "events": events,
     }
     details = {
-        "thresholds": found.thresholds.as_dict(),
+        "thresholds": found.thresholds.settings(),
         "frequency": float(found.frequency),
         "references": [
             {"name": one.name, "volts": one.reference, "source": one.reference_source} for one in found.channels

@@ -1,5 +1,6 @@
 """What happened in a recording: measured by IEC 61000-4-30, in the words of IEEE 1159."""
 
+from pqswarm.measure.at_moment import AtMoment, ChannelAtMoment, Phasor, SystemAtMoment, measure_at
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
 from pqswarm.measure.event import KINDS, Event, Part
 from pqswarm.measure.harmonics import Spectrum
@@ -10,15 +11,20 @@ from pqswarm.measure.urms import half_cycle_rms
 
 __all__ = [
     "KINDS",
+    "AtMoment",
+    "ChannelAtMoment",
     "ChannelResult",
     "Characterisation",
     "Disturbance",
     "Event",
     "Flag",
     "Part",
+    "Phasor",
     "Spectrum",
+    "SystemAtMoment",
     "Thresholds",
     "Transient",
     "characterise",
     "half_cycle_rms",
+    "measure_at",
 ]

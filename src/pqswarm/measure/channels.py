@@ -10,9 +10,9 @@ from pqswarm.errors import PqswarmError
 from pqswarm.measure.urms import fill_gaps
 from pqswarm.recordings.frequency import cycle_shares, measure_frequency, supply_share
 from pqswarm.recordings.phases import find_phase
-from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
-__all__ = ["FEWEST_SAMPLES", "NotJudged", "SupplyChannel", "select_channels"]
+__all__ = ["FEWEST_SAMPLES", "NotJudged", "SupplyChannel", "check_waveform", "name_systems", "select_channels"]
 
 FEWEST_SAMPLES = 8
 """Per cycle: fewer are no waveform."""
@@ -67,15 +67,9 @@ def select_channels(
     Returns the channels, those that are not judged, and the frequency [Hz] or None. Channels that are named are judged
     whatever they are.
     """
+    check_waveform(recording)
     source = recording.source or "the recording"
     cycle = recording.sampling_rate / recording.nominal_frequency
-    if not recording.n_samples:
-        raise PqswarmError(f"{source} has no samples.")
-    if cycle < FEWEST_SAMPLES:
-        raise PqswarmError(
-            f"{source} has {cycle:.3g} samples per cycle ({recording.sampling_rate:.5g} Hz), and a waveform needs "
-            f"{FEWEST_SAMPLES}: it is a log of RMS values, or its sampling rate is wrong."
-        )
     if names is None:
         chosen = list(recording.voltages)
         if not chosen:
@@ -94,7 +88,7 @@ def select_channels(
         candidates, left_out = _judge(candidates, recording.sampling_rate, frequency or recording.nominal_frequency)
         if not candidates:
             raise PqswarmError(f"{source} has no voltage that can be judged: {'; '.join(list_reasons(left_out))}.")
-    systems = _systems([one.channel for one in candidates])
+    systems = name_systems([one.channel for one in candidates])
     return (
         tuple(
             SupplyChannel(one.channel, system, one.filled, one.missing)
@@ -103,6 +97,19 @@ def select_channels(
         left_out,
         frequency,
     )
+
+
+def check_waveform(recording: RecordingSource) -> None:
+    """Refuse a recording without samples, or with too few in a cycle."""
+    source = recording.source or "the recording"
+    cycle = recording.sampling_rate / recording.nominal_frequency
+    if not recording.n_samples:
+        raise PqswarmError(f"{source} has no samples.")
+    if cycle < FEWEST_SAMPLES:
+        raise PqswarmError(
+            f"{source} has {cycle:.3g} samples per cycle ({recording.sampling_rate:.5g} Hz), and a waveform needs "
+            f"{FEWEST_SAMPLES}: it is a log of RMS values, or its sampling rate is wrong."
+        )
 
 
 def list_reasons(left_out: Sequence[NotJudged]) -> list[str]:
@@ -128,7 +135,7 @@ def _judge(
     phases = [one for one in candidates if (one.channel.phase or find_phase("", one.channel.name)) != "N"]
     waves = {id(one): _is_wave(one, sampling_rate, frequency) for one in phases}
     strongest = max((one.size for one in phases if waves[id(one)]), default=0.0)
-    systems = dict(zip(map(id, phases), _systems([one.channel for one in phases]), strict=True))
+    systems = dict(zip(map(id, phases), name_systems([one.channel for one in phases]), strict=True))
     best: dict[str, float] = {}
     for one in phases:
         if waves[id(one)]:
@@ -185,15 +192,15 @@ def _common(names: list[str]) -> str:
     return first[:same]
 
 
-def _systems(channels: list[Channel]) -> list[str]:
+def name_systems(channels: Sequence[ChannelHeader]) -> list[str]:
     """Name of the three-phase system of each channel: a new one begins where a phase comes again, or another kind.
 
     What a site file says comes first.
     """
     if any(channel.system for channel in channels):
-        others = iter(_systems([channel for channel in channels if not channel.system]))
+        others = iter(name_systems([channel for channel in channels if not channel.system]))
         return [channel.system or next(others) for channel in channels]
-    groups: list[list[Channel]] = []
+    groups: list[list[ChannelHeader]] = []
     for channel in channels:
         group = groups[-1] if groups else []
         seen = {member.phase for member in group}

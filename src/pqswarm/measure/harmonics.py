@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray
 
-__all__ = ["Spectrum", "measure_spectrum"]
+__all__ = ["Spectrum", "fit_harmonics", "make_spectrum", "measure_spectrum"]
 
 _MOST_ORDERS = 50
 _MOST_SAMPLES = 20_000
@@ -79,9 +79,15 @@ def measure_spectrum(
         return None
     start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
     piece = signal[start : start + round(cycles * cycle)]
-    direct, sizes, noise = _harmonics(piece, cycle, orders, cycles)
+    direct, phasors, noise = fit_harmonics(piece, cycle, orders, cycles)
+    sizes = np.abs(phasors)
     if sizes[0] < 0.3 * np.sqrt(2) * float(np.nanmax(steadiness)):
         return None
+    return make_spectrum(direct, sizes, noise, start / sampling_rate, cycles)
+
+
+def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, cycles: int) -> Spectrum:
+    """The spectrum of cycles that begin at `start` [s], from what :func:`fit_harmonics` finds in them."""
     relative = sizes[1:] / sizes[0]
     by_noise = 4 * (noise / sizes[0]) ** 2  # mean square of an amplitude that only noise makes
     square = float(np.sum(relative**2)) - by_noise * relative.size
@@ -90,7 +96,7 @@ def measure_spectrum(
         harmonics=tuple(relative.tolist()),
         thd=float(np.sqrt(max(square, 0.0))),
         dc=direct,
-        start=start / sampling_rate,
+        start=start,
         cycles=cycles,
         least_thd=float(np.sqrt(_CERTAIN * np.sqrt(relative.size) * by_noise)),
         least_dc=_CERTAIN * noise,
@@ -113,21 +119,24 @@ def _steadiest(values: FloatArray, live: BoolArray, most: int) -> tuple[int, int
     return -1, 0
 
 
-def _harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, FloatArray, float]:
-    """Direct component, amplitudes of the orders 1, 2, ... of whole cycles, and how far noise moves the first."""
+def fit_harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, AnyArray, float]:
+    """Direct component, phasors of the orders 1, 2, ... of whole cycles, and how far noise moves the first.
+
+    Phasors are amplitudes of cosines with their angles at the first sample.
+    """
     angle = 2 * np.pi / cycle * np.arange(piece.size)
     if cycles >= 3:
         window = np.hanning(piece.size + 1)[:-1]
         window /= window.sum()
         step = np.exp(-1j * angle)
         turned = window * piece * step
-        sizes = np.empty(orders)
+        phasors = np.empty(orders, np.complex128)
         for k in range(orders):
-            sizes[k] = 2 * np.abs(turned.sum())
+            phasors[k] = 2 * turned.sum()
             turned *= step
         direct = float(np.sum(window * piece))
-        rest = float(np.mean(piece**2)) - direct**2 - float(np.sum(sizes**2)) / 2
-        return direct, sizes, float(np.sqrt(max(rest, 0.0) * np.sum(window**2)))
+        rest = float(np.mean(piece**2)) - direct**2 - float(np.sum(np.abs(phasors) ** 2)) / 2
+        return direct, phasors, float(np.sqrt(max(rest, 0.0) * np.sum(window**2)))
     basis = np.empty((piece.size, 2 * orders + 1))
     basis[:, 0] = 1.0
     for k in range(1, orders + 1):
@@ -135,4 +144,4 @@ def _harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tup
     fit, *_ = np.linalg.lstsq(basis, piece, rcond=None)
     free = max(piece.size - basis.shape[1], 1)
     rest = float(np.sum((piece - basis @ fit) ** 2)) / free
-    return float(fit[0]), np.hypot(fit[1::2], fit[2::2]), float(np.sqrt(rest / free))
+    return float(fit[0]), fit[1::2] - 1j * fit[2::2], float(np.sqrt(rest / free))

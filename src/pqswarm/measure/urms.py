@@ -5,9 +5,9 @@ import numpy as np
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["MeanSquare", "fill_gaps", "half_cycle_rms", "window_centres"]
+__all__ = ["MOST_MISSING", "MeanSquare", "fill_gaps", "half_cycle_rms", "window_centres"]
 
-_MOST_MISSING = 0.25
+MOST_MISSING = 0.25
 """Share of a window that may be missing."""
 
 
@@ -92,7 +92,7 @@ class MeanSquare:
         if self._missing is not None:
             places = np.arange(self.size + 1) - 0.5
             share = np.interp(right, places, self._missing) - np.interp(left, places, self._missing)
-            values[share > _MOST_MISSING * width] = np.nan
+            values[share > MOST_MISSING * width] = np.nan
         return values
 
     def _to(self, place: FloatArray) -> FloatArray:
