@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,13 +16,12 @@ from tests.identify.invented import event, judged, recording, verdict
 from pqswarm.identify.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.lines import csv_lines
 from pqswarm.identify.page import page_html
-from pqswarm.identify.page import pictures as picture_module
 from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
 from pqswarm.identify.page.kept import slim
-from pqswarm.identify.page.pictures import choose_rows
 from pqswarm.identify.page.rows import headline, list_rows
-from pqswarm.recordings import write_comtrade
+from pqswarm.identify.page.waveforms import MOST_BYTES, choose_rows
+from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -45,21 +45,22 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.texts, self.scripts, self._inside = [], [], [], ""
+        self.tags, self.texts, self.scripts, self.data, self._inside = [], [], [], [], ""
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
         self._inside = tag
         if tag == "script":
-            self.scripts.append("")
+            self._kept = self.data if dict(attrs).get("type") == "application/json" else self.scripts
+            self._kept.append("")
 
     def handle_endtag(self, tag):
         self._inside = ""
 
     def handle_data(self, data):
         if self._inside == "script":
-            self.scripts[-1] += data
+            self._kept[-1] += data
         elif self._inside != "style":
             self.texts.append(data)
 
@@ -132,7 +133,8 @@ def test_hostile_names_stay_text():
     found = judged(hurt, HOSTILE, 0.9, HOSTILE)
     one = verdict(found, of=of, station=HOSTILE, notes=(HOSTILE,), caveats=(HOSTILE,), path=f"/nowhere/{HOSTILE}")
     page = Page(drawn([one], [HOSTILE], of))
-    assert len(page.scripts) == 2
+    assert len(page.scripts) == 3
+    assert json.loads(page.data[0])["header"]["channels"][0]["name"].startswith(HOSTILE)
     assert not page.of("img")
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
     assert HOSTILE in page.text
@@ -332,7 +334,7 @@ def test_a_long_list_says_where_it_ends(monkeypatch):
 def test_a_slim_verdict_gives_the_same_page():
     from pqswarm.identify import identify
 
-    of = recording(seconds=12.0)
+    of = recording(seconds=90.0, rate=1600, currents=False)
     whole = identify(of)
     kept = slim(whole)
     assert drawn([kept], of=of) == drawn([whole], of=of)
@@ -355,10 +357,39 @@ def test_number_and_size_of_figures_are_bounded(monkeypatch):
     chosen = choose_rows(list_rows(many))
     assert len(chosen) == 20
     assert [row.verdict.source for row in chosen] == [f"{i}.cfg" for i in range(20)]  # the worst of each, worst first
-    monkeypatch.setattr(picture_module, "MOST_BYTES", 120_000)
+    monkeypatch.setattr("pqswarm.identify.page.waveforms.MOST_BYTES", 120_000)
     text = drawn([verdict(SAG, source=name) for name in "abc"])
-    assert 1 <= text.count('class="drawing one"') < 3
+    assert 1 <= text.count('class="waveform"') < 3
     assert len(text) < 300_000
+
+
+class Long:
+    """Ten minutes of many channels that lie nowhere."""
+
+    sampling_rate, nominal_frequency, n_samples, start = 12_800.0, 50.0, 12_800 * 600, None
+    source, path, station, format, notes = "long.cfg", "", "", "", ()
+    status = tuple(StatusChannel(f"S{i}", 0, np.arange(150), np.arange(150) % 2) for i in range(100))
+
+    def __init__(self, n):
+        self.channels = tuple(ChannelHeader(f"{'n' * 500}{i}", "VA"[i % 2], "ABC"[i % 3]) for i in range(n))
+        self._noise = np.random.default_rng(0).normal(size=65_536)
+
+    def read(self, first=0, stop=None):
+        samples = np.resize(self._noise, stop - first)
+        channels = tuple(Channel(one.name, one.unit, one.phase, samples) for one in self.channels)
+        return Recording(channels, self.sampling_rate, self.nominal_frequency)
+
+
+def test_twenty_long_recordings_of_many_channels_fit(monkeypatch):
+    monkeypatch.setattr(Envelope, "build", lambda envelope: envelope._is_built.fill(True))  # all else is as it is
+    of = Long(60)
+    events = [event("sag", 0.5, 5.0, start=20.0 * i + 10) for i in range(20)]
+    apart = [verdict(one, systems=("",), start=later(i)) for i, one in enumerate(events)]
+    sizes = [len(drawn(verdicts, of=of)) for verdicts in (apart, [verdict(*events)])]
+    assert max(sizes) < MOST_BYTES + 1_000_000
+    page = Page(drawn(apart, of=of))
+    assert len(page.of("figure", **{"class": "waveform"})) == 20
+    assert "48 of 60 channels are shown." in page.text
 
 
 def test_figures_come_from_the_file_or_not_at_all(tmp_path):

@@ -168,7 +168,7 @@ window.pq = window.pq || {};
         const path = pq.svg("path", { class: mode, "data-channel": channel.name, d });
         path.style.setProperty("--own", channel.colour);
         lines.push(path);
-        if (mode === "line" && track.step / (range[1] - range[0]) * width > 7) {
+        if (mode === "line" && track.step / (range[1] - range[0]) * width > 5) {
           const dots = pq.svg("path", { class: "dots", d: trace(track, line, range, width, y, "dots") });
           dots.style.setProperty("--own", channel.colour);
           lines.push(dots);

@@ -4,6 +4,7 @@ from pqswarm.features.catalogue import describe_band, describe_feature
 from pqswarm.features.extension import WINDOW_CYCLES, extend
 from pqswarm.features.matrix import FUNCTIONS, extract, feature_names
 from pqswarm.features.options import WAVELETS, FeatureOptions
+from pqswarm.features.waveforms import BandWaveforms, band_waveforms
 from pqswarm.features.wavelet import (
     BORDERS,
     band_edges,
@@ -19,9 +20,11 @@ __all__ = [
     "FUNCTIONS",
     "WAVELETS",
     "WINDOW_CYCLES",
+    "BandWaveforms",
     "FeatureOptions",
     "band_edges",
     "band_names",
+    "band_waveforms",
     "coefficient_times",
     "decompose",
     "decomposition_level",
