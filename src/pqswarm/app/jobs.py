@@ -46,7 +46,7 @@ class Job:
 
 
 class Jobs:
-    """Pools of threads: for answers that somebody waits for, pictures of long recordings, and work in the background."""
+    """Pools of threads: for answers that somebody waits for, for pictures of long recordings, and for long work."""
 
     def __init__(self) -> None:
         self._answers = ThreadPoolExecutor(3, thread_name_prefix="answer")

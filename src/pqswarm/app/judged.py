@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from pqswarm._text import file_text
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.kept import Findings, Found, Kept, KeptEvent
+from pqswarm.app.kept import Findings, Found, Kept
 from pqswarm.app.memory import Memory, verdict_bytes
 from pqswarm.app.shelf import File, Shelf
 from pqswarm.app.workbench import Workbench
-from pqswarm.identify import Failure, Verdict, default_model, identify_file, possible_labels
+from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.identify import Failure, Verdict, default_model, identify_file
+from pqswarm.identify.binding import classes_of_kind
+from pqswarm.identify.curves import rank_event
 from pqswarm.identify.folders import find_candidate
 from pqswarm.identify.lines import json_text
 from pqswarm.identify.page.rows import Row
-from pqswarm.identify.curves import rank_event
 
 if TYPE_CHECKING:
     from pqswarm.identify import Model
@@ -54,8 +56,8 @@ class Judging:
     def __init__(self, workbench: Workbench, shelf: Shelf, kept: Kept, tidy: Callable[[str], str]) -> None:
         self.workbench, self.shelf, self.kept, self.tidy = workbench, shelf, kept, tidy
         self.verdicts: Memory[tuple[str, int, str], Verdict] = Memory(_VERDICTS)
-        self.tell: Callable[[File], None] = lambda file: None
-        """Is called when a file has been judged."""
+        self.listeners: list[Callable[[File], None]] = []
+        """Are told of each file that has been judged."""
         self.current: File | None = None
         self.share = 0.0
         self._findings: dict[str, Findings] = {}
@@ -140,7 +142,7 @@ class Judging:
                 continue
             except RuntimeError:  # the server ends
                 return
-            except Exception:
+            except Exception:  # noqa: BLE001 (whatever happens, the next file has its turn)
                 _LOG.exception("cannot judge a file")
                 self._findings[file.id] = Findings(
                     file.stamp, "", (Found(file.name, reason="could not be judged: see the terminal."),)
@@ -148,7 +150,8 @@ class Judging:
             finally:
                 self._job = self.current = None
             self._wanted.pop(file.id, None)
-            self.tell(file)
+            for tell in self.listeners:
+                tell(file)
 
     def _judge(self, job: Job, file: File, loop: asyncio.AbstractEventLoop) -> None:
         """The work, in a thread."""
@@ -233,7 +236,10 @@ def _describe(
         "references": [
             {"name": one.name, "volts": one.reference, "source": one.reference_source} for one in found.channels
         ],
-        "events": [one.as_dict() | {"possible": possible_labels(verdict, one)} for one in verdict.events],
+        "events": [
+            one.as_dict() | {"possible": sorted(classes_of_kind(BROAD_CLASSES, one.event.kind, one.rule))}
+            for one in verdict.events
+        ],
         "caveats": verdict.caveats,
         "notes": verdict.notes,
         "text": verdict.text(),

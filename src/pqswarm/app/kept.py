@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
@@ -250,8 +249,8 @@ def _text(value: Any) -> str:
 def judge_digest(model: "Model", site: "Site | None") -> str:
     """Return a digest of everything that a verdict depends on beside the file: model, site and version."""
     total = hashlib.sha256(repr((__version__, model.class_names, model.subsets, model.classifier.name)).encode())
-    settings: Mapping[str, Any] = model.classifier.settings
-    total.update(repr((sorted(settings.items()), None if site is None else vars(site))).encode())
+    settings = sorted(dict(model.classifier.settings).items())
+    total.update(repr((settings, None if site is None else vars(site))).encode())
     for table in model.tables:
         for array in (table.codes, table.labels, table.knots):
             total.update(array.tobytes())

@@ -118,12 +118,12 @@ class Opened:
             ],
         }
 
-    def measure(self, moment: float, cycles: int, frequency: float | None) -> dict[str, Any]:
+    def measure(self, moment: float, cycles: int) -> dict[str, Any]:
         """Return phasors, symmetrical components and spectra at a moment [s], or why there are none."""
         from pqswarm.measure import measure_at
 
         try:
-            return measure_at(self.source, moment, cycles=cycles, frequency=frequency).as_dict()
+            return measure_at(self.source, moment, cycles=cycles).as_dict()
         except PqswarmError as error:
             return {"moment": moment, "error": str(error)}
 
@@ -169,8 +169,9 @@ class Opened:
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["time [s]", *(disarm(f"{one.name} [{one.unit}]") for one in part.channels)])
-        columns = [((first + np.arange(stop - first)) / rate).tolist(), *(one.samples.tolist() for one in part.channels)]
-        writer.writerows([f"{value:.9g}" if value == value else "" for value in row] for row in zip(*columns, strict=True))
+        columns = [(first + np.arange(stop - first)) / rate, *(one.samples for one in part.channels)]
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            writer.writerow([f"{value:.9g}" if value == value else "" for value in row])
         return stream.getvalue()
 
 

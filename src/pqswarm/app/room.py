@@ -18,7 +18,7 @@ from pqswarm.app.memory import Memory
 from pqswarm.app.opened import Opened
 from pqswarm.app.shelf import MOST_FILES, File, Shelf
 from pqswarm.app.uploads import clean_parts
-from pqswarm.app.workbench import Page, Workbench, inside
+from pqswarm.app.workbench import Workbench, inside
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import default_model
 from pqswarm.identify.batch import open_as_judged
@@ -111,7 +111,7 @@ class Room:
         clean_parts(self.shelf.uploads)
         kept = Kept(workbench.state / "verdicts", judge_digest(workbench.model or default_model(), workbench.site))
         self.judging = Judging(workbench, self.shelf, kept, self.tidy)
-        self.judging.tell = self._judged
+        self.judging.listeners.append(self._judged)
         self.corrections = CorrectionFile(workbench.corrections)
         self._opened: Memory[tuple[str, int, str], Opened] = Memory(_OPENED)
         self._locks: dict[str, Lock] = defaultdict(Lock)
@@ -123,7 +123,7 @@ class Room:
             key=len,
             reverse=True,
         )
-        workbench.arrivals.append(self._arrive)
+        workbench.arrivals.append(lambda _: self.judging.wake())
 
     def _homes(self) -> tuple[Path, ...]:
         bench = self.workbench
@@ -136,12 +136,9 @@ class Room:
                 text = text.replace(folder, "")
         return text
 
-    def _arrive(self, page: Page) -> None:
-        self.judging.wake()
-
     # What there is
 
-    def look(self, job: Job, visitor: str, now: bool = False) -> bool:
+    def look(self, visitor: str, *, now: bool = False) -> bool:
         """Look for files, and load what was kept of them; say whether anything changed."""
         changed = self.shelf.look(visitor, now=now)
         self.judging.recall(self.shelf.files(visitor))
@@ -207,9 +204,7 @@ class Room:
 
     def row(self, place: Place, index: int, visitor: str) -> dict[str, Any]:
         """Return the row of an event."""
-        found = self.found(place)
-        assert found is not None
-        event = found.events[index]
+        event = (self.found(place) or Found("")).events[index]
         return event.row | {
             "recording": place.id,
             "event": index,
@@ -220,7 +215,7 @@ class Room:
             "correction": self.correction(place, event, visitor),
         }
 
-    def list(self, visitor: str) -> dict[str, Any]:
+    def summary(self, visitor: str) -> dict[str, Any]:
         """Return all that a visitor sees."""
         from pqswarm.events.broad import BROAD_CLASSES
         from pqswarm.measure.event import KINDS

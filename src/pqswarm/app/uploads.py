@@ -40,7 +40,7 @@ def clean_name(given: str) -> str:
     last = given.replace("\\", "/").rpartition("/")[2]
     name = "".join(letter for letter in last if unicodedata.category(letter)[0] != "C" and letter not in '<>:"|?*')
     name = unicodedata.normalize("NFC", name).strip().lstrip(". ").rstrip(". ")
-    stem, suffix = os.path.splitext(name)
+    stem, suffix = Path(name).stem, Path(name).suffix
     known = {suffix for reader in READERS.values() for suffix in reader.suffixes} | set(PARTS)
     if not stem or suffix.casefold() not in known:
         raise Refused(f"Recordings have names that end in {', '.join(sorted(known))}.", 400)

@@ -146,7 +146,7 @@ class Correction:
     @property
     def place(self) -> str:
         """Which recording of its file, whatever the name of the file."""
-        return self.source.removeprefix(Path(self.path).name)
+        return self.source.removeprefix(file_text(Path(self.path).name))
 
     @property
     def event(self) -> tuple[str, str, str, float, tuple[str, ...]]:
