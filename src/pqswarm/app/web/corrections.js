@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { className, swatch, kindTitle } = pq.recordings;
+  const { className, swatch } = pq.recordings;
   const NAME = "pqswarm-name";
   const kept = () => {
     try {
@@ -34,19 +34,15 @@
       this.event = event;
       this.judged = judged;
       const fact = (title, read, ...content) => pq.el("div", {}, pq.el("dt", {}, title), pq.el("dd", { "data-read": read }, content));
-      const ranked = Object.entries(event.probabilities ?? {}).slice(0, 3);
-      const bars = ranked.map(([label, share]) => pq.el("div", { class: "share" }, pq.el("span", {}, className(label)),
-        pq.el("meter", { min: 0, max: 1, value: share, "aria-label": `${className(label)}: ${pq.percent(share, 0)}` }), pq.el("span", { class: "number" }, pq.percent(share, 0))));
+      const ranked = Object.entries(event.probabilities ?? {});
       const shown = event.class === "unknown" ? "unknown: like nothing that the model has learned" : className(event.class) || "not asked";
       this.holder.replaceChildren(...[
-        pq.el("h2", {}, swatch(event.kind), kindTitle(event)),
-        pq.el("p", { class: "sentence" }, event.sentence),
+        pq.el("h2", { class: "sentence" }, swatch(event.kind), event.sentence),
         pq.el("dl", { class: "facts" },
           fact("Model", "class", shown, Number.isFinite(event.probability) ? `, ${pq.percent(event.probability, 0)}` : "",
             ranked[1] ? pq.el("span", { class: "soft", "data-read": "runner-up" }, ` (then ${className(ranked[1][0])}, ${pq.percent(ranked[1][1], 0)})`) : ""),
           fact("Rules", "rule", className(event.rule_class) || "–"),
           fact("Agreement", "agreement", pq.el("span", { class: /^agree/.test(event.agreement) ? "agree" : /^disagree/.test(event.agreement) ? "disagree" : "" }, event.agreement))),
-        ranked.length ? pq.el("div", { class: "shares", "aria-hidden": "true" }, bars) : null,
         judged.caveats?.length ? pq.el("details", { class: "note" }, pq.el("summary", {}, `${judged.caveats.length} ${judged.caveats.length === 1 ? "caveat" : "caveats"}`), pq.el("ul", {}, judged.caveats.map((text) => pq.el("li", {}, text)))) : null,
         this.correction(event),
       ].filter(Boolean));

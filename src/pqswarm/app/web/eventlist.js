@@ -33,6 +33,7 @@
       this.end = new AbortController();
       this.from = from;
       this.kinds = new Set();
+      this.all = [];
       this.build();
       this.apply(route);
     }
@@ -75,7 +76,7 @@
           { key: "seconds", title: "Length", number: true, text: (one) => (Number.isFinite(one.seconds) ? pq.seconds(one.seconds) : "") },
           { key: "n_channels", title: "Channels", number: true },
           { key: "state", title: "Result", value: (one) => `${["failed", "working", "waiting", "judged"].indexOf(one.state)} ${stateText(one)}`,
-            show: (one) => pq.el("span", { class: `state ${one.state}` }, stateText(one)) },
+            show: (one) => pq.el("span", { class: `state ${one.state}${one.n_events ? "" : " nothing"}` }, stateText(one)) },
           { key: "upload", title: "", value: (one) => String(one.upload), show: (one) => (one.upload ? this.remover(one) : "") },
         ] });
     }
@@ -106,19 +107,23 @@
       this.linking = setTimeout(() => pq.app.go("recordings", "", { kind: [...this.kinds].join(","), station: this.wanted, text: this.words.value.trim() }, { replace: true }), 200);
     }
 
-    events() {
-      return store.rows.filter((row) => row.kind !== "none");
+    // In order of time.
+    order() {
+      const moment = (row) => `${row.date} ${row.time}`;
+      const before = (a, b) => (moment(a) === moment(b) ? a.offset_s - b.offset_s : moment(a) < moment(b) ? -1 : 1);
+      this.all = store.rows.filter((row) => row.kind !== "none").sort(before);
     }
 
     filtered({ kinds = true } = {}) {
       const asked = this.words.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
       const text = (row) => [row.station, when(row), kindTitle(row), row.category, row.phases, row.channels, className(row.class), className(row.correction?.label), row.agreement, fileName(row)].join(" ").toLowerCase();
-      return this.events().filter((row) => (!kinds || !this.kinds.size || this.kinds.has(row.kind)) && (!this.wanted || row.station === this.wanted) &&
+      return this.all.filter((row) => (!kinds || !this.kinds.size || this.kinds.has(row.kind)) && (!this.wanted || row.station === this.wanted) &&
         (!asked.length || asked.every((word) => text(row).includes(word))));
     }
 
     changed() {
       const known = store.recordings;
+      this.order();
       const stations = [...new Set(store.rows.map((row) => row.station).filter(Boolean))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
       this.station.replaceChildren(pq.el("option", { value: "" }, "all stations"), ...stations.map((name) => pq.el("option", { value: name }, name)));
       if (this.wanted && !stations.includes(this.wanted)) this.station.append(pq.el("option", { value: this.wanted }, this.wanted));
@@ -130,7 +135,7 @@
       this.draw();
       this.list.update(known);
       this.list.element.hidden = !known.length;
-      const n = this.events().length;
+      const n = this.all.length;
       this.summary.textContent = known.length ? `${store.total > store.rows.length ? store.total : n} ${n === 1 ? "event" : "events"} in ${known.length} ${known.length === 1 ? "recording" : "recordings"} of ${store.folder}` : store.folder;
       this.return();
     }
@@ -159,14 +164,14 @@
     draw() {
       const among = this.filtered({ kinds: false });
       const order = Object.keys(store.kinds);
-      const present = [...new Set(this.events().map((row) => row.kind))].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+      const present = [...new Set(this.all.map((row) => row.kind))].sort((a, b) => order.indexOf(a) - order.indexOf(b));
       const focused = this.chips.contains(document.activeElement) ? document.activeElement.dataset.kind : null;
       this.chips.replaceChildren(...present.map((kind) => pq.el("button", { class: "chip", "data-kind": kind, "aria-pressed": String(this.kinds.has(kind)),
         on: { click: () => { if (!this.kinds.delete(kind)) this.kinds.add(kind); this.filter(); } } },
       swatch(kind), store.kinds[kind]?.title ?? kind, pq.el("span", { class: "soft" }, ` ${among.filter((row) => row.kind === kind).length}`))));
       if (focused) this.chips.querySelector(`[data-kind="${CSS.escape(focused)}"]`)?.focus();
       const rows = this.filtered();
-      const all = this.events().length;
+      const all = this.all.length;
       const failed = store.recordings.filter((one) => one.state === "failed").length;
       this.count.textContent = all ? (rows.length === all ? "" : `${rows.length} of ${all} events`) : "";
       this.filters.hidden = !all;
@@ -182,7 +187,7 @@
     async loadCurves(rows) {
       this.curves?.abort();
       const end = (this.curves = new AbortController());
-      if (!this.events().some((row) => row.point)) {
+      if (!this.all.some((row) => row.point)) {
         this.charts.replaceChildren();
         return;
       }

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const pq = window.pq;
-  const { swatch, kindTitle, magnitudeText, durationText, magnitude, agreementWord, className, store } = pq.recordings;
+  const { kindTitle, magnitudeText } = pq.recordings;
   const LINK_WAIT = 250; // milliseconds
   const CYCLES = 12; // shown of a short event
   const AROUND = 1.6; // times the length of a long one
@@ -45,7 +45,7 @@
       this.instruments = pq.el("section", { class: "instruments", "aria-label": "At the cursors" });
       this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
-        pq.el("div", { class: "title" }, pq.el("a", { class: "back", href: pq.app.link("recordings") }, "← All events"), this.title, this.facts, this.notes, this.tools, this.progress),
+        pq.el("div", { class: "title" }, pq.el("a", { class: "back", href: pq.app.link("recordings") }, "← All events"), this.title, this.facts, this.tools, this.notes, this.progress),
         this.events, this.side, this.stage, this.below, this.instruments));
     }
 
@@ -76,12 +76,12 @@
     }
 
     writeHeader() {
-      const { name, station, start, seconds, sampling_rate: rate, channels, format, notes, status } = this.header;
+      const { name, station, start, seconds, sampling_rate: rate, channels, format, status } = this.header;
       this.title.textContent = station ? `${station} · ${name}` : name;
       const facts = [format, start ? start.replace("T", " ").slice(0, 23) : "", pq.seconds(seconds), pq.si(rate, "Hz"),
         `${channels.length} ${channels.length === 1 ? "channel" : "channels"}${status.length ? ` and ${status.length} status` : ""}`];
       this.facts.textContent = facts.filter(Boolean).join(" · ");
-      this.writeNotes(notes);
+      this.writeNotes();
       const link = (text, path, title) => pq.el("a", { class: "button", href: `/api/recordings/${this.id}${path}`, download: true, title }, text);
       const table = pq.el("a", { class: "button", href: `/api/table.csv?recording=${this.id}`, download: true, title: "Events of this recording" }, "Events (CSV)");
       const samples = link("Samples (CSV)", "/raw.csv", "The stretch that is shown");
@@ -94,9 +94,11 @@
       this.name();
     }
 
-    writeNotes(notes) {
+    // What had to be assumed; caveats of the verdict stand beside it, where one is shown.
+    writeNotes() {
+      const notes = [...new Set([...this.header.notes, ...(this.judged?.notes ?? []), ...(this.side.hidden ? this.judged?.caveats ?? [] : [])])];
       this.notes.hidden = !notes.length;
-      this.notes.replaceChildren(pq.el("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"} on reading and judging`), pq.el("ul", {}, notes.map((text) => pq.el("li", {}, text))));
+      this.notes.replaceChildren(pq.el("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"} on this recording`), pq.el("ul", {}, notes.map((text) => pq.el("li", {}, text))));
     }
 
     name() {
@@ -118,13 +120,12 @@
         pq.app.fail(error, this.events);
         return;
       }
-      const { state, events, reason, thresholds, notes, caveats } = this.judged;
+      const { state, events, reason, thresholds } = this.judged;
       this.writeProgress(state, this.judged.share, reason);
       const rows = events.map((one) => one.row);
       const found = rows.filter((row) => row.kind !== "none");
       this.table.options.empty = state === "judged" ? "No disturbance was found." : state === "failed" ? reason : "Not judged yet.";
       this.table.update(found);
-      this.writeNotes([...new Set([...this.header.notes, ...(notes ?? []), ...(caveats ?? [])])]);
       if (thresholds) this.waves.thresholds = [thresholds.interruption, thresholds.sag, thresholds.swell].filter(Number.isFinite);
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
         title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
@@ -193,6 +194,7 @@
       this.table.select(this.event);
       this.side.hidden = !event;
       if (event) this.verdict.show(event, this.judged);
+      this.writeNotes();
     }
 
     choose(index, scroll = true) {
