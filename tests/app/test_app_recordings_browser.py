@@ -313,7 +313,7 @@ def test_looks(tab, app, browser, width, scheme):
     link = f"/#/recordings/{row['recording']}?event={row['event']}"
     other = browser.tab(app.home, width=width, scheme=scheme)
     try:
-        other.until("document.querySelectorAll('.curve').length === 2")
+        other.until("document.querySelectorAll('.tolerance').length === 2")
         found = other.measure()
         assert (found["problems"], found["width"]) == ([], width)
         other.go(app.home + link)

@@ -29,11 +29,11 @@
 
     card(name) {
       const parts = { moment: pq.el("span", { class: "soft" }), diagram: pq.el("div", { class: "diagram" }), values: pq.el("tbody"), systems: pq.el("div", { class: "systems" }), note: pq.el("p", { class: "note" }) };
-      const head = ["Channel", "RMS", "Fundamental", "Angle", "THD"].map((text, i) => pq.el("th", { scope: "col", class: i ? "number" : null }, text));
+      const head = ["Channel", "RMS", "Fund.", "Angle", "THD"].map((text, i) => pq.el("th", { scope: "col", class: i ? "number" : null, title: text === "Fund." ? "RMS of the fundamental" : null }, text));
       parts.table = pq.el("div", { class: "scroll table", tabindex: "0", role: "region", "aria-label": `Values at cursor ${name}` },
         pq.el("table", {}, pq.el("thead", {}, pq.el("tr", {}, head)), parts.values));
       parts.root = pq.el("article", { class: "card at", "data-cursor": name, "aria-label": `At cursor ${name}` },
-        pq.el("h3", {}, pq.el("span", { class: `flag flag-${name.toLowerCase()}` }, name), parts.moment),
+        pq.el("h3", {}, pq.el("span", { class: "letter" }, name), parts.moment),
         pq.el("div", { class: "pair" }, parts.diagram, parts.table), parts.systems, parts.note);
       return parts;
     }

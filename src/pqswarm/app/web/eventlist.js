@@ -224,7 +224,7 @@
       frame.addEventListener("pointermove", say);
       frame.addEventListener("pointerleave", pq.hideTip);
       frame.querySelectorAll("title").forEach((title) => title.remove());
-      return pq.el("figure", { class: "card curve", "data-chart": chart.name },
+      return pq.el("figure", { class: "card tolerance", "data-chart": chart.name },
         pq.el("figcaption", {}, chart.caption),
         pq.el("p", { class: "count soft" }, left < total ? `${left} of ${total} points are shown.` : chart.counts), frame,
         pq.el("div", { class: "tools" }, pq.el("button", { on: { click: () => pq.saveSvg(`${chart.name}.svg`, drawing) } }, "Save SVG")),

@@ -45,7 +45,8 @@
       this.instruments = pq.el("section", { class: "instruments", "aria-label": "At the cursors" });
       this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
-        pq.el("div", { class: "title" }, pq.el("a", { class: "back", href: pq.app.link("recordings") }, "← All events"), this.title, this.facts, this.tools, this.notes, this.progress),
+        pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.app.link("recordings") }, "← All events"), this.title),
+          pq.el("div", { class: "row" }, this.facts, this.tools), this.notes, this.progress),
         this.events, this.side, this.stage, this.below, this.instruments));
     }
 
