@@ -17,15 +17,15 @@ window.pq = window.pq || {};
   pq.phasors = (holder, json) => {
     const channels = json.channels.map((one, index) => ({ ...one, index, kind: { V: "voltage", A: "current" }[one.unit], size: one.fundamental?.rms, angle: one.fundamental?.relative }))
       .filter((one) => one.kind && Number.isFinite(one.size));
-    const drawing = pq.svg("svg", { class: "phasors", viewBox: "-130 -126 260 252", role: "img" });
+    const drawing = pq.svg("svg", { class: "phasors", viewBox: "-138 -128 276 256", role: "img" });
     drawing.append(pq.svg("path", { class: "grid", d: [1, 0.75, 0.5, 0.25].map((share) => circle(share * RADIUS)).join("") }));
     for (let angle = 0; angle < 360; angle += 30) {
       const [x, y] = at(RADIUS, angle);
       drawing.append(pq.svg("line", { class: "grid", x1: x * 0.04, y1: y * 0.04, x2: x, y2: y }));
     }
     for (const angle of [0, 90, 180, 270]) {
-      const [x, y] = at(RADIUS + 11, angle);
-      drawing.append(pq.svg("text", { class: "degree", x, y: y + 3.5, "text-anchor": "middle" }, `${angle > 180 ? angle - 360 : angle}°`.replace("-", "−")));
+      const [x, y] = at(RADIUS + (angle % 180 ? 12 : 18), angle);
+      drawing.append(pq.svg("text", { class: "degree", x, y: y + 4.5, "text-anchor": "middle" }, `${angle > 180 ? angle - 360 : angle}°`.replace("-", "−")));
     }
     const taken = [];
     for (const [kind, reach] of [["current", 0.62], ["voltage", 1]]) {
@@ -50,8 +50,8 @@ window.pq = window.pq || {};
     const [bx, by] = at(length - head, one.angle);
     const [nx, ny] = at(head * 0.42, one.angle + 90);
     // Names of phasors that lie on each other stand beside each other.
-    let [lx, ly] = at(Math.max(length + 9, 20), one.angle);
-    for (let tries = 0; tries < 4 && taken.some(([u, v]) => Math.abs(u - lx) < 17 && Math.abs(v - ly) < 10); tries += 1) ly += ly > 0 ? 10 : -10;
+    let [lx, ly] = at(Math.max(length + 11, 22), one.angle);
+    for (let tries = 0; tries < 4 && taken.some(([u, v]) => Math.abs(u - lx) < 20 && Math.abs(v - ly) < 12); tries += 1) ly += ly > 0 ? 12 : -12;
     lx = Math.max(-112, Math.min(112, lx));
     ly = Math.max(-116, Math.min(116, ly));
     taken.push([lx, ly]);
@@ -62,7 +62,7 @@ window.pq = window.pq || {};
     pq.svg("line", { class: "reach", x1: 0, y1: 0, x2: x, y2: y }),
     pq.svg("line", { class: "shaft", x1: 0, y1: 0, x2: bx, y2: by }),
     pq.svg("path", { class: "head", d: `M${x} ${y}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z` }),
-    pq.svg("text", { x: lx, y: ly + 3.5, "text-anchor": "middle" }, one.name.length > 5 && one.phase ? one.phase : one.name.slice(0, 6)));
+    pq.svg("text", { x: lx, y: ly + 4.5, "text-anchor": "middle" }, one.name.length > 5 && one.phase ? one.phase : one.name.slice(0, 6)));
   };
 
   // Harmonics of some channels: bars of orders 2 to 50 as shares of the fundamental, side by side.

@@ -56,11 +56,11 @@
       const query = new URLSearchParams({ t: this.at.A, t2: this.at.B, cycles: this.cycles.value }).toString();
       if (query === this.asked) return;
       this.end?.abort();
+      this.asked = query;
       const end = (this.end = new AbortController());
       try {
         const { moments } = await pq.app.api(`/api/recordings/${this.id}/cursor?${query}`, { signal: end.signal });
         if (end.signal.aborted || this.gone) return;
-        this.asked = query;
         this.moments = moments;
         this.fault.hidden = true;
         NAMES.forEach((name, i) => this.draw(name, this.cards[i], moments[i]));
@@ -69,6 +69,7 @@
         this.holder.dataset.asked = query;
       } catch (error) {
         if (error.name === "AbortError" || this.gone) return;
+        this.asked = "";
         this.fault.hidden = false;
         this.fault.textContent = error.message;
       }

@@ -45,11 +45,11 @@
       const query = new URLSearchParams({ from, to, channel: this.channel.value }).toString();
       if (query === this.asked) return;
       this.end?.abort();
+      this.asked = query;
       const end = (this.end = new AbortController());
       try {
         const found = await this.page.api(`/bands?${query}`, { signal: AbortSignal.any([end.signal, this.page.end.signal]) });
         if (end.signal.aborted || this.gone) return;
-        this.asked = query;
         this.draw(found, from, to);
       } catch (error) {
         if (error.name === "AbortError" || this.gone) return;
