@@ -18,10 +18,7 @@ from pqswarm.identify.lines import csv_lines
 from pqswarm.identify.page import page_html
 from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
-from pqswarm.identify.page.kept import slim
 from pqswarm.identify.page.rows import headline, list_rows
-from pqswarm.identify.page.waveforms import MOST_BYTES, choose_rows
-from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -331,80 +328,11 @@ def test_a_long_list_says_where_it_ends(monkeypatch):
     assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
 
 
-def test_a_slim_verdict_gives_the_same_page():
-    from pqswarm.identify import identify
-
-    of = recording(seconds=90.0, rate=1600, currents=False)
-    whole = identify(of)
-    kept = slim(whole)
-    assert drawn([kept], of=of) == drawn([whole], of=of)
-    assert kept.characterisation.time.size < 0.5 * whole.characterisation.time.size
-    assert kept.characterisation.channels[0] is kept.channels[0].result
-    assert kept.channels[0].result.urms.size == kept.characterisation.time.size
-
-
 def test_limits_of_en50160():
     """Table 1 of the standard."""
     odd = {5: 6, 7: 5, 11: 3.5, 13: 3, 17: 2, 19: 1.5, 23: 1.5, 25: 1.5}
     triple, even = {3: 5, 9: 1.5, 15: 0.5, 21: 0.5}, {2: 2, 4: 1} | dict.fromkeys(range(6, 25, 2), 0.5)
     assert dict(HARMONIC_LIMITS) == odd | triple | even
-
-
-def test_number_and_size_of_figures_are_bounded(monkeypatch):
-    many = [
-        verdict(event("sag", 0.5 + 0.01 * i, 0.1), event("swell", 1.101, 0.04), source=f"{i}.cfg") for i in range(25)
-    ]
-    chosen = choose_rows(list_rows(many))
-    assert len(chosen) == 20
-    assert [row.verdict.source for row in chosen] == [f"{i}.cfg" for i in range(20)]  # the worst of each, worst first
-    monkeypatch.setattr("pqswarm.identify.page.waveforms.MOST_BYTES", 120_000)
-    text = drawn([verdict(SAG, source=name) for name in "abc"])
-    assert 1 <= text.count('class="waveform"') < 3
-    assert len(text) < 300_000
-
-
-class Long:
-    """Ten minutes of many channels that lie nowhere."""
-
-    sampling_rate, nominal_frequency, n_samples, start = 12_800.0, 50.0, 12_800 * 600, None
-    source, path, station, format, notes = "long.cfg", "", "", "", ()
-    status = tuple(StatusChannel(f"S{i}", 0, np.arange(150), np.arange(150) % 2) for i in range(100))
-
-    def __init__(self, n):
-        self.channels = tuple(ChannelHeader(f"{'n' * 500}{i}", "VA"[i % 2], "ABC"[i % 3]) for i in range(n))
-        self._noise = np.random.default_rng(0).normal(size=65_536)
-
-    def read(self, first=0, stop=None):
-        samples = np.resize(self._noise, stop - first)
-        channels = tuple(Channel(one.name, one.unit, one.phase, samples) for one in self.channels)
-        return Recording(channels, self.sampling_rate, self.nominal_frequency)
-
-
-def test_twenty_long_recordings_of_many_channels_fit(monkeypatch):
-    monkeypatch.setattr(Envelope, "build", lambda envelope: envelope._is_built.fill(True))  # all else is as it is
-    of = Long(60)
-    events = [event("sag", 0.5, 5.0, start=20.0 * i + 10) for i in range(20)]
-    apart = [verdict(one, systems=("",), start=later(i)) for i, one in enumerate(events)]
-    sizes = [len(drawn(verdicts, of=of)) for verdicts in (apart, [verdict(*events)])]
-    assert max(sizes) < MOST_BYTES + 1_000_000
-    page = Page(drawn(apart, of=of))
-    assert len(page.of("figure", **{"class": "waveform"})) == 20
-    assert "48 of 60 channels are shown." in page.text
-
-
-def test_figures_come_from_the_file_or_not_at_all(tmp_path):
-    of = recording()
-    there = verdict(SAG, of=of, path=str(write_comtrade(of, tmp_path / "fault.cfg")))
-    assert Page(page_html([there])).of("figure", id="figure-1")
-    gone = replace(there, path=str(tmp_path / "gone.cfg"))
-    assert not Page(page_html([gone])).of("figure", id="figure-1")
-    other = replace(there, source="another.cfg")
-    assert not Page(page_html([other])).of("figure", id="figure-1")
-
-    def fails(_):
-        raise OSError("the disk is gone")
-
-    assert "1 event in 1 recording" in page_html([gone], find=fails)
 
 
 def test_headline_of_many_stations():

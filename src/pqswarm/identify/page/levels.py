@@ -37,7 +37,7 @@ SHOWN, LEAD = 60.0, 2.0
 _MOST_VALUES = 600
 """Values of Urms(1/2) that are shown as they are; of more, the least and greatest of parts."""
 
-_MOST_PARTS, _MOST_BYTES = 600, 200_000
+_MOST_PARTS, _MOST_BYTES = 600, 180_000
 """Parts of a stretch, and about as many bytes for an event."""
 
 _MOST_CHANNELS, _MOST_STATUS, _MOST_CHANGES, _MOST_LETTERS = 48, 32, 1000, 120
@@ -63,7 +63,7 @@ def near_event(event: "Event", length: float) -> Stretches:
     >>> from types import SimpleNamespace
     >>> sag = SimpleNamespace(kind="sag", start=10.0, end=10.1, nominal_frequency=50.0)
     >>> [tuple(round(moment, 3) for moment in stretch) for stretch in near_event(sag, 60.0).kept]
-    [(0.0, 60.0), (9.72, 10.38), (9.918, 10.182)]
+    [(0.0, 60.0), (9.72, 10.38), (9.91, 10.19)]
     """
     cycle = 1 / event.nominal_frequency
     last = event.end if isfinite(event.end) else event.start
@@ -76,7 +76,8 @@ def near_event(event: "Event", length: float) -> Stretches:
     first, wide = (begin, end), end - begin
     if wide <= 50 * cycle:
         around = min(wide, LEAD)
-        middle_level, fine = (begin - around, end + around), (begin - 0.1 * wide, end + 0.1 * wide)
+        middle, half = (begin + end) / 2, max(0.6 * wide, 7 * cycle, 0.85 * (last - event.start))
+        middle_level, fine = (begin - around, end + around), (middle - half, middle + half)
     else:
         middle_level, fine = (begin - 0.5, end + 0.5), (event.start - 4 * cycle, event.start + 16 * cycle)
     kept = [(0.0, length), *((max(a, 0.0), min(b, length)) for a, b in (middle_level, fine))]
@@ -134,14 +135,14 @@ def choose_status(recording: "RecordingSource") -> "list[StatusChannel]":
 def list_views(
     recording: "RecordingSource", verdict: "Verdict", near: Sequence[Stretches], channels: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return the pictures of the stretches around events, packed; what is not the whole has twice the parts."""
-    n_parts = max(min(_MOST_PARTS, _MOST_BYTES // (28 * max(len(channels), 1))), 2)
+    """Return the pictures of the stretches around events, packed; each level has twice the parts of the one before."""
+    n_parts = max(min(_MOST_PARTS, _MOST_BYTES // (38 * max(len(channels), 1))), 2)
     # The whole is thinned as it is read; of the rest, samples are read.
     envelope = Envelope(recording, part=max(128, -(-recording.n_samples // n_parts)))
     rate, views = recording.sampling_rate, []
     exact: list[tuple[int, int]] = []
     for begin, end, times in dict.fromkeys(
-        (*stretch, 2 if level else 1) for one in near for level, stretch in enumerate(one.kept)
+        (*stretch, 2**level) for one in near for level, stretch in enumerate(one.kept)
     ):
         first, stop = int(begin * rate), min(int(end * rate) + 1, recording.n_samples)
         if any(a <= first and stop <= b for a, b in exact):
