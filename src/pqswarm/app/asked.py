@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from pqswarm._text import file_text
 from pqswarm.app.handlers import Base, Missing, Refused
 from pqswarm.app.opened import Opened
 from pqswarm.app.room import Place, Room, room_of
@@ -51,18 +52,16 @@ class InRoom(Base):
         return place
 
     async def opened(self, name: str) -> tuple[Place, Opened]:
-        """Return the recording that is asked for, open; it is judged before others."""
+        """Return the recording that is asked for, open."""
         place = await self.place(name)
-        opened = await self.work(self.room.open, place)
-        self.room.judging.want(place.file, place.number)
-        return place, opened
+        return place, await self.work(self.room.open, place)
 
     async def send_text(self, make: Callable[[], str], kind: str, name: str = "") -> None:
         """Send a text that is made in a thread, to be saved if it has a name."""
         text = await self.call(make)
         self.set_header("Content-Type", f"{kind}; charset=utf-8")
         if name:
-            self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(name, safe='')}")
+            self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}")
         self.finish(text.encode("utf-8", "replace"))
 
     def stretch(self, opened: Opened) -> tuple[float, float]:

@@ -53,6 +53,7 @@ class Jobs:
         self._pictures = ThreadPoolExecutor(1, thread_name_prefix="picture")
         self._background = ThreadPoolExecutor(1, thread_name_prefix="background")
         self._begun: set[Job] = set()
+        self.is_closed = False
 
     async def answer(self, job: Job, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Return what ``function(job, *arguments)`` returns, run in a thread."""
@@ -81,6 +82,7 @@ class Jobs:
 
     def close(self) -> None:
         """Begin no more work, and stop what was begun: the process would wait for it."""
+        self.is_closed = True
         for job in self._begun:
             job.cancel()
         for pool in (self._answers, self._pictures, self._background):

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from pqswarm._text import file_text
@@ -15,9 +15,8 @@ from pqswarm.app.kept import Findings, Found, Kept
 from pqswarm.app.memory import Memory, verdict_bytes
 from pqswarm.app.shelf import File, Shelf
 from pqswarm.app.workbench import Workbench
-from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify import Failure, Verdict, default_model, identify_file
-from pqswarm.identify.binding import classes_of_kind
+from pqswarm.errors import PqswarmError
+from pqswarm.identify import Failure, Verdict, default_model, identify_file, possible_labels
 from pqswarm.identify.curves import rank_event
 from pqswarm.identify.folders import find_candidate
 from pqswarm.identify.lines import json_text
@@ -32,6 +31,8 @@ __all__ = ["Judging", "judge_file"]
 _LOG = logging.getLogger("pqswarm.app")
 _OFTEN = 0.25
 """Least time between two messages about the progress [s]."""
+_PAUSE = 0.02
+"""Seconds between two looks whether to go on."""
 _VERDICTS = 64_000_000
 """Bytes of verdicts that stay in memory."""
 
@@ -58,6 +59,8 @@ class Judging:
         self.verdicts: Memory[tuple[str, int, str], Verdict] = Memory(_VERDICTS)
         self.listeners: list[Callable[[File], None]] = []
         """Are told of each file that has been judged."""
+        self.pictures = 0
+        """Of long recordings, that are being made: they come first."""
         self.current: File | None = None
         self.share = 0.0
         self._findings: dict[str, Findings] = {}
@@ -140,9 +143,9 @@ class Judging:
                 await self.workbench.jobs.background(self._job, self._judge, file, asyncio.get_running_loop())
             except Cancelled:
                 continue
-            except RuntimeError:  # the server ends
-                return
             except Exception:  # noqa: BLE001 (whatever happens, the next file has its turn)
+                if self.workbench.jobs.is_closed:  # the server ends
+                    return
                 _LOG.exception("cannot judge a file")
                 self._findings[file.id] = Findings(
                     file.stamp, "", (Found(file.name, reason="could not be judged: see the terminal."),)
@@ -162,13 +165,19 @@ class Judging:
             job.check()
             if not self.is_watched(file):
                 raise Cancelled
+            while self.pictures:  # somebody waits for them
+                job.check()
+                sleep(_PAUSE)
             if monotonic() - told >= _OFTEN:
                 told = monotonic()
                 loop.call_soon_threadsafe(self._say, file, done / max(total, 1))
 
         progress(0, 1)
         found = judge_file(self.workbench, file, progress)
-        digest = find_candidate(file.path).digest()
+        try:
+            digest = find_candidate(file.path).digest()
+        except (OSError, PqswarmError):  # it is gone: nothing can be said of it by anybody
+            digest = ""
         recordings, details = [], []
         for number, (verdict, n_channels) in enumerate(found):
             summary, more = _describe(file, verdict, n_channels, self.tidy)
@@ -181,7 +190,7 @@ class Judging:
         self._findings[file.id] = findings if passing else self.kept.save(file, findings, tuple(details))
 
     def _say(self, file: File, share: float) -> None:
-        if self.current is file:
+        if self.current is file and self.findings(file) is None:
             self.share = share
             message = {"about": "recordings", "id": file.id, "state": "working", "share": round(share, 3)}
             self.workbench.publish(message, file.visitor or None)
@@ -236,10 +245,7 @@ def _describe(
         "references": [
             {"name": one.name, "volts": one.reference, "source": one.reference_source} for one in found.channels
         ],
-        "events": [
-            one.as_dict() | {"possible": sorted(classes_of_kind(BROAD_CLASSES, one.event.kind, one.rule))}
-            for one in verdict.events
-        ],
+        "events": [one.as_dict() | {"possible": possible_labels(verdict, one)} for one in verdict.events],
         "caveats": verdict.caveats,
         "notes": verdict.notes,
         "text": verdict.text(),

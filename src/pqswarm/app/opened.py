@@ -24,6 +24,8 @@ _MOST_STATUS, _MOST_CHANGES = 128, 2000
 """Status channels that are sent, and changes of each."""
 _MOST_BAND, _MOST_ROWS = 100_000, 200_000
 """Samples of wavelet bands, and rows of a table of samples."""
+_AROUND = 10.0
+"""Cycles before and after a stretch that are looked at for its bands."""
 _STAYS = ("COMTRADE", "CSV", "table")
 
 
@@ -137,9 +139,12 @@ class Opened:
         first, stop = max(floor(begin * rate), 0), min(ceil(end * rate), self.source.n_samples)
         if stop - first > _MOST_BAND:
             raise PqswarmError(f"wavelet bands are shown of up to {_MOST_BAND / rate:.3g} s: zoom in.")
-        samples = self.source.read(first, stop).channels[channel].samples
+        around = ceil(_AROUND * rate / self.source.nominal_frequency)  # a band at an end depends on what goes on
+        begins, ends = max(first - around, 0), min(stop + around, self.source.n_samples)
+        samples = self.source.read(begins, ends).channels[channel].samples
         found = band_waveforms(samples, rate, self.source.nominal_frequency)
-        step = max(ceil(len(samples) / min(max(points, 1), MOST_POINTS)), 1)
+        shown = slice(first - begins, stop - begins)
+        step = max(ceil((stop - first) / min(max(points, 1), MOST_POINTS)), 1)
         header = self.source.channels[channel]
         return {
             "channel": channel,
@@ -148,7 +153,7 @@ class Opened:
             "from": first / rate,
             "to": stop / rate,
             "bands": [
-                {"name": name, "edges_hz": list(map(float, edges)), **thin(values, first / rate, 1 / rate, step)}
+                {"name": name, "edges_hz": list(map(float, edges)), **thin(values[shown], first / rate, 1 / rate, step)}
                 for name, edges, values in zip(found.names, found.edges_hz, found.values, strict=True)
             ],
             "note": "",

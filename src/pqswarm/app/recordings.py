@@ -9,7 +9,7 @@ from pqswarm.app.handlers import Base, Missing, Refused
 from pqswarm.app.jobs import Job
 from pqswarm.app.judged import judge_file
 from pqswarm.app.opened import MOST_POINTS, urms_view
-from pqswarm.app.room import Place
+from pqswarm.app.room import CHANGED, Place
 from pqswarm.app.sent import Corrections, Uploads
 from pqswarm.app.shelf import remove_parts
 from pqswarm.identify import Verdict
@@ -31,7 +31,10 @@ class Recordings(InRoom):
     async def get(self) -> None:
         """List them."""
         room = self.room
-        await self.call(room.look, self.visitor)
+        if await self.call(room.look, self.visitor):
+            for page in self.workbench.pages.values():
+                if page is not self.page:
+                    page.tell(CHANGED)
         room.judging.wake()
         await self.send_text(lambda: json.dumps(room.summary(self.visitor), allow_nan=False), "application/json")
 
@@ -40,8 +43,9 @@ class Header(InRoom):
     """One recording."""
 
     async def get(self, name: str) -> None:
-        """Say what is known of it without its samples."""
+        """Say what is known of it without its samples; it is open then, and judged before others."""
         place, opened = await self.opened(name)
+        self.room.judging.want(place.file, place.number)
         header = await self.call(opened.header)
         known = {
             "id": place.id,
@@ -65,7 +69,7 @@ class Header(InRoom):
         except OSError as error:
             raise Refused(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
         await self.call(lambda: self.room.look(self.visitor, now=True))
-        self.workbench.publish({"about": "recordings", "id": "", "state": "changed"}, self.visitor)
+        self.workbench.publish(CHANGED, self.visitor)
         self.send_json({"removed": removed})
 
 

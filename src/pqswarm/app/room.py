@@ -25,8 +25,10 @@ from pqswarm.identify.batch import open_as_judged
 from pqswarm.identify.corrections import Correction, CorrectionFile
 from pqswarm.identify.curves import COLOURS
 
-__all__ = ["Place", "Room", "room_of"]
+__all__ = ["CHANGED", "Place", "Room", "room_of"]
 
+CHANGED = {"about": "recordings", "id": "", "state": "changed"}
+"""Tells a page to ask for the list again."""
 _OPENED = 160_000_000
 """Bytes of recordings that stay open."""
 _MOST_ROWS, _MOST_TOLD = 20_000, 200
@@ -309,11 +311,13 @@ class Room:
 
             opened.envelope.build(check)
 
+        self.judging.pictures += 1
         try:
             await self.workbench.jobs.picture(job, build)
         except (Cancelled, PqswarmError, RuntimeError):  # who asks again is told why
             pass
         finally:
+            self.judging.pictures -= 1
             self._pictures.pop(place.key, None)
             self._asked.pop(place.key, None)
 

@@ -1,18 +1,22 @@
 """What visitors send: recordings, and what they say that events are."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 from tornado.web import stream_request_body
 
 from pqswarm.app.asked import InRoom
 from pqswarm.app.handlers import Missing, Refused
-from pqswarm.app.room import Place
+from pqswarm.app.room import CHANGED, Place
 from pqswarm.app.shelf import upload_id
 from pqswarm.app.uploads import Upload
 from pqswarm.identify.corrections import Correction
 from pqswarm.identify.lines import json_text
 
 __all__ = ["Corrections", "Uploads"]
+
+_SPARE = 1_000_000
+"""Bytes beyond the limit after which a connection is cut."""
 
 
 @stream_request_body
@@ -28,13 +32,10 @@ class Uploads(InRoom):
             raise Missing("There is nothing at this address.")
         length = self.request.headers.get("Content-Length")
         known = int(length) if length is not None and length.isdigit() else None
-        try:
-            self._upload = Upload(
-                self.room.shelf.uploads, self.visitor, self.path_args[0], known, self.workbench.max_bytes
-            )
-        except Refused:
-            self.set_header("Connection", "close")
-            raise
+        most = self.workbench.max_bytes
+        self._upload = Upload(self.room.shelf.uploads, self.visitor, self.path_args[0], known, most)
+        connection: Any = self.request.connection
+        connection.set_max_body_size(most + _SPARE)  # beyond that, it is cut off
 
     def data_received(self, chunk: bytes) -> None:
         """Store the next bytes."""
@@ -44,8 +45,12 @@ class Uploads(InRoom):
             self._upload.write(chunk)
         except Refused as error:
             self._upload = None
-            self.set_header("Connection", "close")
             self.send_error(error.status, exc_info=(Refused, error, None))
+
+    def write_error(self, status_code: int, **kwargs: Any) -> None:
+        """Let the browser send no more on this connection."""
+        self.set_header("Connection", "close")
+        super().write_error(status_code, **kwargs)
 
     async def put(self, _: str) -> None:
         """Put the file in its place."""
@@ -62,7 +67,7 @@ class Uploads(InRoom):
         file = file or next((one for one in files if one.path.stem.casefold() == stem), None)
         if file is None:
             raise Refused("The upload is gone.", 400)
-        self.workbench.publish({"about": "recordings", "id": "", "state": "changed"}, self.visitor)
+        self.workbench.publish(CHANGED, self.visitor)
         room.judging.wake()
         place = Place(file, 0)
         self.send_json({"recording": place.id, "name": path.name, **room.state_of(place)})

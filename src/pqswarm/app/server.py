@@ -26,7 +26,7 @@ _WEB = files("pqswarm.app") / "web"
 _OWN = ("app.css", "app.js", "recordings.js", "uploads.js", "eventlist.js", "corrections.js", "atcursor.js", "bands.js", "recording.js", "studies.js", "events.js")
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _BODY = 1_000_000
-"""Greatest request that is no upload [byte]."""
+"""Greatest request that is no upload [byte]; uploads have a limit of their own."""
 
 
 class Asset(Base):
@@ -108,9 +108,7 @@ def serve(
 async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
     sockets = listen(host, port)
     door = Door(host, sockets[0].getsockname()[1], password)
-    server = HTTPServer(
-        make_application(workbench, door), max_body_size=workbench.max_bytes + _BODY, max_buffer_size=_BODY * 8
-    )
+    server = HTTPServer(make_application(workbench, door), max_body_size=_BODY, max_buffer_size=_BODY * 8)
     server.add_sockets(sockets)
     end = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -82,14 +82,14 @@ class Shelf:
         return self.uploads / visitor
 
     def look(self, visitor: str, *, now: bool = False) -> bool:
-        """Look at the folder and the uploads of a visitor again; say whether anything changed."""
+        """Look at the folder and the uploads of a visitor again; say whether anything changed since the last time."""
         with self._looking:
             changed = False
             for owner in ("", visitor):
                 if not now and monotonic() - self._looked.get(owner, -_AGAIN) < _AGAIN:
                     continue
                 found = {one.id: one for one in (self._uploaded(owner) if owner else self._in_folder())}
-                changed |= found != self._files.get(owner)
+                changed |= found != self._files.get(owner, found)
                 self._files[owner], self._looked[owner] = found, monotonic()
             return changed
 
