@@ -23,7 +23,19 @@ from pqswarm.errors import PqswarmError
 __all__ = ["serve"]
 
 _WEB = files("pqswarm.app") / "web"
-_OWN = ("app.css", "app.js", "recordings.js", "uploads.js", "eventlist.js", "corrections.js", "atcursor.js", "bands.js", "recording.js", "studies.js", "events.js")
+_OWN = (
+    "app.css",
+    "app.js",
+    "recordings.js",
+    "uploads.js",
+    "eventlist.js",
+    "corrections.js",
+    "atcursor.js",
+    "bands.js",
+    "recording.js",
+    "studies.js",
+    "events.js",
+)
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _BODY = 1_000_000
 """Greatest request that is no upload [byte]; uploads have a limit of their own."""

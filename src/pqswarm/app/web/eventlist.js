@@ -8,6 +8,8 @@
   const EXPORTED = ["station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system", "magnitude", "unit", "volts", "duration_s", "cycles", "sag_type",
     "class", "probability", "runner_up", "runner_up_probability", "rule_class", "agreement", "corrected", "corrected_by", "sentence", "path", "source"];
 
+  const kept = (pq.recordings.kept = { order: null, link: pq.app.link("recordings") }); // how the list was left
+
   const fileName = (row) => row.path || row.source || "";
   const key = (row) => `${row.recording}:${row.event}`;
   const label = (row) => row.correction?.label || row.class;
@@ -44,6 +46,15 @@
       clearTimeout(this.timer);
       clearTimeout(this.linking);
       this.uploads.destroy();
+      Object.assign(kept, { order: this.table.order, link: this.link() });
+    }
+
+    link() {
+      return pq.app.link("recordings", "", this.query());
+    }
+
+    query() {
+      return { kind: [...this.kinds].join(","), station: this.wanted, text: this.words.value.trim() };
     }
 
     build() {
@@ -63,6 +74,7 @@
       this.holder.append(this.progress, this.note, this.filters);
       this.table = new pq.Table(this.holder, { caption: "Events", columns: pq.recordings.columns, rows: [], key, empty: "…", most: MOST_ROWS,
         onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }) });
+      this.table.order = kept.order;
       this.table.element.classList.add("events");
       this.table.caption.classList.add("spoken");
       this.charts = pq.el("div", { class: "columns curves" });
@@ -104,7 +116,7 @@
       this.wanted = this.station.value;
       this.draw();
       clearTimeout(this.linking);
-      this.linking = setTimeout(() => pq.app.go("recordings", "", { kind: [...this.kinds].join(","), station: this.wanted, text: this.words.value.trim() }, { replace: true }), 200);
+      this.linking = setTimeout(() => pq.app.go("recordings", "", this.query(), { replace: true }), 200);
     }
 
     // In order of time.
@@ -221,7 +233,13 @@
         if (point) pq.tip(event, point.getAttribute("aria-label"));
         else pq.hideTip();
       };
+      const focus = (event) => {
+        const box = event.target.getBoundingClientRect();
+        say({ target: event.target, clientX: box.right, clientY: box.bottom });
+      };
       frame.addEventListener("pointermove", say);
+      frame.addEventListener("focusin", focus);
+      frame.addEventListener("focusout", pq.hideTip);
       frame.addEventListener("pointerleave", pq.hideTip);
       frame.querySelectorAll("title").forEach((title) => title.remove());
       return pq.el("figure", { class: "card tolerance", "data-chart": chart.name },

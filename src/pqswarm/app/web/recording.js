@@ -45,7 +45,7 @@
       this.instruments = pq.el("section", { class: "instruments", "aria-label": "At the cursors" });
       this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
       this.holder.append(pq.el("div", { class: "recording" },
-        pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.app.link("recordings") }, "← All events"), this.title),
+        pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
           pq.el("div", { class: "row" }, this.facts, this.tools), this.notes, this.progress),
         this.events, this.side, this.stage, this.below, this.instruments));
     }
@@ -127,9 +127,13 @@
       const found = rows.filter((row) => row.kind !== "none");
       this.table.options.empty = state === "judged" ? "No disturbance was found." : state === "failed" ? reason : "Not judged yet.";
       this.table.update(found);
-      if (thresholds) this.waves.thresholds = [thresholds.interruption, thresholds.sag, thresholds.swell].filter(Number.isFinite);
+      if (thresholds) {
+        this.waves.thresholds = [thresholds.interruption, thresholds.sag, thresholds.swell].filter(Number.isFinite);
+        this.waves.redraw();
+      }
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
         title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
+      this.flush();
       if (state === "judged") this.apply(this.route, true);
     }
 
@@ -213,6 +217,8 @@
       this.cursors.show(cursors);
       this.bands.moved();
       clearTimeout(this.linking);
+      this.linking = 0;
+      if (this.judged?.state !== "judged" && this.route.query.has("event")) return; // it leads elsewhere, once that is known
       this.linking = setTimeout(() => this.write(), LINK_WAIT);
     }
 
