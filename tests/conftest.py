@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -72,6 +74,21 @@ def made_once(tmp_path_factory, name, make):
             make(folder)
             done.touch()
     return folder
+
+
+@pytest.fixture(scope="session")
+def paper_events(tmp_path_factory):
+    """A function that returns the 3500 events of a preset, in full and with noise of 30 dB, only to be read."""
+    from pqswarm.datasets import load_dataset, make_dataset
+
+    @cache
+    def events(preset):
+        def make(folder):
+            make_dataset(250, [inf, 30.0], 0, preset).save(folder / "events.npz")
+
+        return load_dataset(made_once(tmp_path_factory, f"events-{preset}", make) / "events.npz")
+
+    return events
 
 
 @pytest.fixture(scope="session")
