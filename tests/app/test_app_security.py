@@ -122,3 +122,26 @@ def test_a_port_in_use(app, tmp_path):
     done = run(str(tmp_path), "--no-open", "--port", app.home.rpartition(":")[2])
     assert done.returncode == 2
     assert "is in use" in done.stderr
+
+
+def test_a_password_lets_other_machines_in(tmp_path):
+    options = ["--host", "0.0.0.0", "--password", "open sesame"]
+    with running_app(tmp_path, *options, state=tmp_path / "state") as served:
+        assert "token" not in served.address
+        served.home = served.home.replace("0.0.0.0", "127.0.0.1")
+        status, _, text = ask(served, "/", token=False)
+        assert status == 200
+        assert 'type="password"' in text
+        assert ask(served, "/assets/base.css", token=False)[0] == 200
+        assert ask(served, "/assets/app.js", token=False)[0] == 403
+        assert ask(served, "/api/recordings", token=False)[0] == 403
+        form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": served.home}
+        assert ask(served, "/", "POST", form, "password=wrong", token=False)[0] == 403
+        status, headers, _ = ask(served, "/", "POST", form, "password=open+sesame", token=False)
+        assert status == 302
+        cookies = "; ".join(cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie"))
+        status, _, text = ask(served, "/", headers={"Cookie": cookies}, token=False)
+        assert status == 200
+        assert "<main" in text
+        evil = form | {"Origin": "http://evil.example"}
+        assert ask(served, "/", "POST", evil, "password=open+sesame", token=False)[0] == 403

@@ -2,12 +2,15 @@
 
 from importlib.resources import files
 
-__all__ = ["SCRIPTS", "STYLES", "read_scripts", "read_styles"]
+__all__ = ["SCRIPTS", "STYLES", "VIEWER", "read_scripts", "read_styles"]
 
-SCRIPTS = ("draw.js", "table.js", "waves.js", "instruments.js", "charts.js")
-"""In the order in which a page loads them."""
+VIEWER = ("draw.js", "waves_panels.js", "waves_input.js", "waves.js", "waves_frame.js")
+"""What the waveform viewer needs, in the order in which a page loads them."""
 
-STYLES = ("base.css", "waves.css", "charts.css")
+SCRIPTS = (*VIEWER, "table.js", "instruments.js", "charts.js")
+"""All, in such an order."""
+
+STYLES = ("colours.css", "base.css", "waves.css", "charts.css")
 """In the same order."""
 
 

@@ -1,1 +1,234 @@
+// The waveform viewer: linked panels over one axis of time, zoom that refines, two cursors, events in their colours.
+// It draws what it is given: `view(from, to, points, signal)` promises the least and greatest values of a stretch.
 "use strict";
+window.pq = window.pq || {};
+(() => {
+  const pq = window.pq;
+  const MOST_POINTS = 1000; // parts of a stretch: two points each
+  const MARGIN = 0.15; // of the stretch that is asked for beyond each end
+  const WAIT = 60; // milliseconds without a change before finer values are asked for
+  const KEPT = 12; // views that are kept
+  const LANE = 17; // pixels
+  const MOST_LANES = 4;
+  const MOST_EVENTS = 400; // drawn at once
+
+  const button = (text, label, act, attributes = {}) =>
+    pq.el("button", { title: label, "aria-label": label, ...attributes, on: { click: act } }, text);
+
+  // A length of time as it is read between cursors.
+  const length = (x) => {
+    const size = Math.abs(x);
+    if (size >= 1) return `${pq.fixed(x, size < 100 ? 4 : 3)} s`;
+    return size >= 1e-3 || size === 0 ? `${pq.fixed(1e3 * x, 1)} ms` : `${pq.fixed(1e6 * x, 1)} µs`;
+  };
+
+  class Waves {
+    constructor(holder, recording, view, options = {}) {
+      Object.assign(this, { recording, view, options, width: 0, left: 58, active: "A", events: [], hidden: new Set(), views: [], shown: null });
+      this.seconds = recording.seconds || recording.n_samples / recording.sampling_rate;
+      this.least = Math.min(this.seconds, 8 / recording.sampling_rate);
+      this.range = this.clamp(...(options.range ?? [0, this.seconds]));
+      const [from, to] = this.range;
+      this.cursors = { A: this.snap(from + 0.4 * (to - from)), B: this.snap(from + 0.6 * (to - from)), ...options.cursors };
+      this.thresholds = options.thresholds ?? [0.1, 0.9, 1.1];
+      this.number = 0; // of the drawing: panels that lag behind are drawn again
+      this.panels = pq.panels.list(recording);
+      this.build(holder);
+      this.pointer = new pq.wavesInput.Pointer(this);
+      this.observer = new ResizeObserver(([entry]) => this.resize(entry.contentRect.width));
+      this.observer.observe(this.stage);
+      this.resize(this.stage.clientWidth);
+      this.load();
+    }
+
+    build(holder) {
+      const named = this.recording.name || this.recording.source || "the recording";
+      this.background = pq.svg("svg", { class: "waves-back", "aria-hidden": "true" });
+      this.overlay = pq.svg("svg", { class: "waves-over" });
+      this.lanes = pq.svg("svg", { class: "waves-events", "aria-label": "Events", role: "group" });
+      this.axis = pq.svg("svg", { class: "waves-axis", height: 44, role: "img", "aria-label": "Time" });
+      this.hoverBox = pq.el("div", { class: "waves-hover", hidden: true });
+      this.stage = pq.el("div", { class: "waves-stage" }, this.background, pq.el("div", { class: "waves-flags" }), this.lanes,
+        this.panels.map((panel) => panel.box), this.axis, this.overlay, this.hoverBox);
+      this.place = pq.el("span", { class: "waves-place" });
+      this.cursorButtons = { A: button("A", "Cursor A", () => this.choose("A")), B: button("B", "Cursor B", () => this.choose("B")) };
+      this.steps = [button("‹", "Previous event (P)", () => this.goToEvent(-1)), button("›", "Next event (N)", () => this.goToEvent(1))];
+      const bar = pq.el("div", { class: "waves-bar", role: "toolbar", "aria-label": "Waveforms" },
+        pq.el("span", { class: "waves-set" }, button("−", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)),
+          button("All", "Whole recording (0)", () => this.showAll()), button("A–B", "Zoom to the stretch between the cursors (Z)", () => this.showBetween())),
+        pq.el("span", { class: "waves-set" }, this.cursorButtons.A, this.cursorButtons.B),
+        this.stepSet = pq.el("span", { class: "waves-set", hidden: true }, this.steps[0], pq.el("span", { class: "waves-word" }, "event"), this.steps[1]),
+        this.place,
+        this.help = button("?", "Keys (?)", () => this.toggleKeys(), { class: "waves-help", "aria-expanded": "false" }));
+      this.keys = pq.el("dl", { class: "waves-keys", hidden: true },
+        pq.wavesInput.KEYS.map(([key, words]) => pq.el("div", {}, pq.el("dt", {}, key), pq.el("dd", {}, words))));
+      this.note = pq.el("p", { class: "waves-note", role: "status", hidden: true });
+      this.spoken = pq.el("p", { class: "spoken", "aria-live": "polite" });
+      this.readout = this.buildReadout();
+      this.root = pq.el("section", { class: "waves", tabindex: "0", "aria-label": `Waveforms of ${named}; press ? for keys`, "data-state": "loading" },
+        bar, this.keys, this.note, pq.el("div", { class: "waves-body" }, this.stage, this.readout), this.spoken);
+      for (const panel of this.panels) {
+        panel.onchange = () => { this.writeLegend(panel); this.fillValues(); this.redraw(); };
+        panel.heading.addEventListener("click", () => { panel.folded = !panel.folded; panel.write(); this.redraw(); });
+        this.writeLegend(panel);
+      }
+      this.drawCursors();
+      holder.append(this.root);
+    }
+
+    writeLegend(panel) {
+      const buttons = panel.channels.map((channel) => {
+        const own = button([pq.el("span", { class: "swatch", style: { background: channel.colour } }), channel.name], `Show or hide ${channel.name}`, () => this.toggle(channel.name),
+          { class: "waves-channel", "data-channel": channel.name, "aria-pressed": String(!this.hidden.has(channel.name)) });
+        return own;
+      });
+      panel.legend.replaceChildren(...(panel.kind === "urms" || panel.kind === "status" ? [] : buttons), ...(panel.rest ? [panel.rest] : []));
+    }
+
+    buildReadout() {
+      const cell = (name, title, wide) => pq.el("div", { class: wide ? "wide" : "" }, pq.el("dt", {}, title), pq.el("dd", { "data-read": name }));
+      this.values = pq.el("tbody");
+      const head = pq.el("tr", {}, ["", "A", "B", "B − A"].map((text) => pq.el("th", { scope: "col" }, text)));
+      const readout = pq.el("div", { class: "readout", role: "group", "aria-label": "At the cursors" },
+        pq.el("dl", {}, cell("delta", "Δt"), cell("cycles", "cycles"), cell("frequency", "1/Δt"), cell("angle", "angle"), cell("A", "A", true), cell("B", "B", true)),
+        pq.el("div", { class: "waves-values", tabindex: "0", role: "region", "aria-label": "Values at the cursors" }, pq.el("table", {}, pq.el("thead", {}, head), this.values)));
+      this.read = (name) => readout.querySelector(`[data-read="${name}"]`);
+      this.fillValues();
+      return readout;
+    }
+
+    fillValues() {
+      this.valueRows = [];
+      for (const panel of this.panels) {
+        for (const channel of panel.channels) {
+          const kind = panel.kind === "urms" ? "urms" : "value";
+          const cells = ["A", "B", "delta"].map((cursor) => pq.el("td", { "data-read": kind, "data-channel": channel.name, "data-cursor": cursor }));
+          const swatch = pq.el("span", { class: "swatch", style: { background: channel.colour } });
+          const unit = pq.el("span", { class: "soft" });
+          const row = pq.el("tr", {}, pq.el("th", { scope: "row" }, swatch, kind === "urms" ? `Urms ${channel.name}` : channel.name, " ", unit), cells);
+          this.valueRows.push({ panel, channel, cells, row, unit });
+        }
+      }
+      this.values.replaceChildren(...this.valueRows.map((one) => one.row));
+    }
+
+    // Places on the screen and moments.
+    left0() { return this.stage.getBoundingClientRect().left + this.left; }
+    shareAt(x) { return (x - this.left0()) / this.width; }
+    timeAt(x) { return this.range[0] + this.shareAt(x) * (this.range[1] - this.range[0]); }
+    pixelOf(t) { return this.left0() + this.inPlot(t); }
+    inPlot(t) { return ((t - this.range[0]) / (this.range[1] - this.range[0])) * this.width; }
+    isInside(x) { return this.shareAt(x) >= 0 && this.shareAt(x) <= 1; }
+    snap(t) {
+      const rate = this.recording.sampling_rate;
+      return Math.min(Math.max(Math.round(t * rate), 0), Math.max(this.recording.n_samples - 1, 0)) / rate;
+    }
+    clamp(from, to) {
+      const span = Math.min(Math.max(to - from, this.least), this.seconds);
+      const begin = Math.min(Math.max((from + to - span) / 2, 0), this.seconds - span);
+      return Number.isFinite(begin) && Number.isFinite(span) ? [begin, begin + span] : [0, this.seconds];
+    }
+
+    // What others ask for.
+    show(from, to) {
+      const range = this.clamp(from, to);
+      if (range[0] === this.range[0] && range[1] === this.range[1]) return;
+      this.range = range;
+      this.root.dataset.state = "loading";
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.load(), WAIT);
+      this.changed();
+    }
+    showAll() { this.show(0, this.seconds); }
+    showBetween() {
+      const [from, to] = [this.cursors.A, this.cursors.B].sort((a, b) => a - b);
+      if (to > from) this.show(from - 0.1 * (to - from), to + 0.1 * (to - from));
+    }
+    centre(t, span = this.range[1] - this.range[0]) {
+      const wide = Math.min(Math.max(span, this.least), this.seconds);
+      const begin = Math.min(Math.max(t - wide / 2, 0), this.seconds - wide);
+      this.show(begin, begin + wide);
+    }
+    pan(seconds) { this.centre((this.range[0] + this.range[1]) / 2 + seconds); }
+    zoom(factor, t = (this.range[0] + this.range[1]) / 2) {
+      const [from, to] = this.range;
+      const span = Math.min(Math.max((to - from) * factor, this.least), this.seconds);
+      const share = (Math.min(Math.max(t, from), to) - from) / (to - from);
+      this.show(Math.max(0, t - share * span), Math.max(0, t - share * span) + span);
+    }
+    setCursor(name, t, byHand = false) {
+      if (!Number.isFinite(t)) return;
+      this.cursors[name] = Math.min(Math.max(t, 0), this.seconds);
+      if (byHand) this.choose(name, false);
+      clearTimeout(this.probing);
+      this.probing = setTimeout(() => this.probe(), 120);
+      this.changed();
+    }
+    choose(name, bring = true) {
+      this.active = name;
+      const t = this.cursors[name];
+      if (bring && (t < this.range[0] || t > this.range[1])) {
+        this.setCursor(name, this.snap(this.range[0] + (name === "A" ? 0.4 : 0.6) * (this.range[1] - this.range[0])));
+      }
+      this.changed();
+    }
+    setEvents(events) {
+      this.events = [...events].filter((one) => Number.isFinite(one.start)).map((one) => ({ ...one, end: Math.max(one.end ?? one.start, one.start) }))
+        .sort((one, other) => one.start - other.start);
+      this.stepSet.hidden = !this.events.length;
+      const ends = []; // of the lanes
+      for (const one of this.events) {
+        const lane = ends.findIndex((end) => end <= one.start + 1e-9);
+        one.lane = Math.min(lane < 0 ? ends.length : lane, MOST_LANES - 1);
+        ends[one.lane] = Math.max(ends[one.lane] ?? 0, one.end);
+      }
+      this.lanes.setAttribute("height", ends.length ? ends.length * LANE + 3 : 0);
+      this.changed();
+    }
+    goToEvent(direction) {
+      const [from, to] = this.range;
+      const last = this.events.findIndex((one) => one.index === this.lastEvent && one.end >= from && one.start <= to);
+      const inSight = direction > 0 ? this.events.findIndex((one) => one.start >= from) : this.events.findLastIndex((one) => one.end <= to);
+      const place = last >= 0 ? last + direction : inSight >= 0 || direction < 0 ? inSight : this.events.length - 1;
+      const event = this.events[Math.min(Math.max(place, 0), this.events.length - 1)];
+      if (event) this.goTo(event);
+    }
+    goTo(event) {
+      this.lastEvent = event.index;
+      const cycle = 1 / this.recording.nominal_frequency;
+      const span = Math.max(12 * cycle, 1.6 * (event.end - event.start));
+      this.centre((event.start + event.end) / 2, span);
+      this.setCursor("A", event.start);
+      this.setCursor("B", event.end > event.start ? event.end : event.start + cycle);
+      this.options.onevent?.(event.index);
+    }
+    toggle(name) {
+      if (!this.hidden.delete(name)) this.hidden.add(name);
+      for (const own of this.root.querySelectorAll(".waves-channel")) {
+        if (own.dataset.channel === name) own.setAttribute("aria-pressed", String(!this.hidden.has(name)));
+      }
+      this.redraw();
+    }
+    toggleKeys() {
+      this.keys.hidden = !this.keys.hidden;
+      this.help.setAttribute("aria-expanded", String(!this.keys.hidden));
+    }
+    refresh() {
+      this.views = [];
+      this.exact = null;
+      this.load();
+    }
+    destroy() {
+      this.aborter?.abort();
+      this.prober?.abort();
+      this.observer.disconnect();
+      cancelAnimationFrame(this.waiting);
+      [this.timer, this.probing, this.telling, this.speaking].forEach(clearTimeout);
+      this.root.remove();
+      this.gone = true;
+    }
+  }
+
+  Object.assign(Waves, { LANE, MOST_EVENTS, MOST_POINTS, MARGIN, KEPT, spanText: length });
+  pq.Waves = Waves;
+})();

@@ -2,6 +2,6 @@
 
 from pqswarm.identify.page.html import page_html
 from pqswarm.identify.page.kept import slim
-from pqswarm.identify.page.pictures import find_recording, match_recording
+from pqswarm.identify.page.waveforms import find_recording, match_recording
 
 __all__ = ["find_recording", "match_recording", "page_html", "slim"]

@@ -3,18 +3,20 @@
 import base64
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from pqswarm._web import VIEWER, read_scripts, read_styles
 from pqswarm.identify.curves import COLOURS
 from pqswarm.identify.lines import csv_lines
 from pqswarm.identify.page.charts import draw_charts
 from pqswarm.identify.page.en50160 import judge_en50160
 from pqswarm.identify.page.indices import AGGREGATION, Cells, count_dips, count_swells, sarfi
-from pqswarm.identify.page.pictures import MOST_FIGURES, draw_pictures, find_recording
 from pqswarm.identify.page.rows import count_kinds, headline, list_rows, seconds_of
+from pqswarm.identify.page.waveforms import MOST_FIGURES, Waveforms, find_recording, read_waveforms
 from pqswarm.identify.verdict import COLUMNS
 from pqswarm.identify.words import count_text, duration_text, frequency_text, time_text, voltage_text
 from pqswarm.measure.event import KINDS
@@ -52,7 +54,7 @@ def page_html(
     Returns
     -------
     str
-        HTML, with at most 20 figures.
+        HTML, with the waveforms of at most 20 events: 4.5 MB of them at most.
 
     Examples
     --------
@@ -69,14 +71,19 @@ def page_html(
     kept = list(verdicts)
     rows = list_rows(kept)
     events = [row for row in rows if row.event.kind != "none"]
-    pictures = draw_pictures(rows, find)
+    waveforms = read_waveforms(rows, find)
+    figures = _list_figures(waveforms)
     shown = sorted(sorted(rows, key=lambda row: row.severity, reverse=True)[:_MOST_ROWS], key=lambda row: row.number)
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"bind": _bind, "keep": _keep}
-    scripts = [_template("pqswarm.report", "report.js"), _template("pqswarm.identify.page", "page.js")]
+    viewer = read_scripts(*VIEWER) if figures else ""
+    scripts = [_template("pqswarm.report", "report.js"), viewer, _template("pqswarm.identify.page", "page.js")]
+    scripts = [script for script in scripts if script]
+    styles = [read_styles("colours.css"), _template("pqswarm.report", "report.css")]
+    styles += [read_styles("waves.css") if figures else "", _template("pqswarm.identify.page", "page.css")]
     text = environment.get_template("page.html.jinja").render(
-        style=_ours(_template("pqswarm.report", "report.css") + _template("pqswarm.identify.page", "page.css")),
+        style=_ours("".join(styles)),
         scripts=[_ours(script) for script in scripts],
         digests=[base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts],
         headline=headline(rows, len(kept), len(failures)),
@@ -87,9 +94,10 @@ def page_html(
             (row for verdict in kept[:_MOST_RECORDINGS] for row in verdict.rows()),
             [name for name in COLUMNS if name not in ("path", "caveats")],
         ),
-        pictures=pictures,
-        drawn={picture.row.number for picture in pictures},
-        figures_note=_figures_note(len(pictures), len(events)),
+        figures=figures,
+        waveforms=[one.json for one in waveforms],
+        drawn={figure.row.number for figure in figures},
+        figures_note=_figures_note(len(figures), len(events)),
         charts=draw_charts(events) if events else [],
         sarfi=_sarfi_table(rows, kept),
         cells=_cell_tables(rows),
@@ -137,6 +145,21 @@ def _length_text(verdicts: "Sequence[Verdict]") -> str:
     return duration_text(sum(seconds_of(verdict) for verdict in verdicts), 50.0).partition(" (")[0] or "no time"
 
 
+@dataclass(frozen=True, eq=False)
+class _Figure:
+    """An event, the place of its recording among the waveforms, and what is to be said of them."""
+
+    row: "Row"
+    place: int
+    note: str
+
+
+def _list_figures(waveforms: Sequence[Waveforms]) -> list[_Figure]:
+    """One figure for each event, worst first."""
+    figures = [_Figure(row, place, one.note) for place, one in enumerate(waveforms) for row in one.rows]
+    return sorted(figures, key=lambda figure: figure.row.severity, reverse=True)
+
+
 def _figures_note(number: int, events: int) -> str:
     if not number:
         return ""
@@ -148,8 +171,9 @@ def _figures_note(number: int, events: int) -> str:
         else "the worst events, of each recording first"
     )
     return (
-        f"{count_text(number, 'figure')} of {which}, at most {MOST_FIGURES}; long stretches are drawn as the least and "
-        "the greatest value of each of 500 parts."
+        f"{count_text(number, 'figure')} of {which}, at most {MOST_FIGURES}. Each holds the whole recording, the "
+        "surroundings of the event and its cycles, thinned to the least and greatest values that a screen can show: "
+        "click into one, then zoom with the wheel, move its cursors, or press ? for its keys."
     )
 
 

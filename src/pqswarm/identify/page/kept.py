@@ -7,16 +7,14 @@ import numpy as np
 
 from pqswarm.identify.curves import rank_event
 from pqswarm.identify.page.en50160 import has_ten_minutes
-from pqswarm.identify.page.pictures import MOST_FIGURES
+from pqswarm.identify.page.levels import LEAD, SHOWN, urms_parts
+from pqswarm.identify.page.waveforms import MOST_FIGURES
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray
     from pqswarm.identify.verdict import Verdict
 
 __all__ = ["slim"]
-
-_SHOWN, _LEAD = 61.0, 2.0
-"""Seconds from the begin of an event that its figure shows at most, and around it."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class _TenMinutes:
 
 
 def slim(verdict: "Verdict") -> "Verdict":
-    """Return a verdict from which the same page is made: Urms(1/2) around its worst events, and ten-minute values."""
+    """Return a verdict from which the same page is made: Urms(1/2) as far as it is drawn, and ten-minute values."""
     found = verdict.characterisation
     kept = _near_events(verdict)
     results = {
@@ -49,12 +47,12 @@ def slim(verdict: "Verdict") -> "Verdict":
 
 
 def _near_events(verdict: "Verdict") -> "BoolArray":
-    """Which values of Urms(1/2) a figure may show."""
+    """Which values of Urms(1/2) a figure may show: all near the worst events, and the extremes of the rest."""
     time = verdict.characterisation.time
-    kept = np.zeros(time.size, dtype=bool)
+    kept = urms_parts(verdict)
     events = sorted((one.event for one in verdict.events), key=rank_event, reverse=True)
     for event in events[:MOST_FIGURES]:
         middle = (event.start + event.end) / 2
-        kept |= (time >= event.start - _LEAD) & (time <= min(event.end, event.start + _SHOWN) + _LEAD)
-        kept |= np.abs(time - middle) <= _LEAD
+        kept |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + SHOWN) + LEAD)
+        kept |= np.abs(time - middle) <= LEAD
     return kept
