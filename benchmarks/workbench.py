@@ -83,6 +83,7 @@ def look_at_everything(app: "subprocess.Popen[str]", results: Results, names: di
     with tempfile.TemporaryDirectory() as profile:
         browser = Browser(Path(profile))
         try:
+            browser.context()  # it has started
             began = time.perf_counter()
             tab = browser.tab(app.address)
             tab.until("document.querySelectorAll('#rooms a').length > 0")
