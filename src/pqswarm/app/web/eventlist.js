@@ -163,6 +163,15 @@
       row.focus({ preventScroll: true });
     }
 
+    // How far the verdict on one is: nothing else is drawn anew.
+    progressed(one) {
+      this.drawProgress();
+      const cell = one && this.list.row(one.id)?.querySelector(".state");
+      if (!cell) return;
+      cell.className = `state ${one.state}`;
+      cell.textContent = stateText(one);
+    }
+
     drawProgress() {
       const all = store.recordings;
       const open = all.filter((one) => one.state === "working" || (one.state === "waiting" && !one.reason));

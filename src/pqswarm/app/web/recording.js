@@ -140,7 +140,7 @@
 
     writeProgress(state, share, reason) {
       this.progress.hidden = state === "judged";
-      const words = { waiting: reason || "Waits to be judged.", working: `Is judged: ${Math.round(100 * (share || 0))} %`, failed: `Could not be judged: ${reason}` }[state] ?? "";
+      const words = { waiting: reason || "Waits to be judged.", working: `${this.judged?.state === "judged" ? "Urms(1/2) is measured" : "Is judged"}: ${Math.round(100 * (share || 0))} %`, failed: `Could not be judged: ${reason}` }[state] ?? "";
       this.progress.classList.toggle("error", state === "failed");
       this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Judged" })] : []), words);
     }
@@ -150,6 +150,7 @@
       if (!this.header || (message.id !== this.id && message.id.split("-")[0] !== this.id.split("-")[0])) return;
       if (message.state === "working") this.writeProgress("working", message.share, "");
       if (message.state === "judged" || message.state === "failed") {
+        this.writeProgress(message.state, 1, message.reason ?? "");
         if (this.judged?.state !== message.state || !this.judged.events.length) this.loadJudged();
         if (message.urms) this.waves?.refresh();
       }
