@@ -31,7 +31,8 @@
 
   pq.EventList = class {
     constructor(holder, route, from) {
-      this.holder = holder;
+      this.holder = pq.el("div", { class: "recordings" });
+      holder.append(this.holder);
       this.end = new AbortController();
       this.from = from;
       this.kinds = new Set();
