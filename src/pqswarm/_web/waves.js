@@ -215,6 +215,7 @@ window.pq = window.pq || {};
     }
     refresh() {
       this.views = [];
+      this.exact = null;
       this.load();
     }
     destroy() {

@@ -169,7 +169,9 @@ class Login(Base):
                 self.remember()
                 self.redirect("/")
                 return
-            self.render("index.html", version=__version__)
+            self.render(
+                "index.html", version=__version__, **{kind: self.settings[kind] for kind in ("scripts", "styles")}
+            )
         elif self.door.password:
             self.render("login.html", wrong=False)
         else:

@@ -23,19 +23,23 @@ from pqswarm.errors import PqswarmError
 __all__ = ["serve"]
 
 _WEB = files("pqswarm.app") / "web"
-_OWN = (
-    "app.css",
-    "app.js",
-    "recordings.js",
-    "uploads.js",
-    "eventlist.js",
-    "corrections.js",
-    "atcursor.js",
-    "bands.js",
-    "recording.js",
-    "studies.js",
-    "events.js",
-)
+_ROOMS = {
+    "recordings": (
+        "recordings.js",
+        "uploads.js",
+        "eventlist.js",
+        "corrections.js",
+        "atcursor.js",
+        "bands.js",
+        "recording.js",
+    ),
+    "studies": ("study.js", "studytables.js", "studies.js"),
+    "events": ("events_figures.js", "events_fields.js", "events.js"),
+}
+SCRIPTS = (*_web.SCRIPTS, "app.js", *(name for names in _ROOMS.values() for name in names))
+STYLES = (*_web.STYLES, "app.css", "studies.css", "events.css")
+"""Of the page, in the order in which it loads them."""
+
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _BODY = 1_000_000
 """Greatest request that is no upload [byte]; uploads have a limit of their own."""
@@ -50,9 +54,9 @@ class Asset(Base):
 
     def get(self, name: str) -> None:
         """Send the file."""
-        folder = _WEB if name in _OWN else files(_web) if name in (*_web.SCRIPTS, *_web.STYLES) else None
-        if folder is None:
+        if name not in (*SCRIPTS, *STYLES):
             raise Missing("There is no such file.")
+        folder = files(_web) if name in (*_web.SCRIPTS, *_web.STYLES) else _WEB
         self.set_header("Content-Type", f"{_TYPES[Path(name).suffix]}; charset=utf-8")
         self.finish((folder / name).read_bytes())
 
@@ -68,6 +72,7 @@ def make_application(workbench: Workbench, door: Door) -> Application:
         *events.ROUTES,
     ]
     settings: dict[str, Any] = {"workbench": workbench, "door": door, "template_path": str(_WEB)}
+    settings |= {"scripts": SCRIPTS, "styles": STYLES}
     return Application(
         routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
     )

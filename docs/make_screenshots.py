@@ -1,0 +1,111 @@
+"""Make the pictures of the workbench for these pages, in a real browser, from generated recordings and a small study.
+
+    python docs/make_screenshots.py [FOLDER]
+
+writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, of each a ``-phone``
+and a ``-dark``, to FOLDER, by default ``docs/_static/workbench``. All that they show is drawn from seeds, so the same
+pictures come again.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.app.serving import running_app  # noqa: E402
+from tests.browser import Browser, Tab  # noqa: E402
+
+LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
+"""How each page is shown: the width [pixels], and light or dark."""
+
+EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2"
+READY = {
+    "recordings": "document.querySelectorAll('#room tr.link').length > 3",
+    "studies": "document.querySelectorAll('#room tr.link').length > 0",
+    "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
+    "study": "document.querySelectorAll('#room svg').length > 0",
+    "events": "document.querySelector('.bench')?.dataset.state === 'ready'",
+}
+"""What must be true before a page is pictured."""
+
+CHOOSE = """
+(() => {
+  const rows = [...document.querySelectorAll("#room tr.link")];
+  (rows.find((row) => row.innerText.includes("sag")) ?? rows[0]).classList.add("chosen");
+})()
+"""
+"""Mark the row that is clicked."""
+
+QUIET = """
+(async () => {
+  let before = "";
+  for (let calm = 0; calm < 8;) {
+    await new Promise((done) => setTimeout(done, 250));
+    const now = document.getElementById("room").innerHTML;
+    calm = now === before ? calm + 1 : 0;
+    before = now;
+  }
+  return true;
+})()
+"""
+"""Wait until nothing moves any more."""
+
+
+def main() -> None:
+    """Make all pictures."""
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "_static" / "workbench"
+    out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as name:
+        here = Path(name)
+        served = here / "measurements"
+        served.mkdir()
+        pqswarm(served, "sample", "samples")
+        pqswarm(served, "study", "smoke")
+        with running_app(served, state=here / "state") as app:
+            browser = Browser(here / "profile")
+            try:
+                browser.tab(app.address).close()  # from now on the browser is let in
+                links = find_links(browser, app.home)
+                for page, link in links.items():
+                    for look, (width, scheme) in LOOKS.items():
+                        tab = browser.tab(f"{app.home}/{link}", width=width, scheme=scheme)
+                        settle(tab, page)
+                        tab.picture(out / f"{page}{look}.png")
+                        tab.close()
+            finally:
+                browser.close()
+
+
+def pqswarm(folder: Path, *words: str) -> None:
+    """Run a command in a folder."""
+    command = [sys.executable, "-m", "pqswarm", *words]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603 (words of ours)
+
+
+def find_links(browser: Browser, home: str) -> dict[str, str]:
+    """The deep link of each page: a recording and a study are found by a click on a row."""
+    links = {}
+    for room, inside in (("recordings", "recording"), ("studies", "study")):
+        tab = browser.tab(f"{home}/#/{room}")
+        settle(tab, room)
+        links[room] = f"#/{room}"
+        tab.evaluate(CHOOSE)
+        tab.click("#room tr.chosen")
+        tab.until(f"location.hash !== '#/{room}'", timeout=30)
+        settle(tab, inside)
+        links[inside] = tab.evaluate("location.hash")
+        tab.close()
+    return {**links, "events": EVENT}
+
+
+def settle(tab: Tab, page: str) -> None:
+    """Wait until a page shows what it has."""
+    tab.until(READY[page], timeout=120)
+    tab.evaluate(QUIET)
+
+
+if __name__ == "__main__":
+    main()
