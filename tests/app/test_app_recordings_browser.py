@@ -19,7 +19,7 @@ HOSTILE = "<img src=x onerror=window.hacked=1>"
 BEGIN = datetime(2026, 3, 2, 10, 15, 30)
 ROWS = ".events tbody tr[data-key]"
 READY = "document.querySelector('.waves')?.dataset.state === 'ready'"
-JUDGED = f"{READY} && !document.querySelector('.verdict').hidden"
+JUDGED = f"{READY} && !!document.querySelector('.verdict [data-read=rule]')"
 
 
 def made(name, disturbances, seconds, station, number, **more):
@@ -328,7 +328,7 @@ def test_by_keyboard(start):
     assert start.evaluate("document.activeElement.tagName") == "H1"
     start.evaluate("document.querySelector('.own-events tbody tr').focus()")
     start.press("Enter")
-    start.until("location.hash.includes('span=') && !document.querySelector('.verdict').hidden")
+    start.until("location.hash.includes('span=') && !!document.querySelector('.verdict [data-read=rule]')")
     start.click(".back")
     start.until("!!document.activeElement.closest('.events tr')")
 

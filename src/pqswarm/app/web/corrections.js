@@ -29,6 +29,11 @@
     }
 
     show(event, judged) {
+      if (!event) {
+        this.event = null;
+        this.holder.replaceChildren(pq.el("p", { class: "hint soft" }, "Choose an event: click its row or its bar above the waveforms, or press N there."), ...this.caveats(judged));
+        return;
+      }
       const same = this.event?.index === event.index;
       const open = same && this.form?.isConnected && this.form.open;
       this.event = event;
@@ -43,10 +48,16 @@
             ranked[1] ? pq.el("span", { class: "soft", "data-read": "runner-up" }, ` (then ${className(ranked[1][0])}, ${pq.percent(ranked[1][1], 0)})`) : ""),
           fact("Rules", "rule", className(event.rule_class) || "–"),
           fact("Agreement", "agreement", pq.el("span", { class: /^agree/.test(event.agreement) ? "agree" : /^disagree/.test(event.agreement) ? "disagree" : "" }, event.agreement))),
-        judged.caveats?.length ? pq.el("details", { class: "note" }, pq.el("summary", {}, `${judged.caveats.length} ${judged.caveats.length === 1 ? "caveat" : "caveats"}`), pq.el("ul", {}, judged.caveats.map((text) => pq.el("li", {}, text)))) : null,
+        ...this.caveats(judged),
         this.correction(event),
       ].filter(Boolean));
       if (open && this.form) this.form.open = true;
+    }
+
+    caveats(judged) {
+      const said = judged?.caveats ?? [];
+      if (!said.length) return [];
+      return [pq.el("details", { class: "note" }, pq.el("summary", {}, `${said.length} ${said.length === 1 ? "caveat" : "caveats"}`), pq.el("ul", {}, said.map((text) => pq.el("li", {}, text))))];
     }
 
     correction(event) {

@@ -31,7 +31,8 @@
 
   pq.EventList = class {
     constructor(holder, route, from) {
-      this.holder = holder;
+      this.holder = pq.el("div", { class: "recordings" });
+      holder.append(this.holder);
       this.end = new AbortController();
       this.from = from;
       this.kinds = new Set();
@@ -161,6 +162,15 @@
       this.table.select(row.dataset.key);
       row.scrollIntoView({ block: "nearest" });
       row.focus({ preventScroll: true });
+    }
+
+    // How far the verdict on one is: nothing else is drawn anew.
+    progressed(one) {
+      this.drawProgress();
+      const cell = one && this.list.row(one.id)?.querySelector(".state");
+      if (!cell) return;
+      cell.className = `state ${one.state}`;
+      cell.textContent = stateText(one);
     }
 
     drawProgress() {

@@ -95,9 +95,9 @@
       this.name();
     }
 
-    // What had to be assumed; caveats of the verdict stand beside it, where one is shown.
+    // What had to be assumed in reading; caveats stand beside the verdict.
     writeNotes() {
-      const notes = [...new Set([...this.header.notes, ...(this.judged?.notes ?? []), ...(this.side.hidden ? this.judged?.caveats ?? [] : [])])];
+      const notes = [...new Set([...this.header.notes, ...(this.judged?.notes ?? [])])];
       this.notes.hidden = !notes.length;
       this.notes.replaceChildren(pq.el("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"} on this recording`), pq.el("ul", {}, notes.map((text) => pq.el("li", {}, text))));
     }
@@ -127,6 +127,7 @@
       const found = rows.filter((row) => row.kind !== "none");
       this.table.options.empty = state === "judged" ? "No disturbance was found." : state === "failed" ? reason : "Not judged yet.";
       this.table.update(found);
+      this.writeNotes();
       if (thresholds) {
         this.waves.thresholds = [thresholds.interruption, thresholds.sag, thresholds.swell].filter(Number.isFinite);
         this.waves.redraw();
@@ -139,7 +140,7 @@
 
     writeProgress(state, share, reason) {
       this.progress.hidden = state === "judged";
-      const words = { waiting: reason || "Waits to be judged.", working: `Is judged: ${Math.round(100 * (share || 0))} %`, failed: `Could not be judged: ${reason}` }[state] ?? "";
+      const words = { waiting: reason || "Waits to be judged.", working: `${this.judged?.state === "judged" ? "Urms(1/2) is measured" : "Is judged"}: ${Math.round(100 * (share || 0))} %`, failed: `Could not be judged: ${reason}` }[state] ?? "";
       this.progress.classList.toggle("error", state === "failed");
       this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Judged" })] : []), words);
     }
@@ -149,6 +150,7 @@
       if (!this.header || (message.id !== this.id && message.id.split("-")[0] !== this.id.split("-")[0])) return;
       if (message.state === "working") this.writeProgress("working", message.share, "");
       if (message.state === "judged" || message.state === "failed") {
+        this.writeProgress(message.state, 1, message.reason ?? "");
         if (this.judged?.state !== message.state || !this.judged.events.length) this.loadJudged();
         if (message.urms) this.waves?.refresh();
       }
@@ -197,9 +199,8 @@
     select(event) {
       this.event = event?.index ?? null;
       this.table.select(this.event);
-      this.side.hidden = !event;
-      if (event) this.verdict.show(event, this.judged);
-      this.writeNotes();
+      this.side.hidden = !this.judged?.events.length;
+      this.verdict.show(event, this.judged);
     }
 
     choose(index, scroll = true) {

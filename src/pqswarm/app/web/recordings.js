@@ -40,6 +40,8 @@
       if (message.state === "working") {
         const one = store.recordings.find((other) => other.id === message.id);
         if (one) Object.assign(one, { state: "working", share: message.share });
+        page?.progressed?.(one);
+        return false;
       } else if (message.state === "judged" || message.state === "failed") {
         if (!message.rows || !message.recordings) return true;
         const own = (id) => file(id) === file(message.id);

@@ -5,6 +5,8 @@
   const ACCEPTED = ".cfg,.dat,.cff,.hdr,.inf,.pqd,.pqdif,.csv,.txt,.tsv,.npz";
   const megabytes = (bytes) => `${pq.number(bytes / 1e6, 3)} MB`;
 
+  const stem = (name) => name.split("/").at(-1).toLowerCase().replace(/\.(cfg|dat|hdr|inf)$/, ""); // of the files of a COMTRADE recording
+
   // new pq.Uploads(holder, {limit: () => bytes or null, ondone: () => ...})
   pq.Uploads = class {
     constructor(holder, options) {
@@ -112,13 +114,16 @@
       request.send(file);
     }
 
-    // A file that was sent needs no line any more once its recording is listed with all that it needs.
+    // What became of files that were sent: those whose recordings are listed with their events need no line any more.
     settle(recordings) {
-      const known = new Map(recordings.filter((one) => one.upload).map((one) => [one.name.split("/").at(-1), one]));
+      const own = new Map(recordings.filter((one) => one.upload).map((one) => [stem(one.name.split(", ")[0]), one]));
       for (const item of this.list.querySelectorAll('li[data-state="sent"]')) {
-        const found = known.get(item.dataset.file);
-        if (found && found.state === "judged") item.remove();
-        else if (/\.dat$/i.test(item.dataset.file) && [...known.values()].some((one) => one.state === "judged" && one.name.split("/").at(-1).toLowerCase() === item.dataset.file.toLowerCase().replace(/dat$/, "cfg"))) item.remove();
+        const found = own.get(stem(item.dataset.file));
+        if (found?.state === "judged") item.remove();
+        else if (found) {
+          item.querySelector("[role]").textContent = found.state === "waiting" && !found.reason ? "waits to be judged" : found.state === "working" ? "is judged" : found.reason;
+          if (found.state === "failed") item.dataset.state = "failed";
+        }
       }
     }
   };
