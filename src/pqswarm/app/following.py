@@ -24,7 +24,7 @@ _EVERY = 1.5
 """Seconds between looks; more where a look takes long."""
 _SHARE = 0.01
 """Share of a core that looking may take."""
-_SEARCH_EVERY = 5.0
+_SEARCH_EVERY = 2.0
 """Seconds between searches for new studies, at least."""
 _PATIENCE = 0.5
 """Seconds for which the first answer waits for what is read."""
