@@ -207,7 +207,8 @@ class Following:
         home = self._workbench.folder
         for folder in _studies_below(home):
             name = folder.relative_to(home).as_posix()
-            made = Study(identifier(f"study {name}"), home.name or "/" if name == "." else name, folder)
+            title = home.name or "/" if name == "." else name
+            made = Study(identifier(f"study {name}"), _readable(title), folder)
             if made.id not in self._studies and inside(home, folder / FILE_NAME):
                 self._studies[made.id] = made
         self._searched = time.monotonic()
@@ -242,7 +243,7 @@ def _nothing(study: Study) -> dict[str, Any]:
     unknown |= dict.fromkeys(("evaluations_done", "evaluations_total"))
     words = {"state": "reading", "error": "", "title": "", "stage": ""}
     return (
-        {"id": study.id, "name": _readable(study.name)}
+        {"id": study.id, "name": study.name}
         | words
         | unknown
         | {
