@@ -301,17 +301,20 @@
       this.choices.replaceChildren(...(this.options.choices || []).map((one) => pq.el("button", {
         "data-choice": one.name, "aria-pressed": String(one.name === this.options.chosen), on: { click: () => this.options.onchoose(one.name) },
       }, pq.el("span", { class: "swatch", style: { background: one.colour } }), one.name)));
-      const letters = Math.max(4, ...rows.map((row) => Math.min(row.title.length + (row.more ? row.more.length + 2 : 0), 30)));
-      const left = 8 + letters * 6.4;
-      const [wide, high] = [columns.length > 20 ? 28 : 44, 26];
+      const narrow = window.innerWidth < 560; // the screen of a phone: no more than names
+      const more = (row) => (row.more && !narrow ? row.more : "");
+      const most = narrow ? 16 : 30;
+      const letters = Math.max(3, ...rows.map((row) => Math.min(row.title.length, most) + (more(row) ? more(row).length + 2 : 0)));
+      const left = 8 + letters * 6.6;
+      const [wide, high] = [columns.length > 20 || narrow ? 27 : 44, 26];
       const top = 20 + Math.max(...columns.map((one) => Math.min(one.length, 22))) * 4.8;
-      const width = left + columns.length * wide + 60;
+      const width = left + columns.length * wide + (narrow ? 26 : 60);
       const height = top + rows.length * high + 6;
       const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
       const parts = columns.map((one, j) => pq.svg("text", { x: 0, y: 0, transform: `translate(${left + j * wide + wide / 2} ${top - 6}) rotate(-45)` }, cut(one, 22)));
       rows.forEach((row, i) => {
         const y = top + i * high;
-        parts.push(pq.svg("text", { x: 4, y: y + high / 2 + 4 }, cut(row.title, 30), row.more ? pq.svg("tspan", { class: "faint", dx: 6 }, row.more) : null));
+        parts.push(pq.svg("text", { x: 4, y: y + high / 2 + 4 }, cut(row.title, most), more(row) ? pq.svg("tspan", { class: "faint", dx: 6 }, more(row)) : null));
         columns.forEach((_, j) => {
           const { share } = cells[i][j];
           const x = left + j * wide;

@@ -24,7 +24,7 @@ _EVERY = 1.5
 """Seconds between looks; more where a look takes long."""
 _SHARE = 0.01
 """Share of a core that looking may take."""
-_SEARCH_EVERY = 5.0
+_SEARCH_EVERY = 2.0
 """Seconds between searches for new studies, at least."""
 _PATIENCE = 0.5
 """Seconds for which the first answer waits for what is read."""
@@ -207,7 +207,8 @@ class Following:
         home = self._workbench.folder
         for folder in _studies_below(home):
             name = folder.relative_to(home).as_posix()
-            made = Study(identifier(f"study {name}"), home.name or "/" if name == "." else name, folder)
+            title = home.name or "/" if name == "." else name
+            made = Study(identifier(f"study {name}"), _readable(title), folder)
             if made.id not in self._studies and inside(home, folder / FILE_NAME):
                 self._studies[made.id] = made
         self._searched = time.monotonic()
@@ -242,7 +243,7 @@ def _nothing(study: Study) -> dict[str, Any]:
     unknown |= dict.fromkeys(("evaluations_done", "evaluations_total"))
     words = {"state": "reading", "error": "", "title": "", "stage": ""}
     return (
-        {"id": study.id, "name": _readable(study.name)}
+        {"id": study.id, "name": study.name}
         | words
         | unknown
         | {

@@ -8,6 +8,17 @@
   let table = null;
   let view = null;
   let watching = 0;
+  let held = false; // a row that is pressed must not be drawn anew, or the click is lost
+
+  const refresh = () => {
+    if (table && !held) table.update([...rows.values()]);
+  };
+  for (const kind of ["pointerup", "pointercancel"]) {
+    window.addEventListener(kind, () => {
+      held = false;
+      setTimeout(refresh);
+    });
+  }
 
   const percent = (x, digits = 2) => (Number.isFinite(x) ? `${pq.fixed(x, digits)} %` : "–");
   const clock = (seconds) => {
@@ -26,13 +37,13 @@
   pq.studies = { percent, clock, count, best, state, rows };
 
   const COLUMNS = [
-    { key: "name", title: "Study" },
-    { key: "title", title: "Plan" },
+    { key: "name", title: "Study", show: (row) => pq.el("span", { class: "long" }, row.name) },
     { key: "state", title: "State", show: state },
     { key: "share", title: "Progress", value: (row) => row.share, show: (row) => (row.error ? pq.el("span", { class: "soft wrap" }, row.error) : pq.el("span", { class: "row tight" }, bar(row))) },
     { key: "runs", title: "Runs", number: true, value: (row) => row.runs_done, text: (row) => (row.runs_total === null ? "" : `${row.runs_done} of ${row.runs_total}`) },
     { key: "rate", title: "Evaluations/s", number: true, text: (row) => (row.rate === null ? "" : count(row.rate)) },
     { key: "best", title: "Lowest error rate so far (features)", value: (row) => row.best.map(best).join(", "), text: (row) => row.best.map(best).join(", ") },
+    { key: "title", title: "Plan", show: (row) => pq.el("span", { class: "long" }, row.title) },
     { key: "bytes", title: "MB", number: true, text: (row) => pq.fixed(row.bytes / 1e6, 1) },
   ];
 
@@ -46,6 +57,7 @@
       empty: "There is no study in this folder. One begins with: pqswarm study quick",
       note: "A study that runs in a terminal is followed here while it runs; it does not need this page.",
     });
+    table.body.addEventListener("pointerdown", () => { held = true; });
   };
 
   const load = async () => {
@@ -55,7 +67,7 @@
       if (room !== holder) return;
       rows.clear();
       for (const row of found.studies) rows.set(row.id, row);
-      table?.update([...rows.values()]);
+      refresh();
       if (view && rows.has(view.id)) view.row(rows.get(view.id));
     } catch (error) {
       if (room === holder) app.fail(error, holder);
@@ -111,7 +123,7 @@
       } else if (told.about === "studies") {
         if (told.study) rows.set(told.study.id, told.study);
         for (const id of told.gone || []) rows.delete(id);
-        table?.update([...rows.values()]);
+        refresh();
         if (told.study && view?.id === told.study.id) view.row(told.study);
       }
     },
