@@ -12,7 +12,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help study app test coverage lint bench docs clean
+.PHONY: help study app test tests coverage lint style types bench docs clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -23,17 +23,25 @@ study: $(VENV)/.installed ## run the paper in small, under three minutes on two 
 app: $(VENV)/.installed-app ## show the recordings and studies of this folder, or of FOLDER=..., in a browser
 	$(BIN)/pqswarm app $(FOLDER)
 
-test: lint ## check style, types and layers, then run all tests
+test: style ## check style, types and layers, and run all tests
+	@$(MAKE) --no-print-directory --jobs 2 types tests
+
+tests: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 coverage: $(VENV)/.installed-dev ## run all tests and list the lines that they do not reach, which takes longer
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
-lint: $(VENV)/.installed-dev
+lint: style types
+
+style: $(VENV)/.installed-dev
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# It uses one core, while the tests begin on the others.
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
 
 bench: $(VENV)/.installed-dev ## run the benchmarks, each beside the plain way of doing the same
 	for file in $(filter-out benchmarks/gpu.py benchmarks/best_known.py benchmarks/peers.py,$(wildcard benchmarks/*.py)); do $(BIN)/python $$file || exit 1; done

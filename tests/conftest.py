@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -25,25 +27,28 @@ if os.environ.get("CI"):
 COMPILING = (
     """
 from sklearn.datasets import load_wine
-from pqswarm.evaluation import CLASSIFIERS, Folds
+from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds
 X, y = load_wine(return_X_y=True)
-folds = Folds.stratified(y, 5)
-CLASSIFIERS["k-nn"]().evaluator(X, y, folds).errors(X[:2] > 1)
-CLASSIFIERS["k-nn"]().evaluator(X, y, folds).neighbours(X[0] > 1)
+folds, masks = Folds.stratified(y, 5), X[:2] > 1
+CLASSIFIERS["k-nn"]().evaluator(X, y, folds).neighbours(masks[0])
+CLASSIFIERS["k-nn"]().evaluator(X, y, folds).errors(masks)
+twice = X[:, [*range(13), 0]]
+CLASSIFIERS["lda"]().evaluator(twice, y, folds).errors(twice[:2] > 0)
+REGRESSORS["linear"]().evaluator(X, X[:, 0], folds).errors(masks)
+for name in ("mutual-information-binned", "relieff"):
+    FILTERS[name].scores(X, y)
 """,
     """
 from pqswarm.datasets import make_dataset
-from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds
+from pqswarm.evaluation import CLASSIFIERS, Folds
 for preset in ("paper", "field"):
     events = make_dataset(5, float("inf"), preset=preset, n_jobs=1)
 X, y = events.X(), events.y
 folds = Folds.stratified(y, 5)
 masks = X[:2] > X[2]
-for name in ("kernel-nb", "gaussian-nb", "nearest-centroid", "lda"):
+for name in ("kernel-nb", "gaussian-nb", "nearest-centroid"):
     CLASSIFIERS[name]().evaluator(X, y, folds).errors(masks)
-REGRESSORS["linear"]().evaluator(X, X[:, 0], folds).errors(masks)
-for name in ("mutual-information-binned", "relieff"):
-    FILTERS[name].scores(X, y)
+CLASSIFIERS["kernel-nb"]().estimator().fit(X, y).predict(X)
 """,
 )
 
@@ -69,6 +74,21 @@ def made_once(tmp_path_factory, name, make):
             make(folder)
             done.touch()
     return folder
+
+
+@pytest.fixture(scope="session")
+def paper_events(tmp_path_factory):
+    """A function that returns the 3500 events of a preset, in full and with noise of 30 dB, only to be read."""
+    from pqswarm.datasets import load_dataset, make_dataset
+
+    @cache
+    def events(preset):
+        def make(folder):
+            make_dataset(250, [inf, 30.0], 0, preset).save(folder / "events.npz")
+
+        return load_dataset(made_once(tmp_path_factory, f"events-{preset}", make) / "events.npz")
+
+    return events
 
 
 @pytest.fixture(scope="session")

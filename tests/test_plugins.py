@@ -8,8 +8,6 @@ import sys
 import numpy as np
 import pytest
 
-from tests.study.studies import WITHOUT_PICTURES
-
 CLASSIFIER = """
 from pqswarm.evaluation import Classifier, Parameters, option, parameters
 
@@ -99,8 +97,23 @@ kind = "tree"
 depth = 4
 [[algorithms]]
 algorithm = "2d-upso"
+parameters.size = 4
 [[algorithms]]
 algorithm = "ga"
+parameters.size = 4
+"""
+# Commands one after the other, whose reports have no pictures: to start a process for each takes most of the time.
+COMMANDS = """
+import json, sys
+from typer.testing import CliRunner
+from pqswarm.cli.main import app
+from pqswarm.report import html
+
+html._pictures = lambda drawing, prefix: {"wide": ""}
+if __name__ == "__main__":
+    results = [CliRunner().invoke(app, arguments, catch_exceptions=False) for arguments in json.loads(sys.argv[1])]
+    assert not any(result.exit_code for result in results), [result.output for result in results]
+    print(json.dumps([result.stdout for result in results]))
 """
 pytestmark = pytest.mark.slow
 
@@ -121,23 +134,24 @@ def home(tmp_path_factory):
     return folder
 
 
-def run(home, *arguments, program=("-m", "pqswarm")):
+def run(home, *commands):
+    """What commands say where the package is installed."""
+    (home / "commands.py").write_text(COMMANDS)
     path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
-        [sys.executable, *program, *map(str, arguments)],
+        [sys.executable, "commands.py", json.dumps([list(map(str, arguments)) for arguments in commands])],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": path},
         cwd=home,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return json.loads(done.stdout)
 
 
 def test_from_the_plan_to_the_report(home):
     """Two worker processes: they know the classifier too."""
-    run(home, "study", "plan.toml", "--out", "study", "--jobs", 2, program=("-c", WITHOUT_PICTURES))
-    run(home, "report", "study", "--format", "md")
+    run(home, ("study", "plan.toml", "--out", "study", "--jobs", 2), ("report", "study", "--format", "md"))
     text = (home / "study" / "report.md").read_text(encoding="utf-8")
     assert "60 events of 4 classes" in text
     assert "a decision tree of at most 4 levels" in text
@@ -150,12 +164,12 @@ def test_from_the_plan_to_the_report(home):
 
 
 def test_from_training_to_the_verdict(home):
-    run(home, "train", "--preset", "mine", "--classifier", "tree", "--events-per-class", 40, "--out", "model.npz")
     t = np.arange(25_000) / 25_000
     wave = 325 * (np.sin(2 * np.pi * 50 * t) + 0.7 * np.sin(2 * np.pi * 50 / 3 * t))
     (home / "a.raw8").write_bytes(wave.astype("<f8").tobytes())
-    found = json.loads(run(home, "identify", "a.raw8", "--model", "model.npz", "--nominal", 230, "--json"))
-    assert "ferroresonance" in json.dumps(found)
-    said = run(home, "identify", "a.raw8", "--model", "model.npz", "--nominal", 230)
+    training = ("train", "--preset", "mine", "--classifier", "tree", "--events-per-class", 15, "--out", "model.npz")
+    identifying = ("identify", "a.raw8", "--model", "model.npz", "--nominal", 230)
+    _, found, said = run(home, training, (*identifying, "--json"), identifying)
+    assert "ferroresonance" in json.dumps(json.loads(found))
     assert "ferroresonance " in said
     assert "which the rules do not know" in said

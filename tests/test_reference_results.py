@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds, Memo
 from pqswarm.search import minimize
 from pqswarm.study import load_plan
@@ -21,10 +20,12 @@ RESULTS = Path(__file__).parents[1] / "docs" / "results"
 
 
 @pytest.fixture(scope="module", params=["paper", "paper-stepped"])
-def study(request):
+def study(request, paper_events):
     """A reference study: its plan, problems, evaluators, and the published runs."""
     plan = load_plan(request.param)
-    events = make_dataset(plan.dataset.events_per_class, inf, plan.dataset.seed, plan.dataset.make_preset())
+    events = paper_events(request.param)
+    assert (plan.dataset.make_preset().name, plan.dataset.seed) == (events.preset["name"], events.seed)
+    assert plan.dataset.events_per_class * len(events.class_names) == len(events)
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.seed)
     X, y = events.X(inf), events.y
     problems = {c.name: Problem(X, y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-__all__ = ["count_text", "disarm", "file_text"]
+__all__ = ["count_text", "disarm", "file_text", "printable"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -20,6 +20,17 @@ def file_text(path: str | Path) -> str:
         return os.fsencode(path).decode("utf-8", "backslashreplace")
     except UnicodeEncodeError:  # half of a pair of surrogates
         return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def printable(text: str) -> str:
+    r"""Return a text for a terminal: characters that would steer it are shown as escapes.
+
+    Examples
+    --------
+    >>> print(printable("U1\x1b[2J, Spannung \u00fc"))
+    U1\x1b[2J, Spannung ü
+    """
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 def disarm(value: object) -> object:

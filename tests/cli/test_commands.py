@@ -20,13 +20,11 @@ from pqswarm.datasets import load_dataset
 COMMANDS = ("dataset", "features", "plot")
 
 
-def pqswarm(*arguments, cwd=None, check=True):
-    run = subprocess.run(
-        [sys.executable, "-m", "pqswarm", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
-    )
-    if check:
-        assert run.returncode == 0, run.stderr
-    return run
+@pytest.fixture
+def in_folder(tmp_path, monkeypatch):
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 def size(path):
@@ -34,8 +32,9 @@ def size(path):
         return image.size
 
 
-def test_version():
-    assert pqswarm("--version").stdout.strip() == f"pqswarm {__version__}"
+def test_version(pqswarm):
+    run = pqswarm("--version")
+    assert (run.returncode, run.stdout) == (0, f"pqswarm {__version__}\n")
 
 
 @pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)])
@@ -52,26 +51,29 @@ def test_help_lists_every_command():
         assert name in result.output
 
 
-def test_dataset_and_its_features(tmp_path):
-    run = pqswarm("dataset", "--events-per-class", 2, "--snr", "inf,30", "--csv", "events.csv", cwd=tmp_path)
+def test_dataset_and_its_features(pqswarm, in_folder):
+    run = pqswarm("dataset", "--events-per-class", 2, "--snr", "inf,30", "--csv", "events.csv")
+    assert run.returncode == 0, run.stderr
     assert "wrote dataset.npz: 28 events of 14 classes, 99 features, 2 noise levels" in run.stdout
     assert "wrote events.csv" in run.stdout
-    assert load_dataset(tmp_path / "dataset.npz").snr == (float("inf"), 30.0)
-    pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--set", "frequency=60", "-o", "60.npz", cwd=tmp_path)
-    assert set(load_dataset(tmp_path / "60.npz").record[:, 1]) == {60.0}
-    assert len((tmp_path / "events.csv").read_text().splitlines()) == 29
-    assert "wrote features.png" in pqswarm("features", "dataset.npz", cwd=tmp_path).stdout
-    assert size(tmp_path / "features.png")[0] > 1000
+    assert load_dataset("dataset.npz").snr == (float("inf"), 30.0)
+    sixty = ("--events-per-class", 1, "--snr", "inf", "--set", "frequency=60", "-o", "60.npz")
+    assert pqswarm("dataset", *sixty).returncode == 0
+    assert set(load_dataset("60.npz").record[:, 1]) == {60.0}
+    assert len(Path("events.csv").read_text().splitlines()) == 29
+    assert "wrote features.png" in pqswarm("features", "dataset.npz").stdout
+    assert size("features.png")[0] > 1000
 
 
-def test_an_existing_file_is_not_replaced_unasked(tmp_path):
-    (tmp_path / "dataset.npz").write_text("precious")
-    refused = pqswarm("dataset", "--events-per-class", 1, cwd=tmp_path, check=False)
+def test_an_existing_file_is_not_replaced_unasked(pqswarm, in_folder):
+    existing = in_folder / "dataset.npz"
+    existing.write_text("precious")
+    refused = pqswarm("dataset", "--events-per-class", 1)
     assert refused.returncode == 2
     assert refused.stderr == "pqswarm: dataset.npz exists: give --overwrite to replace it, or another name.\n"
-    assert (tmp_path / "dataset.npz").read_text() == "precious"
-    pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--overwrite", cwd=tmp_path)
-    assert len(load_dataset(tmp_path / "dataset.npz")) == 14
+    assert existing.read_text() == "precious"
+    assert pqswarm("dataset", "--events-per-class", 1, "--snr", "inf", "--overwrite").returncode == 0
+    assert len(load_dataset(existing)) == 14
 
 
 @pytest.mark.parametrize("event", ["sag", "Sag with transient", "oscillatory-transient"])
@@ -91,9 +93,9 @@ def test_plot_as_svg_of_the_bench_with_a_parameter(tmp_path):
     assert f"wrote {out}" in result.output
 
 
-def test_gallery_and_default_name(tmp_path):
-    assert pqswarm("plot", "all", cwd=tmp_path).stdout == "wrote all.png\n"
-    assert min(size(tmp_path / "all.png")) > 1000
+def test_gallery_and_default_name(pqswarm, in_folder):
+    assert pqswarm("plot", "all").stdout == "wrote all.png\n"
+    assert min(size("all.png")) > 1000
 
 
 @pytest.mark.parametrize(
@@ -119,14 +121,23 @@ def test_gallery_and_default_name(tmp_path):
         (["features", "nothing.npz"], "there is no file nothing.npz"),
     ],
 )
-def test_mistakes_get_one_line_and_no_traceback(arguments, message, tmp_path):
-    run = pqswarm(*arguments, cwd=tmp_path, check=False)
+def test_mistakes_get_one_line_and_no_traceback(arguments, message, pqswarm, in_folder):
+    run = pqswarm(*arguments)
     assert run.returncode == 2
     last = run.stderr.strip().splitlines()[-1]
     assert last.startswith("pqswarm: ")
     assert message in last
     assert "Traceback" not in run.stderr
-    assert not list(tmp_path.iterdir())
+    assert not list(in_folder.iterdir())
+
+
+def test_a_mistake_in_a_process_of_its_own():
+    command = [sys.executable, "-m", "pqswarm", "plot", "sagg"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert not run.stdout
+    assert run.stderr.startswith("pqswarm: unknown event class 'sagg': did you mean 'sag'?")
+    assert len(run.stderr.splitlines()) == 1
 
 
 def test_interrupt_stops_cleanly(tmp_path):

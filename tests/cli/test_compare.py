@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -16,12 +14,6 @@ from pqswarm.cli.compare import complete_format
 from pqswarm.cli.main import app
 
 FORMATS = ("text", "csv", "md", "latex", "json")
-
-
-def pqswarm(*arguments, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "pqswarm", *map(str, arguments)], cwd=cwd, capture_output=True, text=True, check=False
-    )
 
 
 def invoke(*arguments):
@@ -40,7 +32,7 @@ def accuracies(tmp_path):
     return path
 
 
-def test_text(accuracies):
+def test_text(pqswarm, accuracies):
     run = pqswarm("compare", accuracies, "--higher-is-better", "--contrast")
     assert run.returncode == 0
     assert not run.stderr
@@ -115,7 +107,7 @@ def test_data_sets_are_not_compared_as_runs(accuracies):
 
 
 @pytest.mark.parametrize("style", FORMATS)
-def test_formats_and_out(style, accuracies, tmp_path):
+def test_formats_and_out(style, accuracies, pqswarm, tmp_path):
     printed = invoke(accuracies, "--format", style, "--contrast")
     out = tmp_path / "new" / "table"
     assert invoke(accuracies, "--format", style, "--contrast", "--out", out) == f"wrote {out}\n"
@@ -165,10 +157,11 @@ def test_names_of_many_scripts_and_signs(tmp_path):
         ("GA,ACO\n1e308,-1e308\n1e308,-1e308\n", ("--contrast",), "too large"),
     ],
 )
-def test_mistakes_get_one_line_and_no_traceback(content, arguments, message, tmp_path):
+def test_mistakes_get_one_line_and_no_traceback(content, arguments, message, pqswarm, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     if content is not None:
         (tmp_path / "results.csv").write_text(content)
-    run = pqswarm("compare", "results.csv", *arguments, cwd=tmp_path)
+    run = pqswarm("compare", "results.csv", *arguments)
     assert run.returncode == 2
     assert run.stderr.startswith("pqswarm: ")
     assert run.stderr.count("\n") == 1

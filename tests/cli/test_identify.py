@@ -178,7 +178,8 @@ def test_train_then_identify(folder, tmp_path):
     names = tmp_path / "subset.txt"
     names.write_text("# mine\nrms.minimum\nrms.maximum\nharmonic.5\n")
     model = tmp_path / "model.npz"
-    small = ("--preset", "field", "--events-per-class", 12, "--jobs", 1)
+    (tmp_path / "few.toml").write_text('extends = "field"\nclasses = ["pure_sinusoid", "sag", "harmonics"]\n')
+    small = ("--preset", tmp_path / "few.toml", "--events-per-class", 12, "--jobs", 1)
     assert "wrote" in run("train", "--out", model, "--subset", names, *small).output
     assert " sag " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)

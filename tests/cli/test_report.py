@@ -16,21 +16,20 @@ from pqswarm.study.findings import Finished
 FILES = {"html": "report.html", "md": "report.md", "latex": "report.tex", "csv": "report-csv"}
 
 
-def pqswarm(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "pqswarm", "report", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
-
-
-def refused(*arguments):
+@pytest.fixture
+def refused(pqswarm):
     """Run what must fail; return its one line."""
-    result = pqswarm(*arguments)
-    assert result.returncode == 2, result
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    lines = result.stderr.strip().splitlines()
-    assert len(lines) == 1, result.stderr
-    return lines[0]
+
+    def run(*arguments):
+        result = pqswarm("report", *arguments)
+        assert result.returncode == 2, result
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+        lines = result.stderr.strip().splitlines()
+        assert len(lines) == 1, result.stderr
+        return lines[0]
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +64,8 @@ def test_another_process_writes_the_same_bytes(smoke_study, tmp_path):
     assert (tmp_path / "again").read_bytes() == (smoke_study / "report.html").read_bytes()
 
 
-def test_folders_on_the_way_are_made(folder, tmp_path):
-    assert pqswarm(folder, "-f", "md", "-o", tmp_path / "a" / "b" / "notes.md").returncode == 0
+def test_folders_on_the_way_are_made(pqswarm, folder, tmp_path):
+    assert pqswarm("report", folder, "-f", "md", "-o", tmp_path / "a" / "b" / "notes.md").returncode == 0
     assert (tmp_path / "a" / "b" / "notes.md").read_text().startswith("# A smoke test\n")
 
 
@@ -87,19 +86,19 @@ def test_figures_alone(folder, tmp_path):
     assert said == f"wrote {len(names)} figures to {(tmp_path / 'figures').resolve()}"
 
 
-def test_figures_that_cannot_be_written(folder, tmp_path):
+def test_figures_that_cannot_be_written(refused, folder, tmp_path):
     assert "unknown format of figures 'html'" in refused(folder, "--figures", tmp_path, "--format", "html")
     assert "not both" in refused(folder, "--figures", tmp_path, "--out", tmp_path / "report.html")
     (tmp_path / "file").write_text("")
     assert "cannot write" in refused(folder, "--figures", tmp_path / "file")
 
 
-def test_unknown_format(folder):
+def test_unknown_format(refused, folder):
     assert "'pdf'" in refused(folder, "--format", "pdf")
     assert "latex" in refused(folder, "--format", "latec")
 
 
-def test_folder_without_study(tmp_path):
+def test_folder_without_study(refused, tmp_path):
     assert "there is no study in" in refused(tmp_path)
     assert "there is no study in" in refused(tmp_path / "missing")
     assert not (tmp_path / "missing").exists()
@@ -107,17 +106,17 @@ def test_folder_without_study(tmp_path):
     refused(tmp_path / "file")
 
 
-def test_damaged_study(tmp_path):
+def test_damaged_study(refused, tmp_path):
     (tmp_path / "study.sqlite").write_bytes(b"no database " * 1000)
     assert "study.sqlite" in refused(tmp_path)
 
 
-def test_a_study_that_has_not_begun(tmp_path):
+def test_a_study_that_has_not_begun(refused, tmp_path):
     Store(tmp_path, write=True).close()
     assert "has not begun" in refused(tmp_path)
 
 
-def test_out_that_cannot_be_written(folder, tmp_path):
+def test_out_that_cannot_be_written(refused, folder, tmp_path):
     (tmp_path / "file").write_text("")
     assert "cannot write" in refused(folder, "--format", "md", "--out", tmp_path)  # a folder
     assert "cannot write" in refused(folder, "--format", "md", "--out", tmp_path / "file" / "report.md")
@@ -127,6 +126,6 @@ def test_out_that_cannot_be_written(folder, tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_read_only_folder(folder, tmp_path):
+def test_read_only_folder(refused, folder, tmp_path):
     tmp_path.chmod(0o500)
     assert "Permission denied" in refused(folder, "--format", "md", "--out", tmp_path / "report.md")

@@ -8,33 +8,16 @@ import sys
 import time
 from contextlib import suppress
 from threading import Thread
-from types import SimpleNamespace
 
 import pytest
 from tests.study.studies import contents, plan_toml, start_command, survivors, workers_of
 from typer.testing import CliRunner
 
-from pqswarm.cli.main import app, main
+from pqswarm.cli.main import app
 from pqswarm.cli.study import _clock, _in_words
 from pqswarm.study import PLANS, Store, StudyProgress, load_plan, plan_text, run_study
 
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-
-
-@pytest.fixture
-def pqswarm(monkeypatch, capfd):
-    """Run the command line to its end, in this process: return code, standard output and error."""
-    monkeypatch.setattr("pqswarm.cli.main._show_warnings_once", lambda: None)  # it sets up a process of its own
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["pqswarm", *map(str, arguments)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capfd.readouterr()
-        return SimpleNamespace(returncode=ended.value.code, stdout=out, stderr=err)
-
-    return run
 
 
 @pytest.fixture

@@ -14,11 +14,10 @@ def run_command(*arguments, cwd, program=("-m", "pqswarm")):
 
 
 def test_a_warning_is_shown_once_in_one_line(tmp_path):
-    head = plan_toml(runs=2, max_evaluations=20, old="seeds = [1, 2]", new="seeds = [1]").partition("[[classifiers]]")[
-        0
-    ]
+    few = 'snr = [inf]\nclasses = ["sag", "swell", "notching"]'
+    head = plan_toml(runs=2, max_evaluations=20, old="snr = [inf, 30]", new=few).partition("[[classifiers]]")[0]
     svm = 'name = "SVM"\nestimator = "sklearn.svm.LinearSVC"\nparameters = { C = 500.0, max_iter = 5 }\n'
-    algorithm = '[[algorithms]]\nalgorithm = "2d-upso"\nparameters = { swarm_size = 4 }\n'
+    algorithm = '[[algorithms]]\nalgorithm = "2d-upso"\nparameters = { swarm_size = 4, size = 3 }\n'
     (tmp_path / "mine.toml").write_text(f"{head}[[classifiers]]\n{svm}{algorithm}")
     # Pictures take most of the time of a small study.
     run = run_command("study", "mine.toml", "--jobs", 2, cwd=tmp_path, program=("-c", WITHOUT_PICTURES))

@@ -100,8 +100,8 @@ def test_every_event_can_be_made_again_alone():
         assert extract(noisy, 25_000)[0].tobytes() == SMALL.X(30.0)[number].tobytes()
 
 
-def test_a_tenth_comes_from_the_bench():
-    dataset = make_dataset(250, snr=inf)
+def test_a_tenth_comes_from_the_bench(paper_events):
+    dataset = paper_events("paper")
     sources = Counter(SOURCES[source] for source in dataset.source)
     assert sources == {"model": 3150, "bench": 350}
     per_class = Counter(dataset.class_names[label] for label in dataset.y[dataset.source == 1])

@@ -15,9 +15,6 @@ def dataset(name):
     if name == "pq":
         made = make_dataset(40, snr=float("inf"), seed=2)
         X, y = made.X(), made.y
-    elif name == "pq-large":
-        made = make_dataset(250, snr=float("inf"))
-        X, y = made.X(), made.y
     else:
         loaders = {"wine": load_wine, "breast-cancer": load_breast_cancer, "digits": load_digits}
         X, y = loaders[name](return_X_y=True)

@@ -1,5 +1,7 @@
 """The k-NN evaluator against scikit-learn and against the definition."""
 
+from math import inf
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -60,8 +62,9 @@ def test_thousands_of_masks_against_scikit_learn(name, count):
     assert differing <= 0.02 * len(masks)
 
 
-def test_paper_data_in_full_against_cross_val_score():
-    X, y, folds = dataset("pq-large")
+def test_paper_data_in_full_against_cross_val_score(paper_events):
+    events = paper_events("paper")
+    X, y, folds = events.X(inf), events.y, Folds.stratified(events.y, seed=7)
     masks = random_masks(8, 99, seed=2)
     errors = KNNEvaluator(X, y, folds).errors(masks)
     for mask, error in zip(masks, errors, strict=True):

@@ -1,5 +1,7 @@
 """The naive Bayes evaluators against scikit-learn and against the definition."""
 
+from math import inf
+
 import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
@@ -195,8 +197,9 @@ def test_kernel_features_out_of_all_proportion(factor):
         assert np.array_equal(predicted, expected)
 
 
-def test_gaussian_against_cross_val_predict_on_the_paper_data():
-    X, y, folds = dataset("pq-large")
+def test_gaussian_against_cross_val_predict_on_the_paper_data(paper_events):
+    events = paper_events("paper")
+    X, y, folds = events.X(inf), events.y, Folds.stratified(events.y, seed=7)
     evaluator = GaussianNBEvaluator(X, y, folds)
     for mask in random_masks(3, 99, seed=4):
         assert np.array_equal(

@@ -83,18 +83,25 @@ def test_a_class_and_a_preset_of_another_package(plugin):
 
 
 def test_commands_know_the_class_of_another_package(plugin):
-    command = ["-m", "pqswarm"]
-    wrote = run(
-        plugin, *command, "dataset", "--preset", "mine", "--events-per-class", "2", "--snr", "inf", "--out", "data.npz"
-    )
-    assert "30 events of 15 classes, 99 features" in wrote
-    assert "subharmonic.svg" in run(
-        plugin, *command, "plot", "subharmonic", "--preset", "mine", "--out", "subharmonic.svg"
-    )
+    """In one process, which imports for longer than they take."""
+    program = """if True:
+        from typer.testing import CliRunner
+        from pqswarm.cli.main import app
+
+        for command in (
+            "dataset --preset mine --events-per-class 2 --snr inf --out data.npz --jobs 1",
+            "plot subharmonic --preset mine --out subharmonic.svg",
+            "plot all --preset mine",
+            "features data.npz",
+        ):
+            print(CliRunner().invoke(app, command.split(), catch_exceptions=False).output)
+    """
+    said = run(plugin, "-c", program)
+    assert "30 events of 15 classes, 99 features" in said
+    for name in ("subharmonic.svg", "all.png", "features.png"):
+        assert f"wrote {name}" in said
     folder = Path(plugin["PYTHONPATH"].split(os.pathsep)[0])
     assert "Ferroresonance" in (folder / "subharmonic.svg").read_text()
-    assert "all.png" in run(plugin, *command, "plot", "all", "--preset", "mine")
-    assert "features.png" in run(plugin, *command, "features", "data.npz")
 
 
 def test_a_data_set_with_classes_that_are_not_installed(plugin, tmp_path):

@@ -5,7 +5,6 @@ from math import inf
 import numpy as np
 import pytest
 
-from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds, KernelNBEvaluator, KNNEvaluator
 from pqswarm.events import PRESETS, Fixed, generate
 
@@ -13,8 +12,8 @@ STEPPED, PAPER = PRESETS["paper-stepped"], PRESETS["paper"]
 
 
 @pytest.fixture(scope="module")
-def events():
-    return make_dataset(250, snr=[inf, 30.0], seed=0, preset="paper-stepped")
+def events(paper_events):
+    return paper_events("paper-stepped")
 
 
 def of(events, name, label):

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,13 +16,9 @@ from tests.identify.invented import event, judged, recording, verdict
 from pqswarm.identify.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.lines import csv_lines
 from pqswarm.identify.page import page_html
-from pqswarm.identify.page import pictures as picture_module
 from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
-from pqswarm.identify.page.kept import slim
-from pqswarm.identify.page.pictures import choose_rows
 from pqswarm.identify.page.rows import headline, list_rows
-from pqswarm.recordings import write_comtrade
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -45,21 +42,22 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.texts, self.scripts, self._inside = [], [], [], ""
+        self.tags, self.texts, self.scripts, self.data, self._inside = [], [], [], [], ""
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
         self._inside = tag
         if tag == "script":
-            self.scripts.append("")
+            self._kept = self.data if dict(attrs).get("type") == "application/json" else self.scripts
+            self._kept.append("")
 
     def handle_endtag(self, tag):
         self._inside = ""
 
     def handle_data(self, data):
         if self._inside == "script":
-            self.scripts[-1] += data
+            self._kept[-1] += data
         elif self._inside != "style":
             self.texts.append(data)
 
@@ -132,7 +130,8 @@ def test_hostile_names_stay_text():
     found = judged(hurt, HOSTILE, 0.9, HOSTILE)
     one = verdict(found, of=of, station=HOSTILE, notes=(HOSTILE,), caveats=(HOSTILE,), path=f"/nowhere/{HOSTILE}")
     page = Page(drawn([one], [HOSTILE], of))
-    assert len(page.scripts) == 2
+    assert len(page.scripts) == 3
+    assert json.loads(page.data[0])["header"]["channels"][0]["name"].startswith(HOSTILE)
     assert not page.of("img")
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
     assert HOSTILE in page.text
@@ -329,51 +328,11 @@ def test_a_long_list_says_where_it_ends(monkeypatch):
     assert "of which the first" not in Page(plain([verdict(SAG)] * 2)).text
 
 
-def test_a_slim_verdict_gives_the_same_page():
-    from pqswarm.identify import identify
-
-    of = recording(seconds=12.0)
-    whole = identify(of)
-    kept = slim(whole)
-    assert drawn([kept], of=of) == drawn([whole], of=of)
-    assert kept.characterisation.time.size < 0.5 * whole.characterisation.time.size
-    assert kept.characterisation.channels[0] is kept.channels[0].result
-    assert kept.channels[0].result.urms.size == kept.characterisation.time.size
-
-
 def test_limits_of_en50160():
     """Table 1 of the standard."""
     odd = {5: 6, 7: 5, 11: 3.5, 13: 3, 17: 2, 19: 1.5, 23: 1.5, 25: 1.5}
     triple, even = {3: 5, 9: 1.5, 15: 0.5, 21: 0.5}, {2: 2, 4: 1} | dict.fromkeys(range(6, 25, 2), 0.5)
     assert dict(HARMONIC_LIMITS) == odd | triple | even
-
-
-def test_number_and_size_of_figures_are_bounded(monkeypatch):
-    many = [
-        verdict(event("sag", 0.5 + 0.01 * i, 0.1), event("swell", 1.101, 0.04), source=f"{i}.cfg") for i in range(25)
-    ]
-    chosen = choose_rows(list_rows(many))
-    assert len(chosen) == 20
-    assert [row.verdict.source for row in chosen] == [f"{i}.cfg" for i in range(20)]  # the worst of each, worst first
-    monkeypatch.setattr(picture_module, "MOST_BYTES", 120_000)
-    text = drawn([verdict(SAG, source=name) for name in "abc"])
-    assert 1 <= text.count('class="drawing one"') < 3
-    assert len(text) < 300_000
-
-
-def test_figures_come_from_the_file_or_not_at_all(tmp_path):
-    of = recording()
-    there = verdict(SAG, of=of, path=str(write_comtrade(of, tmp_path / "fault.cfg")))
-    assert Page(page_html([there])).of("figure", id="figure-1")
-    gone = replace(there, path=str(tmp_path / "gone.cfg"))
-    assert not Page(page_html([gone])).of("figure", id="figure-1")
-    other = replace(there, source="another.cfg")
-    assert not Page(page_html([other])).of("figure", id="figure-1")
-
-    def fails(_):
-        raise OSError("the disk is gone")
-
-    assert "1 event in 1 recording" in page_html([gone], find=fails)
 
 
 def test_headline_of_many_stations():

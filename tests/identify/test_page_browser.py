@@ -1,5 +1,7 @@
 """The page of events in a real browser: right on all screens, columns sort, kinds filter, points lead to rows."""
 
+from dataclasses import replace
+
 import pytest
 from tests.browser import DESKTOP, PHONE, Browser, needs_browser
 from tests.identify.invented import event, judged, recording, verdict
@@ -61,4 +63,48 @@ def test_columns_sort_and_kinds_filter(browser, page):
     told = browser.evaluate(session, "new Promise(done => setTimeout(() => done(window.location.hash), 300))")
     assert told == "#event-2"
     assert browser.evaluate(session, SHOWN).replace("event-", "") == "1 2 3 4"
+    browser.call("Target.closeTarget", targetId=target)
+
+
+HOSTILE = "<img src=x onerror=hurt()></script><script>hurt()</script><!--"
+
+
+def test_waveforms_zoom_and_cursors_read(browser, tmp_path):
+    of = recording(seconds=4.0, rate=12_800)
+    of = replace(of, channels=tuple(replace(one, name=f"{HOSTILE}{one.name}") for one in of.channels))
+    found = verdict(event("sag", 0.62, 0.08), event("swell", 1.2, 0.04, start=2.0), of=of)
+    path = tmp_path / "page.html"
+    path.write_text(page_html([found], find=lambda _: of), encoding="utf-8")
+    tab = browser.tab(path)
+    tab.until("document.querySelectorAll('.waves[data-state=ready]').length === 2")
+    assert tab.evaluate("document.images.length") == 0
+    first = "document.querySelector('#figure-1 .waves')"
+    assert tab.evaluate(f"{first}.querySelector('.waves-channel').textContent") == f"{HOSTILE}UA"[:120]
+    assert tab.evaluate(f"{first}.querySelector('[data-read=delta]').textContent") == "80.0 ms"
+    assert tab.evaluate(f"{first}.querySelector('[data-read=cycles]').textContent") == "4.0 cycles"
+    value = f"+{first}.querySelector('[data-read=value][data-cursor=A]').dataset.value"
+    expected = of.channels[0].samples[round(0.4 * 12_800)]
+    assert tab.evaluate(value) == pytest.approx(expected, abs=0.01 * 11_547)
+    step = tab.evaluate(f"+{first}.dataset.step")
+    x, y = tab.place("#figure-1 svg[data-panel=voltage]")
+    tab.wheel(x, y, 200)  # the page scrolls as long as the viewer was not clicked into
+    assert tab.evaluate(f"+{first}.dataset.step") == step
+    tab.click("#figure-1 svg[data-panel=urms]")
+    tab.press("0")
+    tab.until(f"{first}.dataset.step > {2 * step}")
+    tab.press("n")
+    tab.until(f"{first}.dataset.step <= {step}")
+    assert tab.problems() == []
+    tab.close()
+
+
+def test_without_script_the_page_still_reads(browser, page):
+    target, session = browser.open("about:blank")
+    browser.call("Emulation.setScriptExecutionDisabled", session=session, value=True)
+    browser.events.clear()
+    browser.call("Page.navigate", session=session, url=page.as_uri())
+    browser.wait_for("Page.loadEventFired")
+    text = browser.evaluate(session, "document.body.innerText")
+    assert "need JavaScript" in text
+    assert "interruption" in text
     browser.call("Target.closeTarget", targetId=target)

@@ -30,6 +30,7 @@ from pqswarm.report.comparison_figures import rank_groups
 from pqswarm.report.convergence import evaluation_grid
 from pqswarm.report.document import compose
 from pqswarm.report.interactive import mark_of
+from pqswarm.report.section import Drawing
 from pqswarm.report.style import GREY, INK, LOSS, NARROW
 
 
@@ -314,7 +315,8 @@ def test_figures_of_a_study_can_be_had_alone(smoke_study, tmp_path, monkeypatch)
     bold = [text.get_text() for text in drawn["k-nn-noise"].axes[0].texts if text.get_fontweight() == "bold"]
     assert bold == ["2D-UPSO"]
     # They need not be drawn again: as PDF the command writes them from the study.
-    monkeypatch.setattr("pqswarm.report.study_report.study_figures", lambda folder, second: drawn)
+    ready = [Drawing(name, "", "", lambda figure=figure: figure) for name, figure in drawn.items()]
+    monkeypatch.setattr("pqswarm.report.study_report._drawings", lambda folder, second: ready)
     written = write_figures(smoke_study, tmp_path / "new", "png")
     assert {path.name for path in written} == {f"{name}.png" for name in drawn}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in written)

@@ -112,8 +112,8 @@ window.pq = window.pq || {};
   };
   const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "fill-opacity", "stroke-opacity",
     "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline", "visibility", "display"];
-  // The figure as a file of its own: what the style of the page says is written into it.
-  pq.saveSvg = (name, drawing) => {
+  // A figure with what the style of the page says written into it.
+  const styled = (drawing) => {
     const copy = drawing.cloneNode(true);
     const originals = [drawing, ...drawing.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
@@ -125,7 +125,25 @@ window.pq = window.pq || {};
     if (!copy.getAttribute("viewBox")) copy.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     copy.setAttribute("width", box.width);
     copy.setAttribute("height", box.height);
+    return copy;
+  };
+  const save = (name, copy) => {
     copy.setAttribute("style", `background: ${getComputedStyle(document.body).backgroundColor}`);
     pq.saveText(name, new XMLSerializer().serializeToString(copy) + "\n", "image/svg+xml");
+  };
+  // The figure as a file of its own; and several that stand in a box, as one.
+  pq.saveSvg = (name, drawing) => save(name, styled(drawing));
+  pq.saveSvgs = (name, box, drawings) => {
+    const frame = box.getBoundingClientRect();
+    const whole = pq.svg("svg", { width: frame.width, height: frame.height, viewBox: `0 0 ${frame.width} ${frame.height}` });
+    for (const drawing of drawings) {
+      const place = drawing.getBoundingClientRect();
+      if (!place.width || !place.height) continue;
+      const copy = styled(drawing);
+      copy.setAttribute("x", place.x - frame.x);
+      copy.setAttribute("y", place.y - frame.y);
+      whole.append(copy);
+    }
+    save(name, whole);
   };
 })();

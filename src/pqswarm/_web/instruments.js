@@ -1,1 +1,108 @@
+// Instruments at a cursor: the phasor diagram and the harmonic spectrum. They draw what the server measured.
 "use strict";
+window.pq = window.pq || {};
+(() => {
+  const pq = window.pq;
+  const TURN = Math.PI / 180;
+  const RADIUS = 104; // of the outer circle
+  const LEAST_ARROW = 7;
+
+  const degrees = (angle) => (Number.isFinite(angle) ? `${pq.fixed(Math.abs(angle) < 0.05 ? 0 : angle, 1)}°` : "–");
+  pq.degrees = degrees;
+  pq.percent = (share, digits = 1) => (Number.isFinite(share) ? `${pq.fixed(100 * share, digits)} %` : "–");
+  const greatest = (values) => Math.max(0, ...values.filter(Number.isFinite));
+
+  // Phasors of voltages and currents, each kind to its own scale: the longest voltage reaches the circle, the longest
+  // current an inner one. json: what pqswarm.measure.measure_at says; angles are those against the first voltage.
+  pq.phasors = (holder, json) => {
+    const channels = json.channels.map((one, index) => ({ ...one, index, kind: { V: "voltage", A: "current" }[one.unit], size: one.fundamental?.rms, angle: one.fundamental?.relative }))
+      .filter((one) => one.kind && Number.isFinite(one.size));
+    const drawing = pq.svg("svg", { class: "phasors", viewBox: "-138 -128 276 256", role: "img" });
+    drawing.append(pq.svg("path", { class: "grid", d: [1, 0.75, 0.5, 0.25].map((share) => circle(share * RADIUS)).join("") }));
+    for (let angle = 0; angle < 360; angle += 30) {
+      const [x, y] = at(RADIUS, angle);
+      drawing.append(pq.svg("line", { class: "grid", x1: x * 0.04, y1: y * 0.04, x2: x, y2: y }));
+    }
+    for (const angle of [0, 90, 180, 270]) {
+      const [x, y] = at(RADIUS + (angle % 180 ? 12 : 18), angle);
+      drawing.append(pq.svg("text", { class: "degree", x, y: y + 4.5, "text-anchor": "middle" }, `${angle > 180 ? angle - 360 : angle}°`.replace("-", "−")));
+    }
+    const taken = [];
+    for (const [kind, reach] of [["current", 0.62], ["voltage", 1]]) {
+      const own = channels.filter((one) => one.kind === kind && Number.isFinite(one.angle));
+      const most = greatest(own.map((one) => one.size));
+      for (const one of own) {
+        const length = most > 0 ? (reach * RADIUS * one.size) / most : 0;
+        if (length < 0.5) continue;
+        drawing.append(arrow(one, length, taken));
+      }
+    }
+    const words = channels.map((one) => `${one.name} ${pq.si(one.size, one.unit)} at ${degrees(one.angle)}`).join(", ");
+    drawing.setAttribute("aria-label", `Phasors: ${words || "none"}`);
+    holder.replaceChildren(drawing);
+    return drawing;
+  };
+  const at = (length, angle) => [length * Math.cos(angle * TURN), -length * Math.sin(angle * TURN)];
+  const circle = (radius) => `M${radius} 0A${radius} ${radius} 0 1 1 ${-radius} 0A${radius} ${radius} 0 1 1 ${radius} 0Z`;
+  const arrow = (one, length, taken) => {
+    const [x, y] = at(length, one.angle);
+    const head = Math.min(LEAST_ARROW, length);
+    const [bx, by] = at(length - head, one.angle);
+    const [nx, ny] = at(head * 0.42, one.angle + 90);
+    // Names of phasors that lie on each other stand beside each other.
+    let [lx, ly] = at(Math.max(length + 11, 22), one.angle);
+    for (let tries = 0; tries < 4 && taken.some(([u, v]) => Math.abs(u - lx) < 20 && Math.abs(v - ly) < 12); tries += 1) ly += ly > 0 ? 12 : -12;
+    lx = Math.max(-112, Math.min(112, lx));
+    ly = Math.max(-116, Math.min(116, ly));
+    taken.push([lx, ly]);
+    const colour = pq.phaseColour(one.phase, one.index);
+    const words = `${one.name}: ${pq.si(one.size, one.unit)} at ${degrees(one.angle)}`;
+    return pq.svg("g", { class: `phasor ${one.kind}`, "data-channel": one.name, "data-angle": one.angle, "data-size": one.size, style: { color: colour },
+      on: { pointermove: (event) => pq.tip(event, words), pointerleave: pq.hideTip } },
+    pq.svg("line", { class: "reach", x1: 0, y1: 0, x2: x, y2: y }),
+    pq.svg("line", { class: "shaft", x1: 0, y1: 0, x2: bx, y2: by }),
+    pq.svg("path", { class: "head", d: `M${x} ${y}L${bx + nx} ${by + ny}L${bx - nx} ${by - ny}Z` }),
+    pq.svg("text", { x: lx, y: ly + 4.5, "text-anchor": "middle" }, one.name.length > 5 && one.phase ? one.phase : one.name.slice(0, 6)));
+  };
+
+  // Harmonics of some channels: bars of orders 2 to 50 as shares of the fundamental, side by side.
+  // series: [{name, colour, shares (from order 0), thd}]
+  pq.spectrum = (holder, series, { width = 760, height = 210, title = "Harmonic spectrum" } = {}) => {
+    const [left, right, top, bottom] = [46, 8, 12, 34];
+    const orders = greatest(series.map((one) => one.shares.length - 1));
+    const most = greatest(series.flatMap((one) => one.shares.filter((_, order) => order !== 1)));
+    const step = most > 0.0005 ? [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].find((one) => one * 5 >= most * 1.02) || most / 4 : 0.001;
+    const ceiling = Math.max(step * Math.ceil((most * 1.02) / step), step);
+    const slot = (width - left - right) / (orders || 1);
+    const place = (order) => left + (order < 1 ? 0 : order - 1) * slot; // order 0 has the first place, 1 none
+    const y = (share) => height - bottom - (Math.min(share, ceiling) / ceiling) * (height - top - bottom);
+    const drawing = pq.svg("svg", { class: "spectrum", viewBox: `0 0 ${width} ${height}`, role: "img", "data-ceiling": ceiling,
+      "aria-label": `${title}: ${series.map((one) => `${one.name}, THD ${pq.percent(one.thd)}`).join("; ") || "nothing"}` });
+    for (let share = 0; share <= ceiling * 1.0001; share += step) {
+      drawing.append(pq.svg("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }),
+        pq.svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${Number((100 * share).toPrecision(3))} %`));
+    }
+    const every = slot < 12 ? 5 : 1;
+    for (let order = 0; order <= orders; order += 1) {
+      if (order === 1) continue;
+      if (order === 0 || order % (every === 1 ? (slot < 18 ? 2 : 1) : every) === (every === 1 && slot < 18 ? 1 : 0)) {
+        drawing.append(pq.svg("text", { x: place(order) + slot / 2, y: height - bottom + 14, "text-anchor": "middle" }, order === 0 ? "DC" : String(order)));
+      }
+      const bar = (0.8 * slot) / Math.max(series.length, 1);
+      series.forEach((one, i) => {
+        const share = one.shares[order];
+        if (!Number.isFinite(share)) return;
+        drawing.append(pq.svg("rect", { class: "bar", x: place(order) + 0.1 * slot + i * bar, y: y(share), width: Math.max(bar - 0.3, 0.5), height: Math.max(height - bottom - y(share), 0),
+          "data-order": order, "data-share": share, "data-series": one.name, style: { fill: one.colour }, "fill-opacity": one.faint ? 0.45 : null }));
+      });
+      const words = `${order ? `order ${order}` : "DC"}${orderFrequency(series, order)}\n${series.map((one) => `${one.name}: ${pq.percent(one.shares[order], 2)}`).join("\n")}`;
+      drawing.append(pq.svg("rect", { class: "catch", x: place(order), y: top, width: slot, height: height - top - bottom,
+        on: { pointermove: (event) => pq.tip(event, words), pointerleave: pq.hideTip } }));
+    }
+    drawing.append(pq.svg("line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }),
+      pq.svg("text", { x: (left + width) / 2, y: height - 4, "text-anchor": "middle" }, "harmonic order"));
+    holder.replaceChildren(drawing);
+    return drawing;
+  };
+  const orderFrequency = (series, order) => (Number.isFinite(series[0]?.frequency) ? `, ${pq.number(order * series[0].frequency, 4)} Hz` : "");
+})();

@@ -3,11 +3,13 @@
 (() => {
   const pq = window.pq;
 
-  // new pq.Table(holder, {caption, columns: [{key, title, number, text, value, help}], rows, key, onclick, note, empty})
+  // new pq.Table(holder, {caption, columns: [{key, title, number, text, value, show, help}], rows, key, onclick, note, empty, most}):
+  // `most` rows are drawn at once, the rest on demand.
   pq.Table = class {
     constructor(holder, options) {
       this.options = { key: (row) => row.id, empty: "Nothing yet.", ...options };
       this.order = null;
+      this.most = this.options.most ?? Infinity;
       this.chosen = null;
       this.caption = pq.el("figcaption", {}, this.options.caption || "");
       this.tools = pq.el("div", { class: "tools" });
@@ -62,7 +64,7 @@
       this.head.querySelectorAll("th").forEach((cell, i) => {
         cell.setAttribute("aria-sort", this.order?.[0] !== i ? "none" : this.order[1] ? "descending" : "ascending");
       });
-      this.body.replaceChildren(...this.sorted().map((row) => {
+      this.body.replaceChildren(...this.sorted().slice(0, this.most).map((row) => {
         const key = String(this.options.key(row));
         const cells = this.options.columns.map((column, i) => {
           const content = column.show ? column.show(row) : this.text(column, row);
@@ -73,6 +75,11 @@
       }));
       if (!rows.length) {
         this.body.append(pq.el("tr", { class: "empty" }, pq.el("td", { colspan: this.options.columns.length }, this.options.empty)));
+      }
+      if (rows.length > this.most) {
+        const more = () => { this.most *= 4; this.update(this.rows); };
+        this.body.append(pq.el("tr", { class: "empty" }, pq.el("td", { colspan: this.options.columns.length },
+          `${this.most} of ${rows.length} rows are shown. `, pq.el("button", { on: { click: more } }, "Show more"))));
       }
       if (focus !== null) this.row(focus)?.focus();
     }
@@ -88,13 +95,13 @@
       }
     }
 
-    csv() {
+    // In the order that is shown, all rows.
+    csv(columns = this.options.columns) {
       const cell = (value) => {
         let text = String(value ?? "");
         if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
         return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
       };
-      const { columns } = this.options;
       const lines = [columns.map((column) => column.key), ...this.sorted().map((row) => columns.map((column) => this.value(column, row)))];
       return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
     }

@@ -134,6 +134,7 @@ window.pq = window.pq || {};
       const range = this.clamp(from, to);
       if (range[0] === this.range[0] && range[1] === this.range[1]) return;
       this.range = range;
+      this.root.dataset.state = "loading";
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.load(), WAIT);
       this.changed();
@@ -185,10 +186,10 @@ window.pq = window.pq || {};
       this.changed();
     }
     goToEvent(direction) {
-      const middle = (this.range[0] + this.range[1]) / 2;
-      const last = this.events.findIndex((one) => one.index === this.lastEvent);
-      const beyond = direction > 0 ? this.events.findIndex((one) => one.start > middle) : this.events.findLastIndex((one) => one.end < middle);
-      const place = last >= 0 ? last + direction : beyond;
+      const [from, to] = this.range;
+      const last = this.events.findIndex((one) => one.index === this.lastEvent && one.end >= from && one.start <= to);
+      const inSight = direction > 0 ? this.events.findIndex((one) => one.start >= from) : this.events.findLastIndex((one) => one.end <= to);
+      const place = last >= 0 ? last + direction : inSight >= 0 || direction < 0 ? inSight : this.events.length - 1;
       const event = this.events[Math.min(Math.max(place, 0), this.events.length - 1)];
       if (event) this.goTo(event);
     }

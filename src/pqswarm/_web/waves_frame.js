@@ -243,7 +243,7 @@ window.pq = window.pq || {};
       const lines = panel.channels.filter((channel) => !this.hidden.has(channel.name)).slice(0, 12).map((channel) => pq.el("div", {},
         pq.el("span", { class: "swatch", style: { background: channel.colour } }), pq.el("span", { class: "name" }, channel.name),
         pq.el("span", { class: "value" }, channel.status ? panel.say(panel.stateAt(channel, t)) : `${panel.say(pq.panels.valueAt(panel.of(this.shown), channel.index, t))} ${panel.units}`)));
-      this.hoverBox.replaceChildren(pq.el("strong", {}, moment(t)), clock ? pq.el("span", { class: "soft" }, ` ${clock}`) : "", lines);
+      this.hoverBox.replaceChildren(pq.el("strong", {}, moment(t)), clock ? pq.el("span", { class: "soft" }, ` ${clock}`) : "", ...lines);
       const wide = this.hoverBox.offsetWidth, high = this.hoverBox.offsetHeight;
       this.hoverBox.style.transform = `translate(${Math.round(x + 16 + wide > box.width ? Math.max(0, x - wide - 14) : x + 16)}px, ${Math.round(Math.min(y + 14, box.height - high - 4))}px)`;
     },
@@ -267,7 +267,7 @@ window.pq = window.pq || {};
       }
       for (const { panel, channel, cells, row, unit } of this.valueRows) {
         if (unit.textContent !== panel.units) unit.textContent = panel.units;
-        row.hidden = this.hidden.has(channel.name) || panel.box.hidden;
+        row.hidden = this.hidden.has(channel.name) || panel.box.hidden || (panel.kind === "urms" && !this.shown?.urms?.lines.has(channel.index));
         const found = ["A", "B"].map((name) => this.valueOf(panel, channel, name));
         const whole = found.every((pair) => pair && pair[0] === pair[1]);
         const texts = channel.status ? [...found.map((state) => panel.say(state)), ""] :

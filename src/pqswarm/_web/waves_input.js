@@ -104,9 +104,11 @@ window.pq = window.pq || {};
       }
       const cursor = this.nearest(event);
       const t = viewer.timeAt(event.clientX);
+      const together = Math.abs(viewer.pixelOf(viewer.cursors.A) - viewer.pixelOf(viewer.cursors.B)) < 5;
       if (cursor) {
         viewer.choose(cursor, false);
-        this.task = { kind: "cursor", cursor, offset: viewer.pixelOf(viewer.cursors[cursor]) - event.clientX, x: event.clientX };
+        // Of two in one place, B goes on and A goes back.
+        this.task = { kind: "cursor", cursor, offset: viewer.pixelOf(viewer.cursors[cursor]) - event.clientX, x: event.clientX, together };
       } else if (event.shiftKey) this.task = { kind: "select", from: t, x: event.clientX };
       else this.task = { kind: "pan", range: [...viewer.range], x: event.clientX, still: true };
       event.preventDefault();
@@ -128,6 +130,11 @@ window.pq = window.pq || {};
         const share = viewer.shareAt((one.x + other.x) / 2);
         viewer.show(task.middle - share * wide, task.middle + (1 - share) * wide);
       } else if (task.kind === "cursor") {
+        if (task.together) {
+          if (event.clientX === task.x) return;
+          task.cursor = event.clientX > task.x ? "B" : "A";
+          task.together = false;
+        }
         viewer.setCursor(task.cursor, viewer.snap(viewer.timeAt(event.clientX + task.offset)), true);
       } else if (task.kind === "select") {
         viewer.select([task.from, viewer.timeAt(event.clientX)]);

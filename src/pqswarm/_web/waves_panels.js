@@ -5,10 +5,16 @@ window.pq = window.pq || {};
   const pq = window.pq;
   const MOST_IN_PANEL = 6;
   const MOST_OPEN = 3; // panels of a kind that are open from the beginning
-  const TITLES = { voltage: "Voltage", current: "Current", other: "", urms: "Urms(1/2)", status: "Status" };
+  const TITLES = { voltage: "Voltage", current: "Current", other: "Other", urms: "Urms(1/2)", status: "Status" };
   const HEIGHTS = { voltage: 190, current: 150, other: 120, urms: 120 };
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
+  const MOST_PARTS = 1000; // of a path
+  const BEYOND = 0.2; // of a stretch that is drawn beyond each end
+  const MOST_ROWS = 12; // of status channels, at first
   const ROW = 18; // pixels of a status channel
+
+  // Large numbers of units that have no prefix are written as thousands.
+  const powerOf = (size) => (size < 1e4 ? [1, ""] : size < 1e7 ? [1e3, "10³ "] : size < 1e10 ? [1e6, "10⁶ "] : [1e9, "10⁹ "]);
 
   // A view as the server gives it, its numbers unpacked. A synthetic one may hold arrays already.
   const unpack = (values) => (typeof values === "string" ? pq.floats(values) : values ?? null);
@@ -35,21 +41,23 @@ window.pq = window.pq || {};
     const line = track?.lines.get(index);
     if (!line) return null;
     const place = (t - track.from) / track.step;
-    const i = track.exact ? Math.round(place) : Math.floor(place + 1e-9);
+    let i = track.exact ? Math.round(place) : Math.floor(place + 1e-9);
+    if (i === line.low.length) i -= 1; // the end itself
     if (!(i >= 0 && i < line.low.length)) return null;
     const low = line.low[i];
     const high = line.high ? line.high[i] : low;
     return Number.isFinite(low) && Number.isFinite(high) ? [low, high] : null;
   };
 
-  // Channels of one unit share a panel until a phase comes again: then another system or feeder begins.
-  const groups = (channels) => {
+  // Channels of one unit share a panel until a phase comes again: then another system or feeder begins. What is neither
+  // voltage nor current is put together by its unit alone.
+  const groups = (channels, byUnit) => {
     const found = [];
     for (const channel of channels) {
       const phase = channel.phase.slice(0, 1);
       const open = found.findLast((group) => group[0].unit === channel.unit);
-      const fits = open && open === found.at(-1) && open.length < MOST_IN_PANEL &&
-        !(phase && open.some((other) => other.phase.slice(0, 1) === phase));
+      const same = open && (byUnit || (open === found.at(-1) && !(phase && open.some((other) => other.phase.slice(0, 1) === phase))));
+      const fits = same && open.length < MOST_IN_PANEL;
       if (fits) open.push(channel);
       else found.push([channel]);
     }
@@ -60,7 +68,7 @@ window.pq = window.pq || {};
     const channels = recording.channels.map((channel, index) => ({ ...channel, phase: channel.phase || "", index }));
     const panels = [];
     for (const kind of ["voltage", "current", "other"]) {
-      const found = groups(channels.filter((channel) => channel.kind === kind));
+      const found = groups(channels.filter((channel) => channel.kind === kind), kind === "other");
       found.forEach((members, number) => {
         const colours = new Set();
         members.forEach((channel, place) => {
@@ -70,8 +78,7 @@ window.pq = window.pq || {};
           }
           colours.add(channel.colour);
         });
-        const own = TITLES[kind] || members[0].name;
-        const title = found.length > 1 && TITLES[kind] ? `${own} ${number + 1}` : own;
+        const title = found.length > 1 ? `${TITLES[kind]} ${number + 1}` : TITLES[kind];
         panels.push(new Panel(kind, title, members, number >= MOST_OPEN));
         const urms = found.length > 1 ? `${TITLES.urms} ${number + 1}` : TITLES.urms;
         if (kind === "voltage") panels.push(new Panel("urms", urms, members, number >= MOST_OPEN));
@@ -150,7 +157,8 @@ window.pq = window.pq || {};
 
     // Draw what is known of the channels in a stretch of time, some of it beyond both ends.
     draw(view, range, { width, left, hidden, frequency, thresholds, number }) {
-      const track = this.of(view);
+      const known = this.of(view);
+      const track = known && thin(known, range);
       const shown = this.channels.filter((channel) => !hidden.has(channel.name));
       const [low, high] = track ? this.limits(track, shown, range, thresholds) : [-1, 1];
       const height = this.height;
@@ -168,7 +176,7 @@ window.pq = window.pq || {};
         const path = pq.svg("path", { class: mode, "data-channel": channel.name, d });
         path.style.setProperty("--own", channel.colour);
         lines.push(path);
-        if (mode === "line" && track.step / (range[1] - range[0]) * width > 7) {
+        if (mode === "line" && track.step / (range[1] - range[0]) * width > 5) {
           const dots = pq.svg("path", { class: "dots", d: trace(track, line, range, width, y, "dots") });
           dots.style.setProperty("--own", channel.colour);
           lines.push(dots);
@@ -185,8 +193,8 @@ window.pq = window.pq || {};
     scale(low, high, width, left, y) {
       const size = Math.max(Math.abs(low), Math.abs(high));
       const plain = this.kind === "urms" || !["V", "A", "W", "var", "VA", "Hz"].includes(this.unit);
-      [this.factor, this.prefix] = plain ? [1, ""] : PREFIXES.find(([least]) => size >= least * 1.0001) || PREFIXES[3];
-      const ticks = pq.ticks(low, high, Math.max(2, Math.round(this.height / 38)));
+      [this.factor, this.prefix] = plain ? powerOf(size) : PREFIXES.find(([least]) => size >= least * 1.0001) || PREFIXES[3];
+      const ticks = pq.ticks(low, high, Math.max(2, Math.round(this.height / 34)));
       const step = ticks.length > 1 ? (ticks[1] - ticks[0]) / this.factor : 1;
       const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) + (Math.abs(step * 10 ** Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) % 1) > 1e-6 ? 1 : 0));
       this.digits = Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(Math.max(size / this.factor, 1e-3)))));
@@ -209,10 +217,29 @@ window.pq = window.pq || {};
     }
   }
 
+  // Parts put together where there are more than a path should have points.
+  const thin = (track, range) => {
+    const visible = ((1 + 2 * BEYOND) * (range[1] - range[0])) / track.step;
+    const each = Math.ceil(Math.min(track.n, visible) / MOST_PARTS);
+    if (each < 3) return track;
+    const n = Math.ceil(track.n / each);
+    const lines = new Map();
+    for (const [index, line] of track.lines) {
+      const low = new Float32Array(n).fill(NaN), high = new Float32Array(n).fill(NaN);
+      for (let i = 0; i < line.low.length; i += 1) {
+        const k = Math.floor(i / each), top = line.high ? line.high[i] : line.low[i];
+        if (!(low[k] <= line.low[i])) low[k] = Number.isFinite(line.low[i]) ? line.low[i] : low[k];
+        if (!(high[k] >= top)) high[k] = Number.isFinite(top) ? top : high[k];
+      }
+      lines.set(index, { low, high });
+    }
+    return { from: track.from - (track.exact ? 0.5 * track.step : 0), step: track.step * each, exact: false, n, lines };
+  };
+
   // The path of a channel, at most two points for each part of its view; gaps stay gaps.
   const trace = (track, line, range, width, y, mode) => {
     const scale = width / (range[1] - range[0]);
-    const beyond = 0.4 * (range[1] - range[0]);
+    const beyond = BEYOND * (range[1] - range[0]);
     const first = Math.max(0, Math.floor((range[0] - beyond - track.from) / track.step));
     const stop = Math.min(line.low.length, Math.ceil((range[1] + beyond - track.from) / track.step) + 1);
     const begin = track.from + (track.exact ? 0 : 0.5 * track.step) - range[0];
@@ -241,7 +268,7 @@ window.pq = window.pq || {};
         for (let k = i; k < end; k += 1) {
           const up = Math.abs(last - low[k]) <= Math.abs(last - high[k]);
           const [one, other] = up ? [low[k], high[k]] : [high[k], low[k]];
-          parts.push(`${x(k)} ${tenth(y(one))} ${x(k)} ${tenth(y(other))}`);
+          parts.push(`${x(k - 0.25)} ${tenth(y(one))} ${x(k + 0.25)} ${tenth(y(other))}`);
           last = other;
         }
       }
@@ -255,21 +282,19 @@ window.pq = window.pq || {};
     constructor(status) {
       const all = status.map((one, index) => ({ ...one, index, unit: "", phase: "", colour: "var(--soft)", status: true }));
       const moving = all.filter((one) => one.changes.some(([, value]) => value !== one.changes[0][1]));
-      super("status", TITLES.status, moving, !moving.length);
-      this.moving = moving;
-      this.all = all;
-      const rest = all.length - moving.length;
-      if (rest) {
-        const words = () => (this.channels === all ? "hide those that do not change" : `${rest} ${rest === 1 ? "does" : "do"} not change: show`);
-        const button = pq.el("button", { class: "waves-rest", on: { click: () => {
-          this.channels = this.channels === all ? moving : all;
-          this.folded = !this.channels.length;
-          button.textContent = words();
-          this.drawn = null;
-          this.onchange?.();
-        } } }, words());
-        this.rest = button;
-      }
+      const few = moving.slice(0, MOST_ROWS);
+      super("status", TITLES.status, few, !few.length);
+      const rest = all.length - few.length;
+      if (!rest) return;
+      const still = all.length - moving.length;
+      const more = still === rest ? `${rest} ${rest === 1 ? "does" : "do"} not change: show` : `${rest} more: show`;
+      this.rest = pq.el("button", { class: "waves-rest", on: { click: () => {
+        this.channels = this.channels === all ? few : all;
+        this.folded = !this.channels.length;
+        this.rest.textContent = this.channels === all ? "show fewer" : more;
+        this.drawn = null;
+        this.onchange?.();
+      } } }, more);
     }
 
     stateAt(channel, t) {

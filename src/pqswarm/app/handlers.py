@@ -169,7 +169,9 @@ class Login(Base):
                 self.remember()
                 self.redirect("/")
                 return
-            self.render("index.html", version=__version__)
+            self.render(
+                "index.html", version=__version__, **{kind: self.settings[kind] for kind in ("scripts", "styles")}
+            )
         elif self.door.password:
             self.render("login.html", wrong=False)
         else:
@@ -195,7 +197,7 @@ class Updates(Base):
         old = self.workbench.pages.get(name)
         if old is not None and old.visitor != self.visitor:
             raise Refused("This page is somebody else's.")
-        self.workbench.pages[name] = page
+        self.workbench.arrive(page)
         self._page = page
         self.set_header("Content-Type", "text/event-stream")
         try:

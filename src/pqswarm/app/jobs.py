@@ -46,15 +46,22 @@ class Job:
 
 
 class Jobs:
-    """Two pools of threads: for answers that somebody waits for, and for long work in the background, one at a time."""
+    """Pools of threads: for answers that somebody waits for, for pictures of long recordings, and for long work."""
 
     def __init__(self) -> None:
         self._answers = ThreadPoolExecutor(3, thread_name_prefix="answer")
+        self._pictures = ThreadPoolExecutor(1, thread_name_prefix="picture")
         self._background = ThreadPoolExecutor(1, thread_name_prefix="background")
+        self._begun: set[Job] = set()
+        self.is_closed = False
 
     async def answer(self, job: Job, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Return what ``function(job, *arguments)`` returns, run in a thread."""
         return await self._run(self._answers, job, function, arguments)
+
+    async def picture(self, job: Job, function: Callable[..., _Found], *arguments: Any) -> _Found:
+        """The same, one after the other, beside the answers: a picture takes shape while it is looked at."""
+        return await self._run(self._pictures, job, function, arguments)
 
     async def background(self, job: Job, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """The same, after all other work of the background."""
@@ -67,9 +74,16 @@ class Jobs:
             job.check()
             return function(job, *arguments)
 
-        return await asyncio.get_running_loop().run_in_executor(pool, run)
+        self._begun.add(job)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, run)
+        finally:
+            self._begun.discard(job)
 
     def close(self) -> None:
-        """Begin no more work."""
-        self._answers.shutdown(wait=False, cancel_futures=True)
-        self._background.shutdown(wait=False, cancel_futures=True)
+        """Begin no more work, and stop what was begun: the process would wait for it."""
+        self.is_closed = True
+        for job in self._begun:
+            job.cancel()
+        for pool in (self._answers, self._pictures, self._background):
+            pool.shutdown(wait=False, cancel_futures=True)

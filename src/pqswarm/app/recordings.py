@@ -1,7 +1,244 @@
-"""The room of recordings."""
+"""The room of recordings: its addresses."""
 
-from pqswarm.app.handlers import Base
+import asyncio
+import json
+from typing import Any
+
+from pqswarm.app.asked import ID, InRoom
+from pqswarm.app.handlers import Base, Missing, Refused
+from pqswarm.app.jobs import Job
+from pqswarm.app.judged import judge_file
+from pqswarm.app.opened import MOST_POINTS, urms_view
+from pqswarm.app.room import CHANGED, Place
+from pqswarm.app.sent import Corrections, Uploads
+from pqswarm.app.shelf import remove_parts
+from pqswarm.identify import Verdict
+from pqswarm.identify.lines import csv_lines, json_text
+from pqswarm.identify.page import page_html
+from pqswarm.identify.page.charts import draw_charts
+from pqswarm.identify.verdict import COLUMNS
 
 __all__ = ["ROUTES"]
 
-ROUTES: list[tuple[str, type[Base]]] = []
+_PATIENCE = 0.25
+"""Seconds after which a picture is shown as far as it is there."""
+_MOST_CYCLES = 50
+
+
+class Recordings(InRoom):
+    """All recordings and their events."""
+
+    async def get(self) -> None:
+        """List them."""
+        room = self.room
+        if await self.call(room.look, self.visitor):
+            for page in self.workbench.pages.values():
+                if page is not self.page:
+                    page.tell(CHANGED)
+        room.judging.wake()
+        await self.send_text(lambda: json.dumps(room.summary(self.visitor), allow_nan=False), "application/json")
+
+
+class Header(InRoom):
+    """One recording."""
+
+    async def get(self, name: str) -> None:
+        """Say what is known of it without its samples; it is open then, and judged before others."""
+        place, opened = await self.opened(name)
+        self.room.judging.want(place.file, place.number)
+        header = await self.call(opened.header)
+        known = {
+            "id": place.id,
+            "name": self.room.name_of(place, opened.source.source),
+            "path": place.file.name,
+            "upload": bool(place.file.visitor),
+            "siblings": [Place(place.file, number).id for number in range(opened.n_recordings)],
+        }
+        header["notes"] = [self.room.tidy(note) for note in header["notes"]]
+        self.set_header("Content-Type", "application/json")
+        self.finish(json_text(header | known))
+
+    async def delete(self, name: str) -> None:
+        """Remove an upload."""
+        place = await self.place(name)
+        if not place.file.visitor:
+            raise Refused("Only what was uploaded can be removed; recordings of the folder stay.")
+        self.room.judging.forget(place.file)
+        try:
+            removed = await self.call(remove_parts, place.file)
+        except OSError as error:
+            raise Refused(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
+        await self.call(lambda: self.room.look(self.visitor, now=True))
+        self.workbench.publish(CHANGED, self.visitor)
+        self.send_json({"removed": removed})
+
+
+class View(InRoom):
+    """The picture of a stretch."""
+
+    async def get(self, name: str) -> None:
+        """Send it as far as it is there."""
+        place, opened = await self.opened(name)
+        begin, end = self.stretch(opened)
+        points = self.integer("points", 1000, 1, MOST_POINTS)
+        drawing = self.room.draw(place, opened)
+        if drawing is not None:
+            await asyncio.wait({drawing}, timeout=_PATIENCE)
+        verdict = self.room.judging.verdicts.get(place.key)
+
+        def picture(job: Job) -> str:
+            found = opened.view(begin, end, points, job.check)
+            found["urms"] = None if verdict is None else urms_view(verdict, begin, end, points)
+            return json.dumps(found, allow_nan=False, separators=(",", ":"))
+
+        text = await self.work(picture)
+        self.set_header("Content-Type", "application/json")
+        self.finish(text)
+
+
+class Judged(InRoom):
+    """What was found in a recording."""
+
+    async def get(self, name: str) -> None:
+        """Send everything."""
+        place = await self.place(name)
+        room = self.room
+        found = room.found(place)
+        if found is None and place.number:
+            raise Missing("There is no such recording, or it is not known yet.")
+        details = await self.call(room.judging.details, place.file, place.number)
+        answer: dict[str, Any] = {"id": place.id, **room.state_of(place)}
+        answer |= {"thresholds": None, "frequency": None, "references": [], "caveats": [], "notes": [], "text": ""}
+        events = [] if details is None or found is None else details["events"]
+        answer |= details or {}
+        rows = [room.row(place, index, self.visitor) for index in range(len(events))]
+        answer["events"] = [
+            event | {"index": row["event"], "row": row, "correction": row["correction"]}
+            for event, row in zip(events, rows, strict=True)
+        ]
+        self.send_json(answer)
+
+
+class Cursor(InRoom):
+    """What is measured at a moment."""
+
+    async def get(self, name: str) -> None:
+        """Measure at one moment, or two."""
+        _, opened = await self.opened(name)
+        moments = [self.number("t")]
+        if self.get_query_argument("t2", None) is not None:
+            moments.append(self.number("t2"))
+        cycles = self.integer("cycles", 1, 1, _MOST_CYCLES)
+        measured = await self.call(lambda: [opened.measure(moment, cycles) for moment in moments])
+        self.set_header("Content-Type", "application/json")
+        self.finish(self.room.tidy(json_text({"moments": measured})))
+
+
+class Bands(InRoom):
+    """Wavelet bands of a stretch."""
+
+    async def get(self, name: str) -> None:
+        """Send those of one channel."""
+        _, opened = await self.opened(name)
+        begin, end = self.stretch(opened)
+        channel, points = self.integer("channel", 0, 0, 100_000), self.integer("points", 1000, 1, MOST_POINTS)
+        await self.send_text(lambda: json_text(opened.bands(begin, end, channel, points)), "application/json")
+
+
+class Samples(InRoom):
+    """The samples of a stretch, as a table."""
+
+    async def get(self, name: str) -> None:
+        """Send them to be saved."""
+        place, opened = await self.opened(name)
+        begin, end = self.stretch(opened)
+        await self.send_text(lambda: opened.table(begin, end), "text/csv", f"{place.file.path.stem}-samples.csv")
+
+
+class PageOf(InRoom):
+    """One page about a recording, to forward."""
+
+    async def get(self, name: str) -> None:
+        """Send it to be saved; without a verdict at hand, the recording is judged first."""
+        place, opened = await self.opened(name)
+        known = self.room.judging.verdicts.get(place.key)
+        verdict = await self.work(self._judge, place) if known is None else known
+        await self.send_text(
+            lambda: self.room.tidy(page_html([verdict], find=lambda _: opened.source)),
+            "text/html",
+            f"{place.file.path.stem}.html",
+        )
+
+    def _judge(self, job: Job, place: Place) -> Verdict:
+        found = [one for one, _ in judge_file(self.workbench, place.file, job.check)]
+        one = found[place.number] if place.number < len(found) else None
+        if not isinstance(one, Verdict):
+            raise Refused(f"There is no verdict: {'' if one is None else self.room.tidy(one.reason)}", 400)
+        return one
+
+
+class EventTable(InRoom):
+    """All rows."""
+
+    async def get(self) -> None:
+        """Send them as CSV, to be saved."""
+        room, kinds = self.room, set(self.get_query_arguments("kind"))
+        name = self.get_query_argument("recording", "")
+        await self.call(room.look, self.visitor)
+
+        def make() -> str:
+            rows = [row for place in room.places(self.visitor) for row in room.rows(place, self.visitor)]
+            for row in rows:
+                said = row["correction"] or {}
+                row |= {"corrected": said.get("label", ""), "corrected_by": said.get("by", "")}
+            chosen = (row for row in rows if name in ("", row["recording"]) and (not kinds or row["kind"] in kinds))
+            return csv_lines(chosen, (*COLUMNS, "corrected", "corrected_by"))
+
+        await self.send_text(make, "text/csv", "events.csv")
+
+
+class Curves(InRoom):
+    """Events on tolerance curves."""
+
+    async def get(self) -> None:
+        """Draw those that are asked for."""
+        room, kinds = self.room, set(self.get_query_arguments("kind"))
+        name, station = self.get_query_argument("recording", ""), self.get_query_argument("station", None)
+        await self.call(room.look, self.visitor)
+
+        def draw() -> list[dict[str, Any]]:
+            marks = [
+                mark
+                for mark in room.marks(self.visitor)
+                if (not kinds or mark.kind in kinds)
+                and name in ("", mark.place.id)
+                and station in (None, mark.event.row["station"])
+            ]
+            return [
+                {
+                    "name": chart.name,
+                    "caption": chart.caption,
+                    "svg": str(chart.picture),
+                    "note": chart.note,
+                    "counts": chart.counts,
+                }
+                for chart in draw_charts(marks)
+            ]
+
+        self.send_json({"charts": await self.call(draw)})
+
+
+ROUTES: list[tuple[str, type[Base]]] = [
+    (r"/api/recordings", Recordings),
+    (rf"/api/recordings/{ID}", Header),
+    (rf"/api/recordings/{ID}/view", View),
+    (rf"/api/recordings/{ID}/judged", Judged),
+    (rf"/api/recordings/{ID}/cursor", Cursor),
+    (rf"/api/recordings/{ID}/bands", Bands),
+    (rf"/api/recordings/{ID}/raw.csv", Samples),
+    (rf"/api/recordings/{ID}/page.html", PageOf),
+    (r"/api/table.csv", EventTable),
+    (r"/api/curves", Curves),
+    (r"/api/uploads/(.+)", Uploads),
+    (r"/api/corrections", Corrections),
+]

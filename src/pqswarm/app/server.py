@@ -23,19 +23,26 @@ from pqswarm.errors import PqswarmError
 __all__ = ["serve"]
 
 _WEB = files("pqswarm.app") / "web"
-_OWN = (
-    "app.css",
-    "app.js",
-    "recordings.js",
-    "studies.js",
-    "events_figures.js",
-    "events_fields.js",
-    "events.js",
-    "events.css",
-)
+_ROOMS = {
+    "recordings": (
+        "recordings.js",
+        "uploads.js",
+        "eventlist.js",
+        "corrections.js",
+        "atcursor.js",
+        "bands.js",
+        "recording.js",
+    ),
+    "studies": ("study.js", "studytables.js", "studies.js"),
+    "events": ("events_figures.js", "events_fields.js", "events.js"),
+}
+SCRIPTS = (*_web.SCRIPTS, "app.js", *(name for names in _ROOMS.values() for name in names))
+STYLES = (*_web.STYLES, "app.css", "studies.css", "events.css")
+"""Of the page, in the order in which it loads them."""
+
 _TYPES = {".js": "text/javascript", ".css": "text/css"}
 _BODY = 1_000_000
-"""Greatest request that is no upload [byte]."""
+"""Greatest request that is no upload [byte]; uploads have a limit of their own."""
 
 
 class Asset(Base):
@@ -47,9 +54,9 @@ class Asset(Base):
 
     def get(self, name: str) -> None:
         """Send the file."""
-        folder = _WEB if name in _OWN else files(_web) if name in (*_web.SCRIPTS, *_web.STYLES) else None
-        if folder is None:
+        if name not in (*SCRIPTS, *STYLES):
             raise Missing("There is no such file.")
+        folder = files(_web) if name in (*_web.SCRIPTS, *_web.STYLES) else _WEB
         self.set_header("Content-Type", f"{_TYPES[Path(name).suffix]}; charset=utf-8")
         self.finish((folder / name).read_bytes())
 
@@ -65,6 +72,7 @@ def make_application(workbench: Workbench, door: Door) -> Application:
         *events.ROUTES,
     ]
     settings: dict[str, Any] = {"workbench": workbench, "door": door, "template_path": str(_WEB)}
+    settings |= {"scripts": SCRIPTS, "styles": STYLES}
     return Application(
         routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
     )
@@ -117,9 +125,7 @@ def serve(
 async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
     sockets = listen(host, port)
     door = Door(host, sockets[0].getsockname()[1], password)
-    server = HTTPServer(
-        make_application(workbench, door), max_body_size=workbench.max_bytes + _BODY, max_buffer_size=_BODY * 8
-    )
+    server = HTTPServer(make_application(workbench, door), max_body_size=_BODY, max_buffer_size=_BODY * 8)
     server.add_sockets(sockets)
     end = asyncio.Event()
     loop = asyncio.get_running_loop()

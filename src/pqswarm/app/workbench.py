@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,10 +87,18 @@ class Workbench:
     pages: dict[str, Page] = field(default_factory=dict)
     rooms: dict[str, Any] = field(default_factory=dict)
     """What the rooms keep, by their names."""
+    arrivals: list[Callable[[Page], object]] = field(default_factory=list)
+    """Are told of each page that was opened."""
 
     def __post_init__(self) -> None:
         if not self.folder.is_dir():
             raise PqswarmError(f"{self.folder} is not a folder.")
+
+    def arrive(self, page: Page) -> None:
+        """Take in a page that was opened."""
+        self.pages[page.name] = page
+        for tell in self.arrivals:
+            tell(page)
 
     def publish(self, message: dict[str, Any], visitor: str | None = None) -> None:
         """Tell all open pages something, or those of one visitor; on the event loop only."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pqswarm._text import count_text
 from pqswarm.cli.options import Jobs, Overwrite, Seed, Stopped, check_writable, complete_preset, read_levels
 from pqswarm.cli.progress import progress_bars
 from pqswarm.errors import PqswarmError
@@ -58,6 +59,16 @@ def train(
     snr: Annotated[
         str, typer.Option(help="Noise levels in dB, separated by commas, dealt out to the events in turn.")
     ] = "20,inf,25,40,30,60,35,inf,50",
+    corrections: Annotated[
+        list[Path] | None,
+        typer.Option(help="File of corrected verdicts to learn from too; may be repeated.", show_default="none"),
+    ] = None,
+    site: Annotated[
+        Path | None,
+        typer.Option(
+            help="TOML file of the site of the corrected recordings, as they were judged.", show_default="none"
+        ),
+    ] = None,
     seed: Seed = 0,
     check: Annotated[
         bool, typer.Option("--check", help="Then judge 50 held-out events of each class by noise level and by rate.")
@@ -68,13 +79,19 @@ def train(
     """Train a model on generated events, for `pqswarm identify --model FILE`.
 
     The bundled model is made by: pqswarm train
+
+    With corrected verdicts: pqswarm train --corrections june.corrections.jsonl
     """
     from pqswarm.events import get_preset
+    from pqswarm.identify import load_site
     from pqswarm.identify import train as train_model
 
     check_writable(out, overwrite)
     if evaluations < 1:
         raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
+    if site is not None and not corrections:
+        raise PqswarmError("--site is for corrected recordings: give --corrections too, or leave it out.")
+    place = None if site is None else load_site(site)
     names = None if subset is None else _read_names(subset)
     levels, chosen = read_levels(snr), preset if preset == "broad" else get_preset(preset)
     try:
@@ -87,6 +104,8 @@ def train(
                 algorithm if (chosen == "broad" if search is None else search) else None,
                 max_evaluations=evaluations,
                 snr=levels,
+                corrections=corrections or None,
+                site=place,
                 seed=seed,
                 n_jobs=jobs,
                 progress=show,
@@ -127,6 +146,9 @@ def _report(model: "Model", written: Path, checks: "Mapping[str, Check]") -> Non
         f"{len(widest.names)} features ({model.classifier.name}), cross-validated error rate "
         f"{100 * widest.error:.1f} %, {written.stat().st_size / 1e6:.2f} MB"
     )
+    if "corrections" in model.origin:
+        used, followed = model.origin["corrections"], model.origin["corrections_followed"]
+        typer.echo(f"{count_text(used, 'corrected event')} learned, {followed} of them called as corrected")
     for title, check in checks.items():
         typer.echo(
             f"{title}: {100 * check.accuracy:.1f} % of {check.confusion.sum()} held-out events right, "

@@ -39,9 +39,9 @@ def factorise_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArr
     """Return transposed Cholesky factors, their inverses, and the traces of the inverses of the matrices."""
     from pqswarm.evaluation._linear_kernels import factorise_all
 
-    upper, traces = np.empty_like(matrices), np.empty(len(matrices))
-    inverse = np.ones_like(matrices) if with_inverse else np.empty((0, 0, 0))
-    factorise_all(matrices, upper, inverse, traces)
+    upper, traces = np.empty(matrices.shape), np.empty(len(matrices))
+    inverse = np.ones(matrices.shape) if with_inverse else np.empty((0, 0, 0))
+    factorise_all(np.ascontiguousarray(matrices), upper, inverse, traces)
     return upper, inverse, traces
 
 
@@ -49,6 +49,6 @@ def solve_all(upper: FloatArray, right: FloatArray) -> FloatArray:
     """Return the solutions of several systems for the columns of their right-hand sides."""
     from pqswarm.evaluation._linear_kernels import solve_all
 
-    found = np.empty_like(right)
-    solve_all(upper, right, found)
+    found = np.empty(right.shape)
+    solve_all(np.ascontiguousarray(upper), np.ascontiguousarray(right), found)  # or be compiled for each layout
     return found

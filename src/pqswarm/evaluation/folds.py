@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import lcm
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +113,10 @@ class Folds(CrossValidation):
             )
         fold.setflags(write=False)
         object.__setattr__(self, "test_fold", fold)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[IntArray]]:
+        # Made anew in another process: pickled arrays can be written, for which kernels would be compiled again.
+        return type(self), (self.test_fold,)
 
     @classmethod
     def stratified(cls, y: npt.ArrayLike, n_folds: int = 10, seed: int = 0) -> "Folds":

@@ -121,7 +121,7 @@ class LDAEvaluator(ClassificationEvaluator):
         means, parts = systems.without(moments.means[:, selected])
         slopes = systems.solve(means)
         squares = means.transpose(0, 2, 1) @ slopes
-        used = slopes
+        used = np.ascontiguousarray(slopes)
         if by_svd:
             some, kept, caution = moments.kept(squares, slopes, error, systems.ranks)
             error[some] *= caution

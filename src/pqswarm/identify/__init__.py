@@ -3,6 +3,8 @@
 from pqswarm.identify._deprecated import __getattr__ as __getattr__
 from pqswarm.identify.agreement import GROUPS
 from pqswarm.identify.batch import Failure, find_recordings, identify_file, load_site
+from pqswarm.identify.binding import possible_labels
+from pqswarm.identify.corrections import Correction, CorrectionFile, corrections_path, load_corrections
 from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, usable_features
 from pqswarm.identify.files import load_model
 from pqswarm.identify.judge import identify
@@ -21,6 +23,8 @@ __all__ = [
     "TRAINING_SNR",
     "ChannelVerdict",
     "Check",
+    "Correction",
+    "CorrectionFile",
     "EventVerdict",
     "Failure",
     "Model",
@@ -29,12 +33,15 @@ __all__ = [
     "Verdict",
     "check_model",
     "compute_features",
+    "corrections_path",
     "default_model",
     "find_recordings",
     "identify",
     "identify_file",
+    "load_corrections",
     "load_model",
     "load_site",
+    "possible_labels",
     "train",
     "usable_features",
     "write_samples",

@@ -1,6 +1,6 @@
 """The figure of an event: waveforms, Urms(1/2) and currents over one axis of time, read where they lie."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -69,13 +69,8 @@ def plot_verdict(
     recording: "RecordingSource",
     verdict: "Verdict",
     event: "EventVerdict | None" = None,
-    *,
-    on_page: bool = False,
 ) -> Figure:
-    """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`.
-
-    On a page, whose fonts are the reader's, names stay as they are, and what the title would say is left to the page.
-    """
+    """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
     chosen = event or max(verdict.events, key=lambda one: rank_event(one.event))
     begin, end = _find_window(chosen.event, recording.n_samples / recording.sampling_rate)
     systems = _choose_systems(verdict, chosen.event, 1 if event else _MOST_SYSTEMS)
@@ -83,20 +78,19 @@ def plot_verdict(
     currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
     places = [*(result.number for result in results), *currents]
     lines = _read(recording, places, begin, end, chosen.event.start)
-    written = _as_it_is if on_page else draw_name
     groups, number = [], 0
     for colours, members in zip(_choose_colours(verdict, list(systems)), systems.values(), strict=True):
         group = []
         for place, result in enumerate(members):
             time, values = lines[number]
-            name = written(result.name, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
+            name = draw_name(result.name, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
             colour = colours[_PHASES.get(result.phase, place) % 3]
             group.append(_Line(name, colour, time, values))
             number += 1
         groups.append(group)
-    flowing = _choose_currents([recording.channels[i] for i in currents], lines[number:], written)
+    flowing = _choose_currents([recording.channels[i] for i in currents], lines[number:])
     with mpl.rc_context({**STYLE, "font.family": list(families())}):
-        title = [] if on_page else _title(recording, verdict, chosen, begin, end)
+        title = _title(recording, verdict, chosen, begin, end)
         heights = [_PANEL] * len(groups) + [_URMS] + ([_URMS] if flowing else [])
         figure, axes = _lay_out(heights, len(title))
         scale, unit = (1.0, "s") if end - begin > 2 else (1000.0, "ms")
@@ -115,11 +109,6 @@ def plot_verdict(
             height = float(figure.get_figheight())
             figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
         return figure
-
-
-def _as_it_is(text: str, otherwise: str = "") -> str:
-    """A name for fonts that are not known here, without what cannot be printed."""
-    return "".join(letter if letter.isprintable() else " " for letter in text) or otherwise
 
 
 def _find_window(event: "Event", length: float) -> tuple[float, float]:
@@ -198,7 +187,6 @@ def _thin(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatA
 def _choose_currents(
     channels: "Sequence[ChannelHeader]",
     lines: "Sequence[tuple[FloatArray, FloatArray]]",
-    written: Callable[[str, str], str],
 ) -> list[_Line]:
     """The feeder with the current that swings most; without phases, the three that swing most."""
     swings = [float(np.ptp(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0 for _, values in lines]
@@ -215,7 +203,7 @@ def _choose_currents(
     found = []
     for place, i in enumerate(sorted(chosen)):
         channel = channels[i]
-        name = written(channel.name, f"current {channel.phase or i + 1}")
+        name = draw_name(channel.name, f"current {channel.phase or i + 1}")
         found.append(_Line(name, _COLOURS[0][_PHASES.get(channel.phase, place) % 3], *lines[i]))
     return found if any(swings) else []
 

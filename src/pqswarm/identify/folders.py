@@ -8,9 +8,11 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from pqswarm._text import file_text
+from pqswarm.errors import PqswarmError
 from pqswarm.recordings import READERS
+from pqswarm.recordings.files import find_partner
 
-__all__ = ["Candidate", "is_ours", "scan", "stamp_of"]
+__all__ = ["Candidate", "find_candidate", "is_ours", "scan", "stamp_of"]
 
 _BLOCK = 1 << 20
 """Bytes that are read at a time."""
@@ -96,6 +98,16 @@ def scan(folder: Path) -> Iterator[Candidate]:
                     stamp = stamp_of(parts)
                 paths = tuple(Path(part.path) for part in parts)
                 yield Candidate(file_text(paths[0].relative_to(folder).as_posix()), paths, stamp)
+
+
+def find_candidate(path: str | Path) -> Candidate:
+    """Return the recording that a file is, or is the ``.cfg`` of; it must be there."""
+    whole = Path(path)
+    data = find_partner(whole, ".dat") if whole.suffix.casefold() == ".cfg" else None
+    parts = (whole,) if data is None else (whole, data)
+    if not all(part.is_file() for part in parts):  # nor is it a pipe, which would be waited for
+        raise PqswarmError(f"{file_text(path)} is not there, or is not a regular file.")
+    return Candidate(file_text(whole.name), parts, stamp_of(parts))
 
 
 def stamp_of(parts: "Sequence[os.DirEntry[str] | Path]") -> str:

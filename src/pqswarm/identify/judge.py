@@ -1,27 +1,24 @@
 """The verdict on a recording: what the rules of the standard find, what the model says, and whether they agree."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import GROUPS, describe_agreement, event_rule, main_disturbance, rule_class
-from pqswarm.identify.binding import allowed_classes, classes_of_kind
+from pqswarm.identify.agreement import describe_agreement, event_rule, main_disturbance, rule_class
+from pqswarm.identify.binding import allowed_classes, classes_of_kind, classes_seen
 from pqswarm.identify.features import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.files import load_model
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
-from pqswarm.identify.windows import event_window, main_window, urms_inside
+from pqswarm.identify.windows import event_window, main_window, read_capture, urms_inside, worst_channel
 from pqswarm.measure import Thresholds, characterise
-from pqswarm.measure.pages import read_channels
-from pqswarm.measure.urms import fill_gaps
-from pqswarm.measure.visible import visible_classes
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray
@@ -30,6 +27,8 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["identify"]
+
+_Item = TypeVar("_Item")
 
 _NEAR = 2.0
 """Events that begin within this time of another may be in its window [s]."""
@@ -95,8 +94,16 @@ def identify(
         progress=progress,
     )
     judge = _Judge(recording, found, chosen, usable_features(recording.sampling_rate, found.frequency))
-    verdicts = tuple(judge.channel(result) for result in found.channels)
-    events = tuple(judge.event(event) for event in found.events)
+
+    def told(items: "Iterable[_Item]") -> "Iterator[_Item]":
+        """Give who waits the chance to stop: all samples are done, but many events take their time."""
+        for item in items:
+            if progress is not None:
+                progress(found.n_samples, found.n_samples)
+            yield item
+
+    verdicts = tuple(judge.channel(result) for result in told(found.channels))
+    events = tuple(judge.event(event) for event in told(found.events))
     asked = any(one.label for one in verdicts) or any(one.label for one in events)
     return Verdict(
         source=recording.source,
@@ -141,8 +148,7 @@ class _Judge:
 
     def event(self, event: "Event") -> EventVerdict:
         """Judge the capture of an event, on its worst channel."""
-        part = event.worst
-        result = next(one for one in self.found.channels if part.number in (one.number, -1))
+        result = worst_channel(event, self.found)
         beside = self._beside(event)
         first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
@@ -178,10 +184,8 @@ class _Judge:
         return describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
 
     def _visible(self, first: int, stop: int) -> frozenset[str]:
-        """Classes that a capture can show; of those that the rules do not know nothing is said."""
         rate, frequency = self.found.sampling_rate, self.found.frequency
-        strangers = frozenset(self.model.class_names) - frozenset(GROUPS)
-        return strangers | visible_classes(rate, frequency, (stop - first) / rate * frequency)
+        return classes_seen(self.model.class_names, rate, frequency, (stop - first) / rate * frequency)
 
     def _ask(
         self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]
@@ -196,9 +200,7 @@ class _Judge:
         key = (result.number, first, stop)
         try:
             if key not in self._features:
-                (samples,) = read_channels(self.recording, [result.number], first, stop)
-                filled, _ = fill_gaps(samples, rate / frequency)
-                capture = np.clip(filled / (np.sqrt(2) * result.reference), -1e3, 1e3)
+                capture = read_capture(self.recording, result, self.found, first, stop)
                 wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
                 self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
             return self.model.predict(self._features[key], self.usable, classes or None), ""

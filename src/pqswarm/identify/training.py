@@ -1,9 +1,10 @@
 """Train a model on generated events."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,14 @@ from pqswarm.identify.calibration import (
     fit_weights,
     log_priors,
 )
+from pqswarm.identify.corrected_events import (
+    count_followed,
+    describe_corrections,
+    find_corrected,
+    make_corrected,
+    read_corrections,
+)
+from pqswarm.identify.corrections import Correction
 from pqswarm.identify.features import BANDWIDTHS, FEATURES, upper_frequencies
 from pqswarm.identify.model import CODES, Model, Subset, Table, scale
 from pqswarm.identify.training_events import BROAD, TRAINING_SNR, Progress, make_events
@@ -31,6 +40,7 @@ from pqswarm.measure.capture_shapes import WHOLE
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from pqswarm.recordings import Site
 
 __all__ = ["train"]
 
@@ -52,11 +62,13 @@ def train(
     *,
     max_evaluations: int = 5000,
     snr: Sequence[float] = TRAINING_SNR,
+    corrections: str | Path | Correction | Iterable[str | Path | Correction] | None = None,
+    site: "Site | None" = None,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """Train a model on generated events.
+    """Train a model on generated events, and on recorded ones that a person has corrected.
 
     Those of ``"broad"`` (:func:`pqswarm.events.broad.record_event`) are made for each bandwidth anew, as recorders of
     that bandwidth see them, and have no wavelet features. Events of a preset are made once, at its rate; a narrower
@@ -81,8 +93,15 @@ def train(
         Of each search.
     snr : sequence of float
         Noise levels [dB], dealt out to the events in turn; empty for those of the preset.
+    corrections : str, Path, Correction, or iterable of them, optional
+        Files (:class:`pqswarm.identify.CorrectionFile`) or single ones; the last of an event wins. Each corrected event
+        is added, with variations, at every bandwidth of its recording: a tenth of `events_per_class` for each, half
+        of it for all of a class together. Features, temperatures and distances are chosen without them. What cannot
+        be used is named by a warning.
+    site : Site, optional
+        With which the corrected recordings were judged.
     seed : int
-        The same seed gives the same model.
+        The same seed gives the same model, with the same corrections in whatever order.
     n_jobs : int or None
         Threads; None or -1 uses all cores.
     progress : callable, optional
@@ -108,6 +127,8 @@ def train(
 
         search_class(search)
     class_names = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
+    said = read_corrections(corrections)
+    corrected = find_corrected(said, class_names, site, progress)
     features: FloatArray = np.empty((0, 0))
     labels: IntArray = np.empty(0, dtype=np.int64)
     subsets: list[Subset] = []
@@ -132,6 +153,15 @@ def train(
             allowed &= ~np.isin(FEATURES, WHOLE)  # not what these events would be at that bandwidth
         if not allowed.any():
             break
+        more, more_labels = make_corrected(
+            corrected,
+            class_names,
+            set(labels.tolist()),
+            events_per_class,
+            checked_seed(seed),
+            bandwidth=number,
+            wavelet=not isinstance(chosen, str),
+        )
         one, table = _learn(
             features[:, allowed],
             labels,
@@ -142,6 +172,7 @@ def train(
             max_evaluations,
             seed,
             n_jobs,
+            (more[:, allowed], more_labels),
         )
         # Events of a preset are too much alike to say what is unlike them.
         farthest = one.farthest if isinstance(chosen, str) else inf
@@ -151,7 +182,7 @@ def train(
             progress("bandwidths", number + 1, len(BANDWIDTHS))
     if not subsets:
         raise PqswarmError("subset has no feature that a model can use.")
-    return Model(
+    model = Model(
         class_names=class_names,
         subsets=tuple(subsets),
         tables=tuple(tables),
@@ -163,10 +194,12 @@ def train(
             "snr": ["inf" if level == inf else level for level in levels],
             "search": search or "",
             "max_evaluations": max_evaluations if search else 0,
+            **describe_corrections([one.correction for one in corrected]),
             "pqswarm": __version__,
             "numpy": np.__version__,
         },
     )
+    return replace(model, origin={**model.origin, **count_followed(model, corrected)})
 
 
 def _read_classifier(given: str | Classifier) -> Classifier:
@@ -206,13 +239,21 @@ def _learn(
     max_evaluations: int,
     seed: int,
     n_jobs: int | None,
+    corrected: "tuple[FloatArray, IntArray]",
 ) -> tuple[Subset, Table]:
-    """Choose a subset of the features, with its error, temperature, weight and distance, and its training events."""
+    """Choose a subset of the features, with its error, temperature, weight and distance, and its training events.
+
+    All is chosen by the generated events; corrected ones stand beside them in the table.
+    """
     from pqswarm.evaluation import Folds
     from pqswarm.search import minimize
 
     knots = np.quantile(features, np.linspace(0, 1, _KNOTS), axis=0).T.astype(np.float32).astype(np.float64)
-    codes = np.round(scale(features, knots) * CODES).astype(np.uint16)
+    more, more_labels = corrected
+    if len(more):  # nothing that was corrected lies beyond what is known
+        knots[:, 0] = np.minimum(knots[:, 0], more.min(axis=0).astype(np.float32))
+        knots[:, -1] = np.maximum(knots[:, -1], more.max(axis=0).astype(np.float32))
+    codes, more_codes = (np.round(scale(rows, knots) * CODES).astype(np.uint16) for rows in (features, more))
     data = codes / CODES
     folds = Folds.stratified(labels, seed=seed)
     mask = np.ones(names.size, dtype=np.bool_)
@@ -227,4 +268,4 @@ def _learn(
     error = float(np.mean(combine(first, second, priors, temperature, weight).argmax(axis=1) != labels))
     farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
     found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
-    return found, Table(codes[:, mask], labels, knots[mask])
+    return found, Table(np.vstack([codes, more_codes])[:, mask], np.concatenate([labels, more_labels]), knots[mask])

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm.features import WINDOW_CYCLES
+from pqswarm.measure.pages import read_channels
+from pqswarm.measure.urms import fill_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pqswarm._typing import FloatArray
     from pqswarm.measure import ChannelResult, Characterisation, Event
+    from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["event_window", "main_window", "urms_inside"]
+__all__ = ["event_window", "main_window", "read_capture", "urms_inside", "worst_channel"]
 
 _LEAD = 8.0
 """Cycles shown before an event that is longer than the window."""
@@ -20,6 +23,8 @@ _BESIDE = 2.0
 """Least number of cycles that are shown beside an event, whatever its neighbours."""
 _SHORTEST = 3.0
 """Cycles of the shortest window."""
+_GREATEST = 1e3
+"""Of a capture [pu of the peak]; what is beyond is cut off."""
 _LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
 
 
@@ -71,6 +76,20 @@ def urms_inside(result: "ChannelResult", found: "Characterisation", first: int, 
     low, high = first / found.sampling_rate + half, stop / found.sampling_rate - half
     inside = result.urms[(found.time >= low - 1e-9) & (found.time <= high + 1e-9)]
     return np.asarray(inside if inside.size else result.urms)
+
+
+def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
+    """Return the channel on which an event is looked at."""
+    return next(one for one in found.channels if event.worst.number in (one.number, -1))
+
+
+def read_capture(
+    recording: "RecordingSource", result: "ChannelResult", found: "Characterisation", first: int, stop: int
+) -> "FloatArray":
+    """Read a stretch of a channel as the model sees it: [pu of the peak], without gaps."""
+    (samples,) = read_channels(recording, [result.number], first, stop)
+    filled, _ = fill_gaps(samples, found.sampling_rate / found.frequency)
+    return np.asarray(np.clip(filled / (np.sqrt(2) * result.reference), -_GREATEST, _GREATEST))
 
 
 def _length(found: "Characterisation") -> int:

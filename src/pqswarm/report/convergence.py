@@ -10,6 +10,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.report.curves import evaluation_grid, quartile_curve
 from pqswarm.report.interactive import mark
 from pqswarm.report.sentences import percent
 from pqswarm.report.style import FAINT, INK, NARROW, STYLE, WIDE, Palette, label_ends
@@ -19,23 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluation_grid", "plot_convergence"]
 
-_STEPS = 150
-_HUGE = 1e300
 _START = 1 / 200  # part of the evaluations at which their axis begins
 _STRIP = 1.45  # how far beyond the last it goes on, for what the runs end with
-
-
-def evaluation_grid(n_evaluations: int) -> IntArray:
-    """Return numbers of evaluations up to the last, dense enough for a curve, and few however many there are.
-
-    Examples
-    --------
-    >>> evaluation_grid(4).tolist(), len(evaluation_grid(10**8)) <= 150
-    ([1, 2, 3, 4], True)
-    """
-    if n_evaluations <= _STEPS:
-        return np.arange(1, n_evaluations + 1)
-    return np.unique(np.geomspace(1, n_evaluations, _STEPS).round().astype(np.int64))
 
 
 def plot_convergence(
@@ -89,7 +75,7 @@ def plot_convergence(
     palette = palette or Palette(curves)
     longest = max(np.shape(curve)[-1] for curve in curves.values())
     at = np.arange(1, longest + 1) if evaluations is None else np.asarray(evaluations)
-    lines = {title: _quartiles(title, curves[title], at) for title in palette.drawn(curves)}
+    lines = {title: quartile_curve(title, curves[title], at) for title in palette.drawn(curves)}
     least = min(float(np.min(curve)) for curve in curves.values())
     origin = least if best is None else float(best)
     last = max(int(after[-1]) for after, _ in lines.values())
@@ -123,23 +109,6 @@ def plot_convergence(
         axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
         axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
         return label_ends(figure, labels)
-
-
-def _quartiles(title: str, given: FloatArray, at: IntArray) -> tuple[IntArray, FloatArray]:
-    """Evaluations, and the quartiles of the errors after them; steps that change nothing are left out."""
-    curve = np.asarray(given, dtype=np.float64)
-    if curve.ndim != 2 or 0 in curve.shape or curve.shape[1] > at.size:
-        raise PqswarmError(f"the curves of {title!r} have shape {curve.shape}: needed is (n_runs, n_points).")
-    if np.isnan(curve).any() or not np.isfinite(curve[:, -1]).all():
-        raise PqswarmError(f"the curves of {title!r} must hold numbers and end in finite errors.")
-    chosen = np.searchsorted(at, evaluation_grid(int(at[curve.shape[1] - 1])), side="right") - 1
-    chosen = np.unique(chosen[chosen >= 0])
-    finite = np.minimum(curve[:, chosen], _HUGE)  # numpy interpolates with infinities as well, to nan
-    values = np.percentile(finite, [25, 50, 75], axis=0)
-    values[values > _HUGE**0.5] = np.inf
-    kept = np.r_[True, np.any(values[:, 1:] != values[:, :-1], axis=0)]
-    kept[-1] = True
-    return at[chosen[kept]], values[:, kept]
 
 
 def _curve_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:

@@ -10,6 +10,7 @@ from pqswarm.errors import unknown_name
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
+from pqswarm.report.section import Drawing
 from pqswarm.report.style import FIGURE_FORMATS, save_figure
 from pqswarm.report.summary import StudySummary, summarize
 from pqswarm.report.tables import Table
@@ -126,8 +127,7 @@ def study_figures(folder: str | Path, second: str | Path | None = None) -> "dict
     dict of str to matplotlib.figure.Figure
         By classifier and section, such as ``"k-nn-algorithms-convergence"``.
     """
-    document = compose(_read(folder)) if second is None else _compare(folder, second)
-    return {drawing.name: drawing.draw() for drawing in document.drawings}
+    return {drawing.name: drawing.draw() for drawing in _drawings(folder, second)}
 
 
 def write_figures(
@@ -156,8 +156,13 @@ def write_figures(
     """
     if format not in FIGURE_FORMATS:
         raise unknown_name("format of figures", format, FIGURE_FORMATS)
-    drawn = study_figures(folder, second)
-    return [save_figure(figure, Path(out) / f"{name}.{format}") for name, figure in drawn.items()]
+    drawings = _drawings(folder, second)
+    return [save_figure(drawing.draw(), Path(out) / f"{drawing.name}.{format}") for drawing in drawings]
+
+
+def _drawings(folder: str | Path, second: str | Path | None) -> list[Drawing]:
+    document = compose(_read(folder)) if second is None else _compare(folder, second)
+    return document.drawings
 
 
 def _read(folder: str | Path) -> StudySummary:

@@ -12,7 +12,7 @@ import numpy as np
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Classifier, GridSearchResult
-from pqswarm.features import FUNCTIONS, feature_names
+from pqswarm.report.meanings import names_of, wavelet_level
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
 from pqswarm.study.data import held_out_seeds
@@ -112,6 +112,11 @@ class ClassifierSummary:
         """Runs of each algorithm."""
         return min((len(records) for records in self.runs.values()), default=0)
 
+    @property
+    def groups(self) -> dict[str, list[RunRecord]]:
+        """The runs of each algorithm, also of those that run once, by title."""
+        return self.runs | {title: [record] for title, record in self.sequential.items()}
+
     def best(self, title: str) -> RunRecord:
         """Return the best run of an algorithm."""
         return self.sequential[title] if title in self.sequential else best_of(self.runs[title])
@@ -183,8 +188,7 @@ class StudySummary:
     @property
     def wavelet_level(self) -> int | None:
         """Level of the wavelet transform whose bands and functions the features are; None if they are others."""
-        level = len(self.feature_names) // len(FUNCTIONS) - 1
-        return level if level > 0 and self.feature_names == feature_names(level) else None
+        return wavelet_level(self.feature_names)
 
     @property
     def palette(self) -> "Palette":
@@ -232,7 +236,7 @@ def _summary(store: Store, about: findings.About) -> StudySummary:
         about=about,
         n_events=events.count,
         class_names=events.class_names or _generated_classes(plan),
-        feature_names=events.feature_names or feature_names(records[0].mask.size // len(FUNCTIONS) - 1),
+        feature_names=names_of(events, records[0].mask.size),
         seconds=sum(record.seconds for record in records),
         classifiers=present,
         n_held_out=_n_held_out(plan, events),

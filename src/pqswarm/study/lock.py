@@ -3,13 +3,60 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from errno import ENOLCK, ENOSYS
+from os import major, minor
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from pqswarm.errors import FileFormatError, PqswarmError
 
-__all__ = ["lock_folder"]
+__all__ = ["is_locked", "lock_folder"]
+
+_NAME = "study.lock"
+_LOCKS = Path("/proc/locks")
+
+
+def is_locked(folder: Path) -> bool | None:
+    """Return whether a process is running the study in a folder, without taking its lock; None where none can tell.
+
+    Linux tells: it lists all locks, by device and inode.
+    """
+    path = folder / _NAME
+    try:
+        listed = _LOCKS.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    try:
+        inode = path.stat().st_ino
+    except OSError:
+        return False
+    holders = {words[-4] for line in listed.splitlines() if _names(inode, words := line.split())}
+    if not holders:
+        return False
+    device = path.stat().st_dev
+    if any(place == f"{major(device):02x}:{minor(device):02x}:{inode}" for place in _places(listed)):
+        return True
+    return any(_has_open(pid, path) for pid in holders)  # some file systems have other numbers for their devices
+
+
+def _places(listed: str) -> Iterator[str]:
+    return (words[-3] for line in listed.splitlines() if len(words := line.split()) >= 8)
+
+
+def _names(inode: int, words: list[str]) -> bool:
+    """Whether a line is a lock, not somebody who waits for one, of a file with that inode."""
+    return len(words) >= 8 and "->" not in words and words[-3].rpartition(":")[2] == str(inode)
+
+
+def _has_open(pid: str, path: Path) -> bool:
+    """Whether a process, of the same user, has a file open."""
+    wanted = path.resolve()
+    with suppress(OSError):
+        for link in Path("/proc", pid, "fd").iterdir():
+            with suppress(OSError):
+                if link.readlink() == wanted:
+                    return True
+    return False
 
 
 @contextmanager
@@ -18,7 +65,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
     The lock ends with the process, however that ends.
     """
-    path = folder / "study.lock"
+    path = folder / _NAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if path.is_symlink() or (path.exists() and not path.is_file()):

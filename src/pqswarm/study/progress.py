@@ -1,13 +1,13 @@
 """How far a study has come."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_parts import HeldOutPlan
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord, Standing
 
 __all__ = ["Meter", "Report", "StudyProgress"]
 
@@ -82,7 +82,7 @@ class Meter:
     def restart(self) -> None:
         """Take the rates from now on."""
         self._lately = [(time.monotonic(), 0)]
-        self._marks = [(time.monotonic(), 0.0)]
+        self._marks = [(time.monotonic(), self._worked())]
 
     def note(self, finished: Iterable[RunRecord], running: Iterable[Checkpoint]) -> None:
         """Note where runs are."""
@@ -91,6 +91,16 @@ class Meter:
             self._note(record.key, record.result.n_evaluations, record.error)
         for checkpoint in running:
             self._note(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
+
+    def follow(self, standings: Iterable[Standing], steps: Mapping[str, int]) -> None:
+        """Note where all runs are, and how often each step is done, as a store tells; what is new was just done."""
+        before = sum(self._evaluations.values())
+        for standing in standings:
+            if standing.finished:
+                self._finished.add(standing.key)
+            self._note(standing.key, standing.n_evaluations, standing.error)
+        self.spend(sum(self._evaluations.values()) - before)
+        self._steps = sum(_STEPS[step] * times for step, times in steps.items())
 
     def _note(self, key: RunKey, n_evaluations: int, error: float) -> None:
         self._evaluations[key] = n_evaluations

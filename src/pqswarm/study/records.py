@@ -13,7 +13,7 @@ from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
 from pqswarm.study._deprecated import renamed
 
-__all__ = ["Checkpoint", "RunKey", "RunRecord", "best_of", "packed_state", "unpacked_state"]
+__all__ = ["Checkpoint", "RunKey", "RunRecord", "Standing", "best_of", "packed_state", "unpacked_state"]
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -94,6 +94,33 @@ class Checkpoint:
     best_error: float
     state: Mapping[str, AnyArray]  # see :meth:`pqswarm.search.Run.state`
     seconds: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a run is, finished or on its way, in few words.
+
+    Attributes
+    ----------
+    key : RunKey
+        Which run.
+    n_evaluations : int
+        Subsets evaluated so far.
+    error : float
+        Least error so far.
+    size : int or None
+        Features of the subset with that error; None of a run on its way.
+    """
+
+    key: RunKey
+    n_evaluations: int
+    error: float
+    size: int | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it is done."""
+        return self.size is not None
 
 
 def packed_state(state: Mapping[str, AnyArray]) -> bytes:

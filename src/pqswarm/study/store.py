@@ -20,7 +20,7 @@ from pqswarm.search import SearchResult
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.legacy import translate
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord, Standing
 
 __all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store"]
 
@@ -256,10 +256,37 @@ class Store:
         """Return all finished runs, by classifier, algorithm and number."""
         with self._explained():
             rows = self._db.execute("SELECT * FROM runs ORDER BY classifier, algorithm, run").fetchall()
+        return [self._restored(row) for row in rows]
+
+    def _restored(self, row: tuple[Any, ...]) -> RunRecord:
         try:
-            return [_record(_checked(row)) for row in rows]
+            return _record(_checked(row))
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
             raise self.damaged(error) from None
+
+    def records(self, keys: Iterable[RunKey]) -> list[RunRecord]:
+        """Return some of the finished runs, in the given order; what is not finished is left out."""
+        statement = "SELECT * FROM runs WHERE classifier = ? AND algorithm = ? AND run = ?"
+        with self._explained():
+            rows = [self._db.execute(statement, astuple(key)).fetchone() for key in keys]
+        return [self._restored(row) for row in rows if row is not None]
+
+    def standings(self) -> list[Standing]:
+        """Return where all runs are, without what makes them large: quick, whatever was found."""
+        begun = "SELECT classifier, algorithm, run, n_evaluations, best_error, NULL FROM checkpoints"
+        ended = "SELECT classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
+        with self._explained():  # in this order: a run that ends meanwhile is among both
+            rows = [row for statement in (begun, ended) for row in self._db.execute(statement).fetchall()]
+        try:
+            found = {one.key: one for one in map(_standing, rows)}
+        except (ValueError, TypeError, OverflowError) as error:
+            raise self.damaged(error) from None
+        return list(found.values())
+
+    def places(self) -> list[tuple[str, str, str]]:
+        """Return which findings there are: kind, classifier, and level and seed as :func:`place_text` writes them."""
+        with self._explained():
+            return self._db.execute("SELECT kind, classifier, level FROM findings").fetchall()
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return where the runs on their way are; a damaged one is left out, and so begins anew."""
@@ -284,6 +311,12 @@ def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
     if _digest(tuple(content)) != digest:
         raise ValueError(f"{', '.join(map(str, content[:3]))} is not what was written")
     return tuple(content)
+
+
+def _standing(row: tuple[Any, ...]) -> Standing:
+    """Where the run of a row is."""
+    classifier, algorithm, run, n_evaluations, error, size = row
+    return Standing(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
 
 
 def _record(row: tuple[Any, ...]) -> RunRecord:

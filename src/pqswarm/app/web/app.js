@@ -16,7 +16,7 @@
     if (json !== undefined) headers["Content-Type"] = "application/json";
     let answer;
     try {
-      answer = await fetch(path, { method, headers, signal, body: json === undefined ? body : JSON.stringify(json) });
+      answer = await fetch(path, { method, headers, signal, cache: "no-store", body: json === undefined ? body : JSON.stringify(json) });
     } catch (error) {
       if (error.name === "AbortError") throw error;
       throw new Error("The server does not answer: is pqswarm app still running?");

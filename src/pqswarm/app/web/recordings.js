@@ -1,12 +1,116 @@
-// The room of recordings.
+// The room of recordings: what the server says of them, kept up to date, and which of its two pages is shown.
 "use strict";
 (() => {
   const pq = window.pq;
+  const WAIT = 250; // milliseconds between two drawings of what changes all the time
+
+  const words = { pure_sinusoid: "no disturbance", dc_offset: "DC offset", oscillatory_transient: "transient", voltage_change: "small voltage change" };
+  const file = (id) => id.split("-")[0];
+
+  pq.recordings = {
+    // A class in words.
+    className: (label) => (label ? words[label] ?? label.replaceAll("_", " ") : ""),
+    kindTitle: (row) => store.kinds[row.kind]?.title ?? row.kind,
+    // The size of an event: shares of the reference in percent.
+    magnitude: (row) => (row.magnitude === "" || row.magnitude === null || row.kind === "none" ? null : row.unit === "pu" ? 100 * row.magnitude : row.magnitude),
+    magnitudeText(row) {
+      const size = pq.recordings.magnitude(row);
+      if (size === null || !Number.isFinite(size)) return "";
+      return `${pq.number(size, size >= 1000 ? 4 : 3)} ${row.unit === "pu" || !row.unit ? "%" : row.unit}`;
+    },
+    durationText: (row) => (Number.isFinite(row.duration_s) && row.duration_s > 0 ? pq.seconds(row.duration_s) : ""),
+    when: (row) => (row.date ? `${row.date} ${row.time}` : `+${pq.fixed(row.offset_s, 3)} s`),
+    agreementWord: (row) => String(row.agreement || "").split(":")[0],
+    swatch: (kind) => pq.el("span", { class: "swatch", style: { background: pq.kindColour(kind) } }),
+    stateText: (one) => ({ waiting: one.reason || "waits", working: `${Math.round(100 * (one.share || 0))} %`, failed: one.reason || "failed",
+      judged: one.n_events ? `${one.n_events} ${one.n_events === 1 ? "event" : "events"}` : "nothing found" })[one.state] ?? one.state,
+  };
+
+  // What is known of all recordings; the page that is shown is told when it changes.
+  const store = (pq.recordings.store = {
+    recordings: [], rows: [], kinds: {}, classes: [], folder: "", note: "", judging: false, total: 0, known: false, limit: null,
+
+    async load(signal) {
+      const told = await pq.app.api("/api/recordings", { signal });
+      Object.assign(store, { ...told, limit: told.max_bytes ?? null, known: true });
+      tellSoon.now();
+    },
+
+    take(message) {
+      if (message.state === "working") {
+        const one = store.recordings.find((other) => other.id === message.id);
+        if (one) Object.assign(one, { state: "working", share: message.share });
+      } else if (message.state === "judged" || message.state === "failed") {
+        if (!message.rows || !message.recordings) return true;
+        const own = (id) => file(id) === file(message.id);
+        const place = store.recordings.findIndex((one) => own(one.id));
+        store.recordings = store.recordings.filter((one) => !own(one.id));
+        store.recordings.splice(place < 0 ? store.recordings.length : place, 0, ...message.recordings);
+        store.rows = [...store.rows.filter((row) => !own(row.recording)), ...message.rows];
+      } else if (message.state === "corrected") {
+        const row = store.rows.find((one) => one.recording === message.id && one.event === message.event);
+        if (row) row.correction = message.correction;
+      } else return true;
+      tellSoon();
+      return false;
+    },
+  });
+
+  let timer = 0;
+  const tellSoon = () => {
+    timer ||= setTimeout(tellSoon.now, WAIT);
+  };
+  tellSoon.now = () => {
+    clearTimeout(timer);
+    timer = 0;
+    page?.changed?.();
+  };
+
+  // The room.
+  let holder = null;
+  let page = null;
+  let shown = null; // the recording, "" for the list
+  let end = new AbortController();
+  let loading = null;
+  const reload = () => {
+    loading ??= store.load(end.signal).catch((error) => pq.app.fail(error, holder)).finally(() => { loading = null; });
+  };
+
+  const show = (route) => {
+    if (page && shown === route.path) {
+      page.apply(route);
+      return;
+    }
+    page?.destroy();
+    const from = shown;
+    shown = route.path;
+    holder.replaceChildren();
+    pq.hideTip();
+    page = shown ? new pq.RecordingPage(holder, shown, route) : new pq.EventList(holder, route, from);
+  };
+
   pq.app.register("recordings", {
     title: "Recordings",
-    open(holder) { holder.append(pq.el("p", { class: "soft" }, "Nothing yet.")); },
-    update() {},
-    close() {},
-    message() {},
+    open(given, route) {
+      holder = given;
+      end = new AbortController();
+      show(route);
+      reload();
+    },
+    update: show,
+    close() {
+      end.abort();
+      page?.destroy();
+      page = shown = null;
+    },
+    message(message) {
+      if (message.about === "again") {
+        reload();
+        page?.message?.({ state: "again" });
+      } else if (message.about === "recordings") {
+        if (store.take(message)) reload();
+        page?.message?.(message);
+      }
+    },
   });
 })();

@@ -1,12 +1,119 @@
-// The room of studies.
+// The room of studies: all studies of the folder, live while one runs, and one of them in full.
 "use strict";
 (() => {
   const pq = window.pq;
-  pq.app.register("studies", {
+  const { app } = pq;
+  const rows = new Map();
+  let holder = null;
+  let table = null;
+  let view = null;
+  let watching = 0;
+
+  const percent = (x, digits = 2) => (Number.isFinite(x) ? `${pq.fixed(x, digits)} %` : "–");
+  const clock = (seconds) => {
+    if (!Number.isFinite(seconds)) return "";
+    if (seconds < 60) return `${Math.round(seconds)} s`;
+    const minutes = Math.round(seconds / 60);
+    return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  };
+  const count = (x) => (Number.isFinite(x) ? Math.round(x).toLocaleString("en").replaceAll(",", "\u202f") : "–");
+  const best = (one) => `${one.classifier} ${percent(one.error)}${one.size === null ? "" : ` (${one.size})`}`;
+  const state = (row) => pq.el("span", { class: `state ${row.state}` }, row.state);
+  const bar = (row) => [
+    pq.el("progress", { max: 1, value: row.share ?? 0, "aria-label": "Progress", "data-read": "share" }),
+    pq.el("span", { class: "soft" }, row.share === null ? "" : ` ${Math.floor(100 * row.share)} %`),
+  ];
+  pq.studies = { percent, clock, count, best, state, rows };
+
+  const COLUMNS = [
+    { key: "name", title: "Study" },
+    { key: "title", title: "Plan" },
+    { key: "state", title: "State", show: state },
+    { key: "share", title: "Progress", value: (row) => row.share, show: (row) => (row.error ? pq.el("span", { class: "soft wrap" }, row.error) : pq.el("span", { class: "row tight" }, bar(row))) },
+    { key: "runs", title: "Runs", number: true, value: (row) => row.runs_done, text: (row) => (row.runs_total === null ? "" : `${row.runs_done} of ${row.runs_total}`) },
+    { key: "rate", title: "Evaluations/s", number: true, text: (row) => (row.rate === null ? "" : count(row.rate)) },
+    { key: "best", title: "Lowest error rate so far (features)", value: (row) => row.best.map(best).join(", "), text: (row) => row.best.map(best).join(", ") },
+    { key: "bytes", title: "MB", number: true, text: (row) => pq.fixed(row.bytes / 1e6, 1) },
+  ];
+
+  const showList = () => {
+    view?.close();
+    view = null;
+    holder.replaceChildren(pq.el("h1", {}, "Studies"));
+    table = new pq.Table(holder, {
+      caption: "", columns: COLUMNS, rows: [...rows.values()], key: (row) => row.id,
+      onclick: (row) => app.go("studies", row.id),
+      empty: "There is no study in this folder. One begins with: pqswarm study quick",
+      note: "A study that runs in a terminal is followed here while it runs; it does not need this page.",
+    });
+  };
+
+  const load = async () => {
+    const room = holder;
+    try {
+      const found = await app.api("/api/studies");
+      if (room !== holder) return;
+      rows.clear();
+      for (const row of found.studies) rows.set(row.id, row);
+      table?.update([...rows.values()]);
+      if (view && rows.has(view.id)) view.row(rows.get(view.id));
+    } catch (error) {
+      if (room === holder) app.fail(error, holder);
+    }
+  };
+
+  // Ask to be told; the server must know the page first.
+  const watch = async () => {
+    watching += 1;
+    const mine = watching;
+    for (let wait = 100; mine === watching; wait = Math.min(2 * wait, 5000)) {
+      try {
+        if ((await app.api("/api/studies/watch", { method: "PUT", json: { watch: true } })).watching) return;
+      } catch { /* the server is away: it is asked again */ }
+      await new Promise((done) => setTimeout(done, wait));
+    }
+  };
+  const leave = () => {
+    watching += 1;
+    app.api("/api/studies/watch", { method: "PUT", json: { watch: false } }).catch(() => {});
+  };
+
+  const route = (asked) => {
+    if (!asked.path) return showList();
+    table = null;
+    if (view?.id === asked.path) return view.update(asked.query);
+    view?.close();
+    holder.replaceChildren();
+    view = new pq.StudyView(holder, asked.path, asked.query);
+    if (rows.has(view.id)) view.row(rows.get(view.id));
+    return undefined;
+  };
+
+  app.register("studies", {
     title: "Studies",
-    open(holder) { holder.append(pq.el("p", { class: "soft" }, "Nothing yet.")); },
-    update() {},
-    close() {},
-    message() {},
+    open(place, asked) {
+      holder = place;
+      rows.clear();
+      route(asked);
+      watch().then(load);
+      load();
+    },
+    update: route,
+    close() {
+      leave();
+      view?.close();
+      view = table = holder = null;
+    },
+    message(told) {
+      if (told.about === "again") {
+        watch().then(load);
+        view?.reload();
+      } else if (told.about === "studies") {
+        if (told.study) rows.set(told.study.id, told.study);
+        for (const id of told.gone || []) rows.delete(id);
+        table?.update([...rows.values()]);
+        if (told.study && view?.id === told.study.id) view.row(told.study);
+      }
+    },
   });
 })();

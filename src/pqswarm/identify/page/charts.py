@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
+from typing import Protocol
 
 from markupsafe import Markup, escape
 
 from pqswarm.identify.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
-from pqswarm.identify.page.rows import Row
 from pqswarm.identify.words import count_text, join_words
 
-__all__ = ["Chart", "draw_charts"]
+__all__ = ["Chart", "Mark", "draw_charts"]
 
 _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
@@ -19,6 +19,38 @@ _MOST_POINTS = 1000
 """Points that are drawn, the worst; all are counted."""
 
 _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
+
+
+class Mark(Protocol):
+    """An event on a chart, such as a :class:`pqswarm.identify.page.rows.Row`."""
+
+    @property
+    def kind(self) -> str:
+        """One of :data:`pqswarm.measure.event.KINDS`."""
+
+    @property
+    def point(self) -> tuple[float, float] | None:
+        """Duration [s] and voltage [%]; None if it has no place."""
+
+    @property
+    def severity(self) -> tuple[float, float]:
+        """By which the worst is drawn last."""
+
+    @property
+    def colour(self) -> str:
+        """Of its kind."""
+
+    @property
+    def tip(self) -> str:
+        """What is said of it."""
+
+    @property
+    def link(self) -> str:
+        """Where it leads."""
+
+    @property
+    def key(self) -> str:
+        """By which a script knows it; may be empty."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +68,10 @@ class Chart:
     note: str
 
 
-def draw_charts(rows: Sequence[Row]) -> list[Chart]:
+def draw_charts(rows: Sequence[Mark]) -> list[Chart]:
     """Draw the events on the ITIC curve and on SEMI F47, each point linked to its row."""
     shown = [row for row in rows if row.point is not None]
-    dips = [row for row in shown if row.event.kind in ("sag", "interruption")]
+    dips = [row for row in shown if row.kind in ("sag", "interruption")]
     itic, semi = (_Axes(rows, top, least) for rows, top, least in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
     return [
         Chart(
@@ -64,7 +96,7 @@ def draw_charts(rows: Sequence[Row]) -> list[Chart]:
     ]
 
 
-def _places(curve: Curve, rows: Sequence[Row]) -> dict[str, int]:
+def _places(curve: Curve, rows: Sequence[Mark]) -> dict[str, int]:
     points = [row.point for row in rows if row.point is not None]
     found = [curve.place(percent, seconds) for seconds, percent in points]
     return {place: found.count(place) for place in ("above", "below", "inside")}
@@ -79,7 +111,7 @@ def _counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
 class _Axes:
     """Logarithm of time across, percent of the reference upwards."""
 
-    def __init__(self, rows: Sequence[Row], top: float, least: float) -> None:
+    def __init__(self, rows: Sequence[Mark], top: float, least: float) -> None:
         longest = max([100.0, *(row.point[0] for row in rows if row.point)])
         self.last = next((end for end in (100.0, 1000.0, 1e4) if longest <= end), 1e5)
         self.first, self.top = least, top
@@ -99,7 +131,7 @@ class _Axes:
         """Return a path through corners of duration and voltage."""
         return "M" + " L".join(f"{self.x(seconds)} {self.y(percent)}" for seconds, percent in corners)
 
-    def draw(self, lines: list[str], curve: Curve, rows: Sequence[Row]) -> Markup:
+    def draw(self, lines: list[str], curve: Curve, rows: Sequence[Mark]) -> Markup:
         """Return the whole picture."""
         label = f"{curve.title}: {count_text(len(rows), 'event')}, voltage against duration"
         parts = [
@@ -133,22 +165,19 @@ class _Axes:
         parts.append(f'<text x="{middle:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>')
         return parts
 
-    def _point(self, row: Row) -> str:
+    def _point(self, row: Mark) -> str:
         seconds, percent = row.point or (0.0, 0.0)
-        x, y, tip = (
-            self.x(seconds),
-            self.y(percent),
-            escape(f"{row.number}: {row.sentence}, {row.moment}, {row.station}"),
-        )
+        x, y, tip = self.x(seconds), self.y(percent), escape(row.tip)
         if percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
-        elif row.event.kind in RMS:
+        elif row.kind in RMS:
             shape = f'<circle cx="{x}" cy="{y}" r="5.5"/>'
         else:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
+        key = f' data-row="{escape(row.key)}"' if row.key else ""
         return (
-            f'<a href="#{row.name}" class="point" data-kind="{escape(row.event.kind)}" data-seconds="{seconds:.6g}" '
-            f'data-percent="{percent:.6g}" fill="{row.colour}" aria-label="{tip}">'
+            f'<a href="{escape(row.link)}"{key} class="point" data-kind="{escape(row.kind)}" '
+            f'data-seconds="{seconds:.6g}" data-percent="{percent:.6g}" fill="{row.colour}" aria-label="{tip}">'
             f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
         )
 

@@ -172,7 +172,7 @@ def _figures_note(number: int, events: int) -> str:
     )
     return (
         f"{count_text(number, 'figure')} of {which}, at most {MOST_FIGURES}. Each holds the whole recording, the "
-        "surroundings of the event and its cycles, thinned to the least and the greatest values that a screen can show: "
+        "surroundings of the event and its cycles, thinned to the least and greatest values that a screen can show: "
         "click into one, then zoom with the wheel, move its cursors, or press ? for its keys."
     )
 

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["slim"]
 
-_AROUND = 2 * LEAD
-"""Seconds around an event that its finer pictures show at most."""
-
 
 @dataclass(frozen=True)
 class _TenMinutes:
@@ -56,6 +53,6 @@ def _near_events(verdict: "Verdict") -> "BoolArray":
     events = sorted((one.event for one in verdict.events), key=rank_event, reverse=True)
     for event in events[:MOST_FIGURES]:
         middle = (event.start + event.end) / 2
-        kept |= (time >= event.start - _AROUND) & (time <= min(event.end, event.start + SHOWN) + _AROUND)
-        kept |= np.abs(time - middle) <= _AROUND
+        kept |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + SHOWN) + LEAD)
+        kept |= np.abs(time - middle) <= LEAD
     return kept

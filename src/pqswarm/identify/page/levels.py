@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray
     from pqswarm.identify.verdict import Verdict
     from pqswarm.measure import Event
+    from pqswarm.recordings import StatusChannel
     from pqswarm.recordings.recording import RecordingSource
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "SHOWN",
     "Stretches",
     "choose_channels",
+    "choose_status",
     "describe_recording",
     "list_views",
     "near_event",
@@ -34,10 +37,12 @@ SHOWN, LEAD = 60.0, 2.0
 _MOST_VALUES = 600
 """Values of Urms(1/2) that are shown as they are; of more, the least and greatest of parts."""
 
-_MOST_PARTS, _MOST_BYTES = 600, 200_000
+_MOST_PARTS, _MOST_BYTES = 600, 180_000
 """Parts of a stretch, and about as many bytes for an event."""
 
-_MOST_CHANNELS, _MOST_STATUS, _MOST_CHANGES, _MOST_LETTERS = 48, 32, 200, 120
+_MOST_CHANNELS, _MOST_STATUS, _MOST_CHANGES, _MOST_LETTERS = 48, 32, 1000, 120
+"""Of a recording: channels, status channels that change and all their changes, letters of a name."""
+
 _STEADY = {"flicker": 50.0}
 """Cycles shown of what is steady, 10 unless named here."""
 
@@ -58,7 +63,7 @@ def near_event(event: "Event", length: float) -> Stretches:
     >>> from types import SimpleNamespace
     >>> sag = SimpleNamespace(kind="sag", start=10.0, end=10.1, nominal_frequency=50.0)
     >>> [tuple(round(moment, 3) for moment in stretch) for stretch in near_event(sag, 60.0).kept]
-    [(0.0, 60.0), (9.72, 10.38), (9.918, 10.182)]
+    [(0.0, 60.0), (9.72, 10.38), (9.91, 10.19)]
     """
     cycle = 1 / event.nominal_frequency
     last = event.end if isfinite(event.end) else event.start
@@ -71,7 +76,8 @@ def near_event(event: "Event", length: float) -> Stretches:
     first, wide = (begin, end), end - begin
     if wide <= 50 * cycle:
         around = min(wide, LEAD)
-        middle_level, fine = (begin - around, end + around), (begin - 0.1 * wide, end + 0.1 * wide)
+        middle, half = (begin + end) / 2, max(0.6 * wide, 7 * cycle, 0.85 * (last - event.start))
+        middle_level, fine = (begin - around, end + around), (middle - half, middle + half)
     else:
         middle_level, fine = (begin - 0.5, end + 0.5), (event.start - 4 * cycle, event.start + 16 * cycle)
     kept = [(0.0, length), *((max(a, 0.0), min(b, length)) for a, b in (middle_level, fine))]
@@ -81,7 +87,6 @@ def near_event(event: "Event", length: float) -> Stretches:
 def describe_recording(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
     """What the viewer knows of a recording: see `pq.Waves`."""
     kept = [recording.channels[place] for place in channels]
-    moving = [one for one in recording.status if 1 < one.places.size <= _MOST_CHANGES][:_MOST_STATUS]
     return {
         "name": _shorten(recording.source or "recording"),
         "start": recording.start.isoformat() if recording.start else None,
@@ -101,9 +106,9 @@ def describe_recording(recording: "RecordingSource", channels: Sequence[int]) ->
         "status": [
             {
                 "name": _shorten(one.name),
-                "changes": [[at / recording.sampling_rate, state] for at, state in one.changes],
+                "changes": [[round(at / recording.sampling_rate, 6), state] for at, state in one.changes],
             }
-            for one in moving
+            for one in choose_status(recording)
         ],
     }
 
@@ -116,17 +121,28 @@ def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[in
     return sorted(list(order)[:_MOST_CHANNELS])
 
 
+def choose_status(recording: "RecordingSource") -> "list[StatusChannel]":
+    """Choose the status channels to show: those that change, as far as the page has room for their changes."""
+    kept: list[StatusChannel] = []
+    room = _MOST_CHANGES
+    for one in recording.status:
+        if 1 < one.places.size <= room and len(kept) < _MOST_STATUS:
+            kept.append(one)
+            room -= one.places.size
+    return kept
+
+
 def list_views(
     recording: "RecordingSource", verdict: "Verdict", near: Sequence[Stretches], channels: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return the pictures of the stretches around events, packed; what is not the whole has twice the parts."""
-    n_parts = max(min(_MOST_PARTS, _MOST_BYTES // (28 * max(len(channels), 1))), 2)
+    """Return the pictures of the stretches around events, packed; each level has twice the parts of the one before."""
+    n_parts = max(min(_MOST_PARTS, _MOST_BYTES // (38 * max(len(channels), 1))), 2)
     # The whole is thinned as it is read; of the rest, samples are read.
     envelope = Envelope(recording, part=max(128, -(-recording.n_samples // n_parts)))
     rate, views = recording.sampling_rate, []
     exact: list[tuple[int, int]] = []
     for begin, end, times in dict.fromkeys(
-        (*stretch, 2 if level else 1) for one in near for level, stretch in enumerate(one.kept)
+        (*stretch, 2**level) for one in near for level, stretch in enumerate(one.kept)
     ):
         first, stop = int(begin * rate), min(int(end * rate) + 1, recording.n_samples)
         if any(a <= first and stop <= b for a, b in exact):
@@ -155,18 +171,24 @@ def list_views(
 def urms_parts(verdict: "Verdict") -> "BoolArray":
     """Which values of Urms(1/2) the picture of the whole recording needs: the least and greatest of each part."""
     found = verdict.characterisation
-    if found.time.size <= _MOST_VALUES or found.n_samples <= (SHOWN + 4 * LEAD) * found.sampling_rate:
+    if not _is_long(verdict):
         return np.ones(found.time.size, dtype=bool)
     kept = np.zeros(found.time.size, dtype=bool)
     edges = np.searchsorted(found.time, _edges(verdict))
     for result in (channel.result for channel in verdict.channels):
         if result.urms.size != found.time.size:
             continue
-        for begin, end in zip(edges[:-1], edges[1:], strict=True):
+        for begin, end in pairwise(edges.tolist()):
             known = np.flatnonzero(np.isfinite(result.urms[begin:end])) + begin
             if known.size:
                 kept[known[np.argmin(result.urms[known])]] = kept[known[np.argmax(result.urms[known])]] = True
     return kept
+
+
+def _is_long(verdict: "Verdict") -> bool:
+    """Whether Urms(1/2) of the whole recording is shown in parts."""
+    found = verdict.characterisation
+    return found.n_samples / found.sampling_rate > 0.5 * _MOST_VALUES / found.nominal_frequency
 
 
 def _edges(verdict: "Verdict") -> "FloatArray":
@@ -179,12 +201,14 @@ def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float)
     found = verdict.characterisation
     lines = [one.result for one in verdict.channels if one.result.urms.size == found.time.size]
     lines = [result for result in lines if result.number in channels]
+    pairs: list[tuple[FloatArray, FloatArray | None]]
     inside = np.flatnonzero((found.time >= begin) & (found.time <= end))
     if not lines or inside.size < 2:
         return None
-    if end - begin > SHOWN + 4 * LEAD:  # the whole of a long recording
+    whole = begin == 0 and end >= (found.n_samples - 1) / found.sampling_rate
+    if whole and _is_long(verdict):
         edges = _edges(verdict)
-        places = np.searchsorted(found.time, edges)
+        places = np.searchsorted(found.time, edges).tolist()
         start, step = 0.0, float(edges[1] - edges[0])
         pairs = [_extremes(result.urms, places) for result in lines]
     else:
@@ -192,8 +216,8 @@ def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float)
         each = -(-inside.size // _MOST_VALUES)
         start, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
         values = [result.urms[inside] for result in lines]
-        places = np.arange(0, inside.size + each, each).clip(max=inside.size)
-        pairs = [(line, None) for line in values] if each == 1 else [_extremes(line, places) for line in values]
+        places = np.arange(0, inside.size + each, each).clip(max=inside.size).tolist()
+        pairs = [_extremes(line, places) if each > 1 else (line, None) for line in values]
         start -= 0.5 * step / each if each > 1 else 0.0
     return {
         "from": start,
@@ -205,11 +229,11 @@ def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float)
     }
 
 
-def _extremes(values: "FloatArray", places: "Sequence[int] | FloatArray") -> "tuple[FloatArray, FloatArray]":
+def _extremes(values: "FloatArray", places: Sequence[int]) -> "tuple[FloatArray, FloatArray]":
     """The least and greatest value between places; NaN where there is none."""
     low, high = np.full(len(places) - 1, np.nan), np.full(len(places) - 1, np.nan)
-    for i, (begin, end) in enumerate(zip(places[:-1], places[1:], strict=True)):
-        known = values[int(begin) : int(end)]
+    for i, (begin, end) in enumerate(pairwise(places)):
+        known = values[begin:end]
         known = known[np.isfinite(known)]
         if known.size:
             low[i], high[i] = known.min(), known.max()

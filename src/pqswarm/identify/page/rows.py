@@ -49,6 +49,26 @@ class Row:
         return f"event-{self.number}"
 
     @property
+    def link(self) -> str:
+        """Where a mark on a chart leads: its row."""
+        return f"#{self.name}"
+
+    @property
+    def key(self) -> str:
+        """Nothing but the link is needed on this page."""
+        return ""
+
+    @property
+    def tip(self) -> str:
+        """What a mark on a chart says."""
+        return f"{self.number}: {self.sentence}, {self.moment}, {self.station}"
+
+    @property
+    def kind(self) -> str:
+        """One of :data:`pqswarm.measure.event.KINDS`."""
+        return self.event.kind
+
+    @property
     def title(self) -> str:
         """Its kind in words."""
         return KINDS.get(self.event.kind, self.event.kind)

@@ -117,16 +117,20 @@ def _read(recording: "RecordingSource", chosen: list[Row], rows: list[Row]) -> W
     near = [near_event(row.event, length) for row in chosen]
     thresholds = verdict.characterisation.thresholds
     events = sorted((row for row in rows if row.event.kind != "none"), key=lambda row: row.severity, reverse=True)
-    told = {
+    told: dict[str, Any] = {
         "header": describe_recording(recording, channels),
         "views": list_views(recording, verdict, near, channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
         "events": [_event(row) for row in events[:_MOST_EVENTS]],
         "first": {row.number: one.first for row, one in zip(chosen, near, strict=True)},
     }
-    left = len(recording.channels) - len(channels)
-    note = f"{len(channels)} of {len(recording.channels)} channels are shown." if left else ""
-    return Waveforms(tuple(chosen), _as_json(told), note)
+    moving, drawn = sum(one.places.size > 1 for one in recording.status), len(told["header"]["status"])
+    notes = []
+    if len(channels) < len(recording.channels):
+        notes.append(f"{len(channels)} of {len(recording.channels)} channels are shown.")
+    if drawn < moving:
+        notes.append(f"{drawn} of {moving} status channels that change are shown.")
+    return Waveforms(tuple(chosen), _as_json(told), " ".join(notes))
 
 
 def _event(row: Row) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.convergence import evaluation_grid, plot_convergence
+from pqswarm.report.convergence import plot_convergence
+from pqswarm.report.curves import convergence_curves, convergence_grid, evaluation_ends
 from pqswarm.report.run_figures import plot_boxes, plot_error_against_size, run_points
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import count, enumerate_words, percent, runs
@@ -189,15 +190,10 @@ def _boxes(study: StudySummary, found: ClassifierSummary) -> Drawing:
 
 def _convergence(study: StudySummary, found: ClassifierSummary) -> Drawing:
     budget, known = study.plan.max_evaluations, found.best_known
-    groups = found.runs | {title: [record] for title, record in found.sequential.items()}
-    ends = {title: max(record.result.n_evaluations for record in group) for title, group in groups.items()}
-    grid = np.union1d(evaluation_grid(max(budget, *ends.values())), [budget, *ends.values()]).astype(np.int64)
+    ends, grid = evaluation_ends(found.groups), convergence_grid(found.groups, budget)
 
     def draw(narrow: bool = False) -> Figure:
-        curves = {
-            title: np.array([record.result.error_after(grid[grid <= ends[title]]) for record in group])
-            for title, group in groups.items()
-        }
+        curves = convergence_curves(found.groups, budget)
         best = min(float(curve.min()) for curve in curves.values())
         args: dict[str, Any] = {"best": min(best, known["error"]) if known else best, "known": bool(known)}
         return plot_convergence(curves, grid, study.palette, budget=budget, narrow=narrow, **args)

@@ -4,8 +4,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
-from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_feature
+from pqswarm.features import FUNCTIONS, band_edges, band_names
+from pqswarm.report.curves import selection_shares
 from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features
+from pqswarm.report.meanings import feature_meanings, sampling_rate
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import enumerate_words, features
 from pqswarm.report.summary import ClassifierSummary, StudySummary
@@ -40,12 +42,11 @@ def _describe(study: StudySummary, found: ClassifierSummary) -> str:
 
 
 def _drawings(study: StudySummary, found: ClassifierSummary) -> list[Drawing]:
-    shares = {title: found.masks(title).mean(axis=0) for title in found.runs}
-    shares |= {title: record.mask.astype(np.float64) for title, record in found.sequential.items()}
+    shares = selection_shares(found.groups)
     level = study.wavelet_level
     if level is None:
         return [_list(study, found, shares)]
-    bands, rate = band_names(level), sampling_rate(study)
+    bands, rate = band_names(level), sampling_rate(study.plan, study.feature_names)
     edges = None if rate is None else band_edges(rate, level)
     maps = {title: share.reshape(len(bands), len(FUNCTIONS)) for title, share in shares.items()}
     rows = (
@@ -85,18 +86,10 @@ def _list(study: StudySummary, found: ClassifierSummary, shares: dict[str, Float
     )
 
 
-def sampling_rate(study: StudySummary) -> float | None:
-    """Return the samples per second of all events of a study [Hz]; None if they differ or are not known."""
-    if study.wavelet_level is None or study.generated is None:
-        return None
-    rate = getattr(study.generated.make_preset().common.get("sampling_rate"), "value", None)
-    return None if rate is None else float(rate)
-
-
 def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) -> Table:
     names, best = study.feature_names, found.best(found.reference).mask
     smaller = None if found.smaller is None else found.smaller.mask
-    rate = sampling_rate(study)
+    meanings = feature_meanings(study.plan, names)
     listed = np.flatnonzero(best | (share >= 0.5) | (best if smaller is None else smaller))
     rows = [
         {
@@ -104,7 +97,7 @@ def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) 
             "share": float(100 * share[i]),
             "best": bool(best[i]),
             "smaller": None if smaller is None else bool(smaller[i]),
-            "meaning": None if study.wavelet_level is None else describe_feature(names[i], rate),
+            "meaning": meanings[i] or None,
         }
         for i in sorted(listed.tolist(), key=lambda i: (-share[i], i))
     ]

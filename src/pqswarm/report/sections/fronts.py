@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
+from pqswarm.report.curves import attained_errors
 from pqswarm.report.interactive import mark
 from pqswarm.report.run_figures import ALL_FEATURES
 from pqswarm.report.section import Content, Drawing
@@ -25,11 +26,12 @@ _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 def content(study: StudySummary, found: ClassifierSummary) -> Content:
     """Show what each algorithm reached with few features; nothing of studies whose runs kept no fronts."""
-    groups = found.runs | {title: [record] for title, record in found.sequential.items()}
-    groups = {title: group for title, group in groups.items() if all(r.result.front_masks is not None for r in group)}
+    groups = {
+        title: group for title, group in found.groups.items() if all(r.result.front_masks is not None for r in group)
+    }
     if not groups:
         return Content()
-    attained = {title: np.array([_attained(record) for record in group]) for title, group in groups.items()}
+    attained = {title: np.array([attained_errors(record) for record in group]) for title, group in groups.items()}
     whole = (found.n_features, found.all_features)
 
     def draw(narrow: bool = False) -> Figure:
@@ -44,15 +46,6 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
         narrow=lambda: draw(narrow=True),
     )
     return Content(words=_words(groups, found), drawings=[drawing], tables=[_table(attained, found)])
-
-
-def _attained(record: RunRecord) -> FloatArray:
-    """The least error with at most 1, 2, 3, ... features that a run met; infinity where it met none."""
-    masks, errors = record.result.front_masks, record.result.front_errors
-    least = np.full(record.mask.size, np.inf)
-    if masks is not None and errors is not None:
-        least[masks.sum(axis=1) - 1] = errors
-    return np.asarray(np.minimum.accumulate(least))
 
 
 def _words(groups: Mapping[str, Sequence[RunRecord]], found: ClassifierSummary) -> list[str]:

@@ -1,0 +1,130 @@
+"""The workbench with a long recording: how soon it is seen, how fast one zooms, and how much memory the server takes.
+
+python benchmarks/workbench.py
+python benchmarks/workbench.py --minutes 10 --browser
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.app.asking import ask, get, open_page
+from tests.app.made import write_pair
+from tests.app.serving import running_app
+
+PICTURE = "document.querySelector('svg[data-panel=voltage] path[data-channel]')?.getAttribute('d')?.length > 100"
+
+
+class Results:
+    """Figures against their limits."""
+
+    def __init__(self) -> None:
+        self.is_fine = True
+
+    def say(self, what: str, value: float, limit: float | None = None, unit: str = "s") -> None:
+        """Print a figure."""
+        fine = limit is None or value < limit
+        self.is_fine &= fine
+        bound = "" if limit is None else f"  (below {limit:g} {unit}: {'yes' if fine else 'NO'})"
+        print(f"{what:<44} {value:8.{0 if unit == 'MB' else 3}f} {unit}{bound}", flush=True)
+
+
+def peak_memory(process: int) -> float:
+    """Greatest resident memory [MB]; 0 where the system does not say."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next(int(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
+
+
+def ask_everything(app: "subprocess.Popen[str]", results: Results) -> None:
+    """By HTTP alone."""
+    began = time.perf_counter()
+    ask(app, "/")
+    with open_page(app) as page:
+        listed = get(app, "/api/recordings")["recordings"]
+        results.say("page and list of recordings", time.perf_counter() - began, 2.0)
+        names = {one["name"]: one["id"] for one in listed}
+        began = time.perf_counter()
+        header = get(app, f"/api/recordings/{names['long.cfg']}")
+        view = get(app, f"/api/recordings/{names['long.cfg']}/view?points=1200")
+        results.say(f"first picture ({view['share']:.0%} of it)", time.perf_counter() - began, 3.0)
+        while view["share"] < 1:
+            view = get(app, f"/api/recordings/{names['long.cfg']}/view?points=1200")
+        results.say(f"whole picture of {header['seconds'] / 60:g} min", time.perf_counter() - began, 3.0)
+        slowest = 0.0
+        for k in range(20):
+            at = (k + 0.5) / 20 * header["seconds"]
+            zoomed = time.perf_counter()
+            get(app, f"/api/recordings/{names['long.cfg']}/view?from={at}&to={at + 0.02}&points=1200")
+            slowest = max(slowest, time.perf_counter() - zoomed)
+        results.say("zoom to one cycle, slowest of 20", slowest, 0.5)
+        moment = time.perf_counter()
+        get(app, f"/api/recordings/{names['long.cfg']}/cursor?t=100&t2=200")
+        results.say("phasors and spectra at two cursors", time.perf_counter() - moment)
+        page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "judged", 300)
+        results.say("judged, with Urms(1/2)", time.perf_counter() - began)
+        short = time.perf_counter()
+        get(app, f"/api/recordings/{names['short.cfg']}")
+        view = get(app, f"/api/recordings/{names['short.cfg']}/view?points=1200")
+        results.say(f"recording of 10 s ({view['share']:.0%} of it)", time.perf_counter() - short, 1.0)
+
+
+def look_at_everything(app: "subprocess.Popen[str]", results: Results, names: dict[str, str]) -> None:
+    """In a browser."""
+    from tests.browser import Browser
+
+    with tempfile.TemporaryDirectory() as profile:
+        browser = Browser(Path(profile))
+        try:
+            began = time.perf_counter()
+            tab = browser.tab(app.address)
+            tab.until("document.querySelectorAll('#rooms a').length > 0")
+            results.say("browser: page up", time.perf_counter() - began, 2.0)
+            for name, limit in (("long.cfg", 3.0), ("short.cfg", 1.0)):
+                began = time.perf_counter()
+                tab.evaluate(f"void (location.hash = '#/recordings/{names[name]}')")
+                tab.until(PICTURE)
+                results.say(f"browser: {name} shown", time.perf_counter() - began, limit)
+        finally:
+            browser.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--browser", action="store_true", help="look with Chromium too")
+    options = parser.parse_args()
+    results = Results()
+    with tempfile.TemporaryDirectory() as home:
+        samples = Path(home, "samples")
+        command = [sys.executable, "-m", "pqswarm", "sample", str(samples), "--minutes", str(options.minutes)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        for path in samples.iterdir():
+            if path.stem != "long":
+                path.unlink()
+        write_pair(samples / "short.cfg", seconds=10)
+        began = time.perf_counter()
+        with running_app(samples, state=Path(home, "state")) as app:
+            results.say("server listens", time.perf_counter() - began)
+            ask_everything(app, results)
+            if options.browser:
+                listed = get(app, "/api/recordings")["recordings"]
+                look_at_everything(app, results, {one["name"]: one["id"] for one in listed})
+            results.say("peak memory of the server", peak_memory(app.pid), 500.0, "MB")
+        began = time.perf_counter()
+        with running_app(samples, state=Path(home, "state")) as app:
+            again = get(app, "/api/recordings")
+            results.say("all rows after a restart, server included", time.perf_counter() - began)
+            results.is_fine &= all(one["state"] == "judged" for one in again["recordings"])
+    sys.exit(not results.is_fine)
+
+
+if __name__ == "__main__":
+    main()

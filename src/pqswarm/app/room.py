@@ -1,0 +1,368 @@
+"""What all requests of the room of recordings share: files, verdicts, pictures, corrections."""
+
+import asyncio
+import os
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from pqswarm._text import file_text
+from pqswarm.app.handlers import Missing
+from pqswarm.app.jobs import Cancelled, Job
+from pqswarm.app.judged import Judging
+from pqswarm.app.kept import Found, Kept, KeptEvent, judge_digest
+from pqswarm.app.memory import Memory
+from pqswarm.app.opened import Opened
+from pqswarm.app.shelf import MOST_FILES, File, Shelf
+from pqswarm.app.uploads import clean_parts
+from pqswarm.app.workbench import Workbench, inside
+from pqswarm.errors import PqswarmError
+from pqswarm.identify import default_model
+from pqswarm.identify.batch import open_as_judged
+from pqswarm.identify.corrections import Correction, CorrectionFile
+from pqswarm.identify.curves import COLOURS
+
+__all__ = ["CHANGED", "Place", "Room", "room_of"]
+
+CHANGED = {"about": "recordings", "id": "", "state": "changed"}
+"""Tells a page to ask for the list again."""
+_OPENED = 160_000_000
+"""Bytes of recordings that stay open."""
+_MOST_ROWS, _MOST_TOLD = 20_000, 200
+"""Rows of a list, and of a message."""
+_ALONE = 1.0
+"""Seconds for which a picture is made for somebody who asked, and has no page open."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A recording of a file."""
+
+    file: File
+    number: int
+
+    @property
+    def id(self) -> str:
+        """As in addresses."""
+        return recording_id(self.file, self.number)
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """By which it is kept in memory."""
+        return self.file.id, self.number, self.file.stamp
+
+
+@dataclass(frozen=True)
+class EventMark:
+    """An event on a chart; see :class:`pqswarm.identify.page.charts.Mark`."""
+
+    place: Place
+    index: int
+    event: KeptEvent
+
+    @property
+    def kind(self) -> str:
+        """Of the event."""
+        return str(self.event.row["kind"])
+
+    @property
+    def point(self) -> tuple[float, float] | None:
+        """Duration [s] and voltage [%]."""
+        return self.event.point
+
+    @property
+    def severity(self) -> tuple[float, float]:
+        """By which the worst is drawn last."""
+        return self.event.severity
+
+    @property
+    def colour(self) -> str:
+        """Of its kind."""
+        return COLOURS.get(self.kind, COLOURS["none"])
+
+    @property
+    def tip(self) -> str:
+        """What is said of it."""
+        return self.event.tip
+
+    @property
+    def link(self) -> str:
+        """Where it leads."""
+        return f"#/recordings/{self.place.id}?event={self.index}"
+
+    @property
+    def key(self) -> str:
+        """By which a script knows it."""
+        return f"{self.place.id}:{self.index}"
+
+
+def recording_id(file: File, number: int) -> str:
+    """Return the id of a recording: that of its file, with its place from the second one on."""
+    return file.id if not number else f"{file.id}-{number + 1}"
+
+
+class Room:
+    """The recordings that a workbench shows."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self.workbench = workbench
+        self.shelf = Shelf(workbench.folder, workbench.state / "uploads")
+        clean_parts(self.shelf.uploads)
+        kept = Kept(workbench.state / "verdicts", judge_digest(workbench.model or default_model(), workbench.site))
+        self.judging = Judging(workbench, self.shelf, kept, self.tidy)
+        self.judging.listeners.append(self._judged)
+        self.corrections = CorrectionFile(workbench.corrections)
+        self._opened: Memory[tuple[str, int, str], Opened] = Memory(_OPENED)
+        self._locks: dict[str, Lock] = defaultdict(Lock)
+        self._pictures: dict[tuple[str, int, str], asyncio.Task[None]] = {}
+        self._asked: dict[tuple[str, int, str], float] = {}
+        self._current: tuple[str, dict[Any, Correction]] = ("", {})
+        self._folders = sorted(
+            {str(path) + os.sep for path in (*self._homes(), *(home.resolve() for home in self._homes()))},
+            key=len,
+            reverse=True,
+        )
+        workbench.arrivals.append(lambda _: self.judging.wake())
+
+    def _homes(self) -> tuple[Path, ...]:
+        bench = self.workbench
+        return bench.folder, bench.folder.parent, bench.state, bench.state / "uploads", bench.corrections.parent
+
+    def tidy(self, text: str) -> str:
+        """Take the names of folders of this machine out of a text."""
+        for folder in self._folders:
+            if folder != os.sep:
+                text = text.replace(folder, "")
+        return text
+
+    # What there is
+
+    def look(self, visitor: str, *, now: bool = False) -> bool:
+        """Look for files, and load what was kept of them; say whether anything changed."""
+        changed = self.shelf.look(visitor, now=now)
+        self.judging.recall(self.shelf.files(visitor))
+        return changed
+
+    def find(self, name: str, visitor: str) -> Place:
+        """Return a recording by its id, if the visitor may know of it."""
+        base, _, place = name.partition("-")
+        file = self.shelf.find(base, visitor)
+        if file is None or (place and (place.startswith("0") or int(place) < 2)):
+            raise Missing("There is no such recording.")
+        return Place(file, int(place) - 1 if place else 0)
+
+    def places(self, visitor: str) -> list[Place]:
+        """Return all recordings that a visitor sees."""
+        return [place for file in self.shelf.files(visitor) for place in self.places_of(file)]
+
+    def places_of(self, file: File) -> list[Place]:
+        """Return the recordings of a file; one as long as it is not known how many there are."""
+        found = self.judging.findings(file)
+        return [Place(file, number) for number in range(1 if found is None else len(found.recordings))]
+
+    def found(self, place: Place) -> Found | None:
+        """Return what was found in a recording."""
+        found = self.judging.findings(place.file)
+        return None if found is None or place.number >= len(found.recordings) else found.recordings[place.number]
+
+    def state_of(self, place: Place) -> dict[str, Any]:
+        """Say how far the verdict is."""
+        found = self.found(place)
+        if found is not None:
+            return {"state": "failed" if found.reason else "judged", "share": 1.0, "reason": found.reason}
+        busy = self.judging.current
+        if busy is not None and busy.id == place.file.id:
+            return {"state": "working", "share": round(self.judging.share, 3), "reason": ""}
+        return {"state": "waiting", "share": 0.0, "reason": place.file.lack}
+
+    def entry(self, place: Place) -> dict[str, Any]:
+        """Return a recording as it is listed."""
+        found = self.found(place) or Found("")
+        return {
+            "id": place.id,
+            "name": self.name_of(place, found.source),
+            "station": found.station,
+            "start": found.start,
+            "seconds": found.seconds,
+            "n_channels": found.n_channels,
+            "upload": bool(place.file.visitor),
+            **self.state_of(place),
+            "n_events": found.n_events,
+        }
+
+    def name_of(self, place: Place, source: str) -> str:
+        """Return the name of a file, and the place in it."""
+        name = place.file.name.removeprefix("uploads/") if place.file.visitor else place.file.name
+        own = file_text(place.file.path.name)
+        return name + (source.removeprefix(own) if source.startswith(own) else "")
+
+    def rows(self, place: Place, visitor: str) -> list[dict[str, Any]]:
+        """Return a row for each event of a recording."""
+        found = self.found(place)
+        return [] if found is None else [self.row(place, index, visitor) for index in range(len(found.events))]
+
+    def row(self, place: Place, index: int, visitor: str) -> dict[str, Any]:
+        """Return the row of an event."""
+        event = (self.found(place) or Found("")).events[index]
+        return event.row | {
+            "recording": place.id,
+            "event": index,
+            "start": event.start,
+            "end": event.end,
+            "point": event.point,
+            "upload": bool(place.file.visitor),
+            "correction": self.correction(place, event, visitor),
+        }
+
+    def summary(self, visitor: str) -> dict[str, Any]:
+        """Return all that a visitor sees."""
+        from pqswarm.events.broad import BROAD_CLASSES
+        from pqswarm.measure.event import KINDS
+
+        places = self.places(visitor)
+        rows = [row for place in places for row in self.rows(place, visitor)]
+        notes = [f"The folder has more than {MOST_FILES:,} recordings; the others are left out."] * self.shelf.has_more
+        notes += [f"The first {_MOST_ROWS:,} of {len(rows):,} events are listed."] * (len(rows) > _MOST_ROWS)
+        try:
+            self._corrected()
+        except PqswarmError as error:
+            notes.append(self.tidy(str(error)))
+        return {
+            "folder": file_text(self.workbench.folder.name),
+            "total": len(rows),
+            "judging": self.judging.is_busy,
+            "note": " ".join(notes),
+            "max_bytes": self.workbench.max_bytes,
+            "kinds": {kind: {"title": title, "colour": COLOURS[kind]} for kind, title in KINDS.items()},
+            "classes": list(BROAD_CLASSES),
+            "recordings": [self.entry(place) for place in places],
+            "rows": rows[:_MOST_ROWS],
+        }
+
+    def marks(self, visitor: str) -> "list[EventMark]":
+        """Return all events that a visitor sees, for charts."""
+        return [
+            EventMark(place, index, event)
+            for place in self.places(visitor)
+            for index, event in enumerate((self.found(place) or Found("")).events)
+        ]
+
+    def _judged(self, file: File) -> None:
+        """Tell the pages what was found in a file."""
+        places = self.places_of(file)
+        for visitor in {page.visitor for page in self.workbench.pages.values() if file.is_seen_by(page.visitor)}:
+            rows = [row for place in places for row in self.rows(place, visitor)]
+            message = {
+                "about": "recordings",
+                "id": file.id,
+                **self.state_of(places[0]),
+                "urms": places[0].key in self.judging.verdicts,
+                "recordings": [self.entry(place) for place in places[:_MOST_TOLD]],
+                "rows": rows if max(len(rows), len(places)) <= _MOST_TOLD else None,
+            }
+            self.workbench.publish(message, visitor)
+
+    # What is looked at
+
+    def open(self, job: Job, place: Place) -> Opened:
+        """Open a recording, as the site sees it."""
+        found = self._opened.get(place.key)
+        if found is not None:
+            return found
+        if not place.file.stamp:
+            raise PqswarmError(f"{place.file.name}: {place.file.lack}.")
+        with self._locks[place.file.id]:
+            found = self._opened.get(place.key)
+            if found is not None:
+                return found
+            job.check()
+            site = self.workbench.site
+            sources = open_as_judged(place.file.path, site, None)
+            if place.number >= len(sources):
+                raise Missing("There is no such recording.")
+            source = sources[place.number]
+            found = Opened.of(source if site is None else site.apply(source), place.number, len(sources))
+            self._opened.put(place.key, found, found.size)
+            return found
+
+    def draw(self, place: Place, opened: Opened) -> "asyncio.Task[None] | None":
+        """Let the picture of a recording take shape; None if it has."""
+        self._asked[place.key] = monotonic()
+        if opened.envelope.share >= 1:
+            return None
+        task = self._pictures.get(place.key)
+        if task is None or task.done():
+            task = asyncio.get_running_loop().create_task(self._draw(place, opened))
+            self._pictures[place.key] = task
+        return task
+
+    async def _draw(self, place: Place, opened: Opened) -> None:
+        job = Job()
+
+        def build(job: Job) -> None:
+            def check() -> None:
+                job.check()
+                lately = monotonic() - self._asked.get(place.key, 0.0) < _ALONE
+                if not lately and not self.judging.is_watched(place.file):
+                    raise Cancelled
+
+            opened.envelope.build(check)
+
+        self.judging.pictures += 1
+        try:
+            await self.workbench.jobs.picture(job, build)
+        except (Cancelled, PqswarmError, RuntimeError):  # who asks again is told why
+            pass
+        finally:
+            self.judging.pictures -= 1
+            self._pictures.pop(place.key, None)
+            self._asked.pop(place.key, None)
+
+    # What people say
+
+    def correction(self, place: Place, event: KeptEvent, visitor: str) -> dict[str, Any] | None:
+        """Return the correction of an event that holds; uploads of others are their own affair."""
+        try:
+            found = self._corrected().get(self._event_key(place, event))
+        except PqswarmError:
+            return None
+        if found is None or not self.may_see(Path(found.path), visitor):
+            return None
+        return {"label": found.label, "by": found.by, "at": found.at, "note": found.note}
+
+    def _event_key(self, place: Place, event: KeptEvent) -> tuple[Any, ...]:
+        findings = self.judging.findings(place.file)
+        source = (self.found(place) or Found("")).source
+        digest = "" if findings is None else findings.digest
+        where = source.removeprefix(file_text(place.file.path.name))
+        return digest, where, event.row["kind"], round(event.start, 6), event.channels
+
+    def may_see(self, path: Path, visitor: str) -> bool:
+        """Whether a visitor may know of a file: one that is no upload of somebody else."""
+        return inside(self.shelf.uploads_of(visitor), path) or not inside(self.shelf.uploads, path)
+
+    def _corrected(self) -> dict[Any, Correction]:
+        """The corrections that hold, by their events; read again when the file has changed."""
+        try:
+            state = self.corrections.path.stat()
+            stamp = f"{state.st_size}:{state.st_mtime_ns}"
+        except OSError:
+            stamp = "none"
+        if stamp != self._current[0]:
+            self._current = (stamp, {one.event: one for one in self.corrections.current()})
+        return self._current[1]
+
+    def all_corrections(self, visitor: str) -> list[Correction]:
+        """Return the corrections that a visitor may see."""
+        return [one for one in self._corrected().values() if self.may_see(Path(one.path), visitor)]
+
+
+def room_of(workbench: Workbench) -> Room:
+    """Return the room, made when it is first entered."""
+    if "recordings" not in workbench.rooms:
+        workbench.rooms["recordings"] = Room(workbench)
+    found: Room = workbench.rooms["recordings"]
+    return found

@@ -1,0 +1,237 @@
+"""A study as plain values for the page: what the library says of it, ready to be drawn and written."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm.app.handlers import Missing
+from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band
+from pqswarm.report.curves import (
+    convergence_curves,
+    convergence_grid,
+    pareto_front,
+    quartile_curve,
+    selection_shares,
+)
+from pqswarm.report.meanings import feature_meanings, names_of, sampling_rate, wavelet_level
+from pqswarm.study import RunRecord, StudyPlan, findings, format_plan
+
+if TYPE_CHECKING:
+    from pqswarm.report.document import Document, Part
+    from pqswarm.report.style import Palette
+    from pqswarm.report.tables import Table
+    from pqswarm.study.following import Follower
+
+__all__ = ["Runs", "about_study", "chart_values", "document_values", "read_runs", "run_values"]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The finished runs of a study with one classifier, and what they searched in."""
+
+    plan: StudyPlan
+    classifier: str
+    records: list[RunRecord]
+    all_features: float | None
+    names: tuple[str, ...]
+
+    @property
+    def groups(self) -> dict[str, list[RunRecord]]:
+        """Runs by the title of the algorithm, in the order of the plan."""
+        groups = {
+            algorithm.title: [record for record in self.records if record.key.algorithm == algorithm.name]
+            for algorithm in self.plan.algorithms
+        }
+        return {title: group for title, group in groups.items() if group}
+
+
+def about_study(follower: "Follower") -> dict[str, Any]:
+    """Return what a study is: its plan, machine, and what its algorithms are called and look like."""
+    plan, about, end = follower.plan, follower.about, follower.store.find(findings.Finished)
+    palette = _palette(plan)
+    return {
+        "title": plan.title,
+        "plan": format_plan(plan),
+        "version": about.version,
+        "machine": {str(key): _plain(value) for key, value in about.machine.items()},
+        "began": _plain(about.began),
+        "finished": None if end is None else _plain(end.at),
+        "runs": plan.runs,
+        "max_evaluations": plan.max_evaluations,
+        "classifiers": [classifier.name for classifier in plan.classifiers],
+        "algorithms": [
+            {
+                "name": algorithm.name,
+                "title": algorithm.title,
+                "colour": palette.colour(algorithm.title),
+                "marker": palette.marker(algorithm.title),
+                "reference": algorithm.name == plan.reference,
+                "once": algorithm.sequential,
+            }
+            for algorithm in plan.algorithms
+        ],
+    }
+
+
+def read_runs(follower: "Follower", classifier: str) -> Runs:
+    """Return the finished runs with a classifier."""
+    plan = follower.plan
+    if classifier not in [one.name for one in plan.classifiers]:
+        raise Missing("The study has no such classifier.")
+    records = [record for record in follower.records() if record.key.classifier == classifier]
+    whole, events = follower.store.find(findings.AllFeatures, classifier), follower.store.find(findings.Events)
+    names = names_of(events, records[0].mask.size) if records and events is not None else ()
+    return Runs(plan, classifier, records, None if whole is None else whole.error, names)
+
+
+def chart_values(check: Callable[[], None], runs: Runs) -> dict[str, Any]:
+    """Return what the charts of a classifier show; errors are rates [%]."""
+    found: dict[str, Any] = {
+        "classifier": runs.classifier,
+        "budget": runs.plan.max_evaluations,
+        "n_runs": len(runs.records),
+        "n_features": len(runs.names),
+        "all_features": None if runs.all_features is None else _plain(100 * runs.all_features),
+        "convergence": [],
+        "points": [],
+        "front": [],
+        "features": None,
+    }
+    if not runs.records:
+        return found
+    groups, titles = runs.groups, {algorithm.name: algorithm.title for algorithm in runs.plan.algorithms}
+    found["convergence"] = _convergence(groups, runs.plan.max_evaluations, check)
+    found["points"] = [
+        {
+            "algorithm": record.key.algorithm,
+            "title": titles[record.key.algorithm],
+            "run": record.key.run,
+            "size": record.size,
+            "error": 100 * record.error,
+            "evaluations": record.result.n_evaluations,
+            "seed": str(record.seed),
+        }
+        for record in runs.records
+        if record.key.algorithm in titles and isfinite(record.error)
+    ]
+    sizes, errors = pareto_front(runs.records)
+    found["front"] = [[int(size), 100 * float(error)] for size, error in zip(sizes, errors, strict=True)]
+    check()
+    found["features"] = _features(runs, groups)
+    return found
+
+
+def _convergence(groups: dict[str, list[RunRecord]], budget: int, check: Callable[[], None]) -> list[dict[str, Any]]:
+    grid, lines = convergence_grid(groups, budget), []
+    for title, curve in convergence_curves(groups, budget).items():
+        check()
+        after, quartiles = quartile_curve(title, curve, grid)
+        points = zip(after.tolist(), *(100 * quartiles[[1, 0, 2]]).tolist(), strict=True)
+        shown = [[n, median, _plain(low), _plain(high)] for n, median, low, high in points if isfinite(median)]
+        lines.append({"title": title, "n_runs": len(curve), "points": shown})
+    return lines
+
+
+def _features(runs: Runs, groups: dict[str, list[RunRecord]]) -> dict[str, Any]:
+    level, rate = wavelet_level(runs.names), sampling_rate(runs.plan, runs.names)
+    grid = None
+    if level is not None:
+        bands = list(band_names(level))
+        edges = [""] * len(bands) if rate is None else [describe_band(*edge) for edge in band_edges(rate, level)]
+        grid = {"bands": bands, "edges": edges, "functions": list(FUNCTIONS)}
+    return {
+        "names": list(runs.names),
+        "meanings": list(feature_meanings(runs.plan, runs.names)),
+        "grid": grid,
+        "shares": {title: np.round(share, 6).tolist() for title, share in selection_shares(groups).items()},
+    }
+
+
+def run_values(runs: Runs, algorithm: str, number: int) -> dict[str, Any]:
+    """Return all about one run: what it selected, and what that means."""
+    found = [record for record in runs.records if (record.key.algorithm, record.key.run) == (algorithm, number)]
+    if not found:
+        raise Missing(f"There is no finished run {number} of {algorithm} with {runs.classifier} in the study.")
+    record, result = found[0], found[0].result
+    names, meanings = runs.names, feature_meanings(runs.plan, runs.names)
+    return {
+        "classifier": runs.classifier,
+        "algorithm": algorithm,
+        "title": runs.plan.algorithm(algorithm).title,
+        "run": number,
+        "error": _plain(100 * record.error),
+        "all_features": None if runs.all_features is None else _plain(100 * runs.all_features),
+        "size": record.size,
+        "n_features": int(record.mask.size),
+        "seed": str(record.seed),
+        "evaluations": result.n_evaluations,
+        "seconds": _plain(record.seconds),
+        "features": [{"name": names[i], "meaning": meanings[i]} for i in result.selected.tolist()],
+    }
+
+
+def document_values(document: "Document") -> dict[str, Any]:
+    """Return the words and tables of a report."""
+    return {
+        "title": document.title,
+        "description": document.description,
+        "opening": _part_values("", document.opening.words, document.opening.answer, document.opening.tables),
+        "chapters": [
+            {"name": chapter.name, "description": chapter.description, "answer": list(chapter.answer)}
+            | {"parts": _parts(chapter.parts)}
+            for chapter in document.chapters
+        ],
+        "parts": _parts(document.parts),
+    }
+
+
+def _parts(parts: "Sequence[Part]") -> list[dict[str, Any]]:
+    found = [_part_values(p.heading, p.content.words, p.content.points, p.content.tables) for p in parts]
+    return [part for part in found if part["words"] or part["points"] or part["tables"]]
+
+
+def _part_values(
+    heading: str, words: Sequence[str], points: Sequence[str], tables: "Sequence[Table]"
+) -> dict[str, Any]:
+    shown = [_table(table) for table in tables]
+    return {"heading": heading, "words": list(words), "points": list(points), "tables": shown}
+
+
+def _table(table: "Table") -> dict[str, Any]:
+    keys = table.keys
+    rows = [[[table.text(row, key), _value(row[key]), table.kinds(row, key)] for key in keys] for row in table.rows]
+    return {
+        "name": table.name,
+        "caption": table.title,
+        "note": table.note,
+        "columns": [
+            {"key": key, "title": table.heading(key), "number": table.is_numeric(key), "wide": table.is_wide(key)}
+            for key in keys
+        ],
+        "rows": rows,
+        "csv": table.csv(),
+    }
+
+
+def _value(value: Any) -> float | None:
+    """What a cell is sorted by, if that is a number: of an interval its lower end."""
+    first = value[0] if isinstance(value, tuple) and value else value
+    if isinstance(first, bool) or not isinstance(first, int | float):
+        return None
+    return first if isfinite(first) else None
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold."""
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _palette(plan: StudyPlan) -> "Palette":
+    from pqswarm.report.style import Palette
+
+    return Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.reference).title)

@@ -1,0 +1,248 @@
+// The page of a recording: its events and verdicts, its waveforms, and what the instruments say at the cursors.
+"use strict";
+(() => {
+  const pq = window.pq;
+  const { kindTitle, magnitudeText } = pq.recordings;
+  const LINK_WAIT = 250; // milliseconds
+  const CYCLES = 12; // shown of a short event
+  const AROUND = 1.6; // times the length of a long one
+  const round = (x) => Number(x.toFixed(9));
+  const given = (query, name) => {
+    const value = Number.parseFloat(query.get(name) ?? "");
+    return Number.isFinite(value) ? value : null;
+  };
+
+  pq.RecordingPage = class {
+    constructor(holder, id, route) {
+      Object.assign(this, { holder, id, route, event: null, judged: null, header: null, waves: null });
+      this.end = new AbortController();
+      this.build();
+      this.open();
+    }
+
+    destroy() {
+      this.flush();
+      this.end.abort();
+      this.waves?.destroy();
+      this.cursors?.destroy();
+      this.bands?.destroy();
+      this.verdict?.destroy();
+    }
+
+    api(path, options = {}) {
+      return pq.app.api(`/api/recordings/${this.id}${path}`, { signal: this.end.signal, ...options });
+    }
+
+    build() {
+      this.title = pq.el("h1", { tabindex: "-1" }, "…");
+      this.facts = pq.el("p", { class: "soft facts" });
+      this.tools = pq.el("div", { class: "tools", role: "group", "aria-label": "Export" });
+      this.progress = pq.el("div", { class: "row judging", role: "status", hidden: true });
+      this.notes = pq.el("details", { class: "note", hidden: true });
+      this.events = pq.el("section", { class: "own-events", "aria-label": "Events of this recording" });
+      this.side = pq.el("section", { class: "card verdict", "aria-label": "Verdict", hidden: true });
+      this.stage = pq.el("section", { class: "stage", "aria-label": "Waveforms" });
+      this.instruments = pq.el("section", { class: "instruments", "aria-label": "At the cursors" });
+      this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
+      this.holder.append(pq.el("div", { class: "recording" },
+        pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
+          pq.el("div", { class: "row" }, this.facts, this.tools), this.notes, this.progress),
+        this.events, this.side, this.stage, this.below, this.instruments));
+    }
+
+    async open() {
+      try {
+        this.header = await this.api("");
+      } catch (error) {
+        this.title.textContent = "This recording cannot be shown";
+        pq.app.fail(error, this.holder);
+        return;
+      }
+      this.writeHeader();
+      this.title.focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+      this.buildTable();
+      const place = this.place(this.route.query);
+      this.cursors = new pq.AtCursor(this.instruments, this.id);
+      this.bands = new pq.Bands(this.below, this);
+      this.verdict = new pq.VerdictCard(this.side, this);
+      this.waves = new pq.Waves(this.stage, this.header, (from, to, points, signal) => this.view(from, to, points, signal),
+        { range: place.range ?? undefined, cursors: place.cursors, onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false) });
+      this.cursors.show(this.waves.cursors);
+      await this.loadJudged();
+    }
+
+    view(from, to, points, signal) {
+      return this.api(`/view?${new URLSearchParams({ from, to, points })}`, { signal });
+    }
+
+    writeHeader() {
+      const { name, station, start, seconds, sampling_rate: rate, channels, format, status } = this.header;
+      this.title.textContent = station ? `${station} · ${name}` : name;
+      const facts = [format, start ? start.replace("T", " ").slice(0, 23) : "", pq.seconds(seconds), pq.si(rate, "Hz"),
+        `${channels.length} ${channels.length === 1 ? "channel" : "channels"}${status.length ? ` and ${status.length} status` : ""}`];
+      this.facts.textContent = facts.filter(Boolean).join(" · ");
+      this.writeNotes();
+      const link = (text, path, title) => pq.el("a", { class: "button", href: `/api/recordings/${this.id}${path}`, download: true, title }, text);
+      const table = pq.el("a", { class: "button", href: `/api/table.csv?recording=${this.id}`, download: true, title: "Events of this recording" }, "Events (CSV)");
+      const samples = link("Samples (CSV)", "/raw.csv", "The stretch that is shown");
+      samples.addEventListener("click", () => {
+        const [from, to] = this.waves.range;
+        samples.href = `/api/recordings/${this.id}/raw.csv?${new URLSearchParams({ from, to })}`;
+      });
+      const picture = pq.el("button", { on: { click: () => this.saveWaves() } }, "Waveforms (SVG)");
+      this.tools.replaceChildren(link("Page (HTML)", "/page.html", "One file that opens without a network"), table, samples, picture);
+      this.name();
+    }
+
+    // What had to be assumed; caveats of the verdict stand beside it, where one is shown.
+    writeNotes() {
+      const notes = [...new Set([...this.header.notes, ...(this.judged?.notes ?? []), ...(this.side.hidden ? this.judged?.caveats ?? [] : [])])];
+      this.notes.hidden = !notes.length;
+      this.notes.replaceChildren(pq.el("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"} on this recording`), pq.el("ul", {}, notes.map((text) => pq.el("li", {}, text))));
+    }
+
+    name() {
+      if (this.header) document.title = `${this.header.station || this.header.name} · pqswarm`;
+    }
+
+    buildTable() {
+      const kept = ["kind", "phases", "magnitude", "duration", "class", "probability", "agreement"];
+      const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
+      const moment = (row) => `${pq.fixed(row.start, 4)} s`;
+      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, most: 200, empty: "Not judged yet.", onclick: (row) => this.choose(row.event),
+        columns: [{ key: "start", title: "Begin", number: true, text: moment, help: "From the first sample" }, ...columns] });
+    }
+
+    async loadJudged() {
+      try {
+        this.judged = await this.api("/judged");
+      } catch (error) {
+        pq.app.fail(error, this.events);
+        return;
+      }
+      const { state, events, reason, thresholds } = this.judged;
+      this.writeProgress(state, this.judged.share, reason);
+      const rows = events.map((one) => one.row);
+      const found = rows.filter((row) => row.kind !== "none");
+      this.table.options.empty = state === "judged" ? "No disturbance was found." : state === "failed" ? reason : "Not judged yet.";
+      this.table.update(found);
+      if (thresholds) {
+        this.waves.thresholds = [thresholds.interruption, thresholds.sag, thresholds.swell].filter(Number.isFinite);
+        this.waves.redraw();
+      }
+      this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
+        title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
+      this.flush();
+      if (state === "judged") this.apply(this.route, true);
+    }
+
+    writeProgress(state, share, reason) {
+      this.progress.hidden = state === "judged";
+      const words = { waiting: reason || "Waits to be judged.", working: `Is judged: ${Math.round(100 * (share || 0))} %`, failed: `Could not be judged: ${reason}` }[state] ?? "";
+      this.progress.classList.toggle("error", state === "failed");
+      this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Judged" })] : []), words);
+    }
+
+    message(message) {
+      if (message.state === "again") this.waves?.refresh();
+      if (!this.header || (message.id !== this.id && message.id.split("-")[0] !== this.id.split("-")[0])) return;
+      if (message.state === "working") this.writeProgress("working", message.share, "");
+      if (message.state === "judged" || message.state === "failed") {
+        if (this.judged?.state !== message.state || !this.judged.events.length) this.loadJudged();
+        if (message.urms) this.waves?.refresh();
+      }
+      if (message.state === "corrected") {
+        const event = this.judged?.events[message.event];
+        if (!event) return;
+        event.correction = event.row.correction = message.correction;
+        this.table.update(this.table.rows);
+        if (this.event === message.event) this.verdict.show(event, this.judged);
+      }
+    }
+
+    // Where a link leads: a stretch, cursors, an event.
+    place(query) {
+      const [t, span, a, b] = ["t", "span", "a", "b"].map((name) => given(query, name));
+      const cursors = { ...(a === null ? {} : { A: a }), ...(b === null ? {} : { B: b }) };
+      return { range: t !== null && span > 0 ? [t - span / 2, t + span / 2] : null, cursors, event: given(query, "event") };
+    }
+
+    placeOf(event) {
+      const cycle = 1 / this.header.nominal_frequency;
+      const long = Math.max(event.end - event.start, 0);
+      const span = Math.min(Math.max(CYCLES * cycle, AROUND * long), this.header.seconds);
+      const end = long > 0 ? event.end : Math.min(event.start + cycle, this.header.seconds);
+      return { t: round((event.start + event.end) / 2), span: round(span), event: event.index, a: round(event.start), b: round(end) };
+    }
+
+    apply(route, first = false) {
+      clearTimeout(this.linking);
+      this.linking = 0;
+      this.route = route;
+      this.name();
+      if (!this.waves) return;
+      const { range, cursors, event } = this.place(route.query);
+      const found = event === null ? null : this.judged?.events[event] ?? null;
+      if (range) this.waves.show(...range);
+      else if (found) {
+        const place = this.placeOf(found);
+        this.waves.centre(place.t, place.span);
+        Object.assign(cursors, { A: cursors.A ?? place.a, B: cursors.B ?? place.b });
+      } else if (!first) this.waves.showAll?.();
+      for (const [name, t] of Object.entries(cursors)) this.waves.setCursor(name, t);
+      this.select(found ?? (this.judged?.events.length === 1 ? this.judged.events[0] : null));
+    }
+
+    select(event) {
+      this.event = event?.index ?? null;
+      this.table.select(this.event);
+      this.side.hidden = !event;
+      if (event) this.verdict.show(event, this.judged);
+      this.writeNotes();
+    }
+
+    choose(index, scroll = true) {
+      const event = this.judged?.events[index];
+      if (!event) return;
+      this.flush();
+      const query = this.placeOf(event);
+      if (pq.app.link("recordings", this.id, query) === window.location.hash) this.apply(pq.app.parse());
+      else pq.app.go("recordings", this.id, query);
+      if (scroll && this.stage.getBoundingClientRect().top > window.innerHeight - 160) this.stage.scrollIntoView({ block: "start" });
+    }
+
+    // What is in view goes into the address, so that a reload shows the same.
+    moved({ cursors }) {
+      this.cursors.show(cursors);
+      this.bands.moved();
+      clearTimeout(this.linking);
+      this.linking = 0;
+      if (this.judged?.state !== "judged" && this.route.query.has("event")) return; // it leads elsewhere, once that is known
+      this.linking = setTimeout(() => this.write(), LINK_WAIT);
+    }
+
+    write() {
+      this.linking = 0;
+      const now = pq.app.parse();
+      if (now.room !== "recordings" || now.path !== this.id || !this.waves) return;
+      const [from, to] = this.waves.range;
+      const whole = to - from >= this.waves.seconds - 1e-9;
+      const query = { ...(whole && this.event === null ? {} : { t: round((from + to) / 2), span: round(to - from) }), event: this.event, a: round(this.waves.cursors.A), b: round(this.waves.cursors.B) };
+      pq.app.go("recordings", this.id, query, { replace: true });
+      this.route = pq.app.parse();
+    }
+
+    flush() {
+      if (!this.linking) return;
+      clearTimeout(this.linking);
+      this.write();
+    }
+
+    changed() {}
+
+    saveWaves() {
+      pq.saveSvgs(`${this.header.name.replace(/[^\w.-]+/g, "_")}.svg`, this.waves.stage, this.waves.stage.querySelectorAll("svg"));
+    }
+  };
+})();

@@ -1,0 +1,217 @@
+"""Follow a study that runs elsewhere, from its store alone, without being in its way."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pqswarm.errors import PqswarmError
+from pqswarm.study import findings
+from pqswarm.study.data import held_out_seeds
+from pqswarm.study.findings import place_text
+from pqswarm.study.lock import is_locked
+from pqswarm.study.planfile import restore_plan
+from pqswarm.study.progress import Meter, StudyProgress
+from pqswarm.study.records import RunKey, RunRecord, Standing
+from pqswarm.study.store import FILE_NAME, Store
+
+if TYPE_CHECKING:
+    from pqswarm.study.plan import StudyPlan
+
+__all__ = ["Follower", "Sight", "Stage", "store_stamp"]
+
+State = Literal["running", "stopped", "finished"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of a study: what it is called, and how much of it is done."""
+
+    name: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What can be seen of a study now.
+
+    Attributes
+    ----------
+    state : {"running", "stopped", "finished"}
+        Whether a process runs it, and if none does, whether all is done.
+    progress : StudyProgress
+        How far it has come; rates are those since it is followed.
+    stages : tuple of Stage
+        What it consists of.
+    best : dict of str to Standing
+        The run with the least error so far of each classifier; of equals the smallest that is finished.
+    """
+
+    state: State
+    progress: StudyProgress
+    stages: tuple[Stage, ...]
+    best: dict[str, Standing]
+
+
+def store_stamp(folder: Path) -> tuple[int, ...]:
+    """Return what changes whenever something is written into the store of a study: sizes and times of its files.
+
+    Examples
+    --------
+    >>> store_stamp(Path("nowhere"))
+    (0, 0, 0, 0)
+    """
+    stamp: list[int] = []
+    for name in (FILE_NAME, f"{FILE_NAME}-wal"):
+        try:
+            status = (folder / name).stat()
+        except OSError:
+            stamp += (0, 0)
+        else:
+            stamp += (status.st_mtime_ns, status.st_size)
+    return tuple(stamp)
+
+
+class Follower:
+    """Sees how far a study has come, again and again; belongs to one thread.
+
+    Its reads are short, so that the study can write at any time, and take what is new alone.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the study.
+
+    Attributes
+    ----------
+    store : Store
+        Its store, only to be read.
+    about : About
+        What study it is.
+    plan : StudyPlan
+        Its plan.
+
+    Examples
+    --------
+    >>> import time
+    >>> def watch(folder):
+    ...     with Follower(folder) as study:
+    ...         while study.look().state == "running":
+    ...             print(f"{study.look().progress.share:.0%}")
+    ...             time.sleep(2)
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self.store = Store(folder)
+        try:
+            about = self.store.find(findings.About)
+            if about is None:
+                raise PqswarmError(f"{folder} holds a study that has not begun.")
+            self.about = about
+            self.plan: StudyPlan = restore_plan(about.plan)
+        except BaseException:
+            self.store.close()
+            raise
+        self._told: list[StudyProgress] = []
+        self._meter = Meter(self.plan, self._told.append)
+        self._stamp: tuple[int, ...] = ()
+        self._stages: tuple[Stage, ...] = ()
+        self._best: dict[str, Standing] = {}
+        self._finished = False
+        self._records: dict[RunKey, RunRecord] = {}
+
+    def __enter__(self) -> "Follower":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.store.close()
+
+    def look(self) -> Sight:
+        """Return what can be seen now; the store is read only if it has changed."""
+        stamp = store_stamp(self.folder)
+        if stamp != self._stamp:
+            first, self._stamp = not self._stamp, stamp
+            self._read()
+            if first:
+                self._meter.restart()
+        locked = is_locked(self.folder)
+        state: State = "finished" if self._finished else "running"
+        if not self._finished and not (self._lately_written() if locked is None else locked):
+            state = "stopped"
+        self._meter.tell(self._stage())
+        progress = self._told.pop()
+        return Sight(state, progress, self._stages, self._best)
+
+    def records(self) -> list[RunRecord]:
+        """Return all finished runs, by classifier, algorithm and number."""
+        new = [one.key for one in self.store.standings() if one.finished and one.key not in self._records]
+        self._records |= {record.key: record for record in self.store.records(new)}
+        return [self._records[key] for key in sorted(self._records)]
+
+    def _read(self) -> None:
+        standings, places = self.store.standings(), set(self.store.places())
+        self._finished = ("Finished", "", "") in places
+        self._best = _best(standings)
+        counts = self._count(places)
+        self._meter.follow(standings, counts | ({"report": 1} if self._finished else {}))
+        plan, levels = self.plan, len(self.plan.dataset.snr)
+        done = sum(one.finished for one in standings)
+        n, sets = len(plan.classifiers), len(held_out_seeds(plan))
+        totals = {"events": levels, "hyperparameters": n, "smaller": n, "stage II": levels * n}
+        totals["held-out"] = levels * n * sets
+        counts["events"] = min(counts["events"], levels)
+        stages = [Stage(_TITLES[step], min(counts[step], total), total) for step, total in totals.items() if total]
+        stages.insert(2, Stage("searches", done, self._meter.runs_total))
+        self._stages = tuple(stages)
+
+    def _count(self, places: set[tuple[str, str, str]]) -> dict[str, int]:
+        """How often each step is done."""
+        plan, names = self.plan, {classifier.name for classifier in self.plan.classifiers}
+        kinds = Counter(kind for kind, classifier, _ in places if classifier in names)
+        seeds, levels = held_out_seeds(plan), plan.dataset.snr
+        begun = sum(
+            any(("HeldOut", name, place_text(level, seed)) in places for name in names for level in levels)
+            for seed in seeds
+        )
+        made = ("Events", "", "") in places
+        return {
+            "events": len(levels) * (made + begun),
+            "hyperparameters": kinds["AllFeatures"],
+            "smaller": kinds["OneStandardError"],
+            "stage II": kinds["StageTwo"],
+            "held-out": kinds["HeldOut"],
+        }
+
+    def _stage(self) -> str:
+        if self._finished:
+            return "finished"
+        return next((stage.name for stage in self._stages if stage.done < stage.total), "the end")
+
+    def _lately_written(self) -> bool:
+        """Whether something was written in the last minute, where nobody tells who holds a lock."""
+        return time.time() - max(self._stamp[0], self._stamp[2]) / 1e9 < _LATELY
+
+
+_LATELY = 60.0  # seconds
+_TITLES = {
+    "events": "data",
+    "hyperparameters": "hyperparameters",
+    "smaller": "smaller subsets",
+    "stage II": "stage II",
+    "held-out": "held-out data",
+}
+
+
+def _best(standings: Iterable[Standing]) -> dict[str, Standing]:
+    best: dict[str, Standing] = {}
+    for one in sorted(standings, key=lambda one: (round(one.error, 12), one.size is None, one.size or 0)):
+        best.setdefault(one.key.classifier, one)
+    return best

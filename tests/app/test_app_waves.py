@@ -1,0 +1,179 @@
+"""The waveform viewer in a real browser: keys, wheel, cursors, zoom that refines, names that mean harm, all screens."""
+
+import pytest
+from tests.app.waves_page import write_page
+from tests.browser import DESKTOP, PHONE, Browser, needs_browser
+
+pytestmark = needs_browser
+
+HOSTILE = ("<img src=x onerror=hurt()>", "</script><script>hurt()</script>", '"><svg onload=hurt()>', "<!--")
+READY = "document.querySelector('.waves').dataset.state === 'ready'"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    opened = Browser(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return write_page(tmp_path_factory.mktemp("waves") / "waves.html")
+
+
+@pytest.fixture
+def tab(browser, path):
+    opened = browser.tab(path)
+    opened.until(READY)
+    yield opened
+    opened.close()
+
+
+def read(tab, name):
+    return tab.evaluate(f"document.querySelector('.readout [data-read=\"{name}\"]').textContent")
+
+
+def span(tab):
+    return tab.evaluate("viewer.range[1] - viewer.range[0]")
+
+
+def settle(tab):
+    """Wait until what was asked for is drawn."""
+    tab.evaluate("new Promise(done => setTimeout(done, 90))")
+    tab.until(READY)
+    tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def test_it_shows_all(tab):
+    panels = tab.evaluate("[...document.querySelectorAll('svg[data-panel]')].map(one => one.dataset.panel).join(' ')")
+    assert panels == "voltage urms current status"
+    assert tab.evaluate("document.querySelectorAll('svg[data-panel=voltage] path[data-channel]').length") == 3
+    levels = "[...document.querySelectorAll('.threshold')].map(one => one.dataset.level).join(' ')"
+    assert tab.evaluate(levels) == "0.1 0.9 1.1"
+    assert tab.evaluate("document.querySelectorAll('.event').length") == 2
+    paths = "[...document.querySelectorAll('path[data-channel]')].map(path => path.getAttribute('d'))"
+    assert tab.evaluate(f"Math.max(...{paths}.map(d => d.split(' ').length / 2))") <= 2100
+    assert tab.problems() == []
+
+
+def test_a_cursor_is_dragged_by_five_cycles(tab):
+    tab.evaluate("viewer.centre(2.2, 0.4); viewer.setCursor('A', 2.1); viewer.setCursor('B', 2.1)")
+    settle(tab)
+    x, y = tab.place(".cursor[data-cursor=B] .flag")
+    wide = tab.evaluate("viewer.width")
+    tab.drag((x, y), (x + 0.1 / 0.4 * wide, y + 60))
+    settle(tab)
+    assert read(tab, "delta") == "100.0 ms"
+    assert read(tab, "cycles") == "5.0 cycles"
+    assert read(tab, "frequency") == "10.00 Hz"
+    assert tab.evaluate("+document.querySelector('.cursor[data-cursor=B]').dataset.time") == pytest.approx(
+        2.2, abs=1e-3
+    )
+    assert tab.evaluate("told.cursors.B") == pytest.approx(2.2, abs=1e-3)
+    found = tab.evaluate("+document.querySelector('[data-read=value][data-channel=UB][data-cursor=A]').dataset.value")
+    assert found == pytest.approx(tab.evaluate("data[1][2.1 * rate]"), rel=1e-5)
+
+
+def test_keys(tab):
+    tab.evaluate("viewer.root.focus()")
+    tab.press("b")
+    tab.evaluate("viewer.setCursor('A', 4); viewer.setCursor('B', 4.001)")
+    for _ in range(5):
+        tab.press("ArrowRight", "shift")
+    assert tab.evaluate("viewer.cursors.B") == pytest.approx(4.101)
+    tab.press("ArrowLeft", "alt")
+    assert tab.evaluate("viewer.cursors.B") == pytest.approx(4.101 - 1 / 6400, abs=0.6 / 6400)
+    before = tab.evaluate("viewer.cursors.B")
+    tab.press("ArrowLeft")
+    assert before - tab.evaluate("viewer.cursors.B") == pytest.approx(10 / tab.evaluate("viewer.width"), rel=0.05)
+    tab.press("+")
+    assert span(tab) == pytest.approx(5)
+    tab.press("-")
+    assert span(tab) == pytest.approx(10)
+    tab.press("n")
+    assert tab.evaluate("chosen") == 7
+    assert sum(tab.evaluate("viewer.range")) / 2 == pytest.approx(2.25)
+    begin = tab.evaluate("viewer.range[0]")
+    tab.press("]")
+    assert tab.evaluate("viewer.range[0]") == pytest.approx(begin + span(tab) / 2)
+    tab.press("n")
+    assert (tab.evaluate("chosen"), sum(tab.evaluate("viewer.range")) / 2) == (9, pytest.approx(6))
+    tab.press("a")
+    tab.press("0")
+    assert span(tab) == 10
+    tab.press("?")
+    assert "by a cycle" in tab.text(".waves-keys")
+    tab.press("c")
+    assert tab.problems() == []
+
+
+def test_wheel_and_drags(tab):
+    x, y = tab.place("svg[data-panel=voltage]")
+    at = tab.evaluate(f"viewer.timeAt({x})")
+    tab.wheel(x, y, -500)
+    tab.until("viewer.range[1] - viewer.range[0] < 7")
+    assert tab.evaluate(f"viewer.timeAt({x})") == pytest.approx(at, abs=0.02)
+    begin = tab.evaluate("viewer.range[0]")
+    tab.drag((x, y), (x + 100, y))
+    assert tab.evaluate("viewer.range[0]") == pytest.approx(begin - 100 * span(tab) / tab.evaluate("viewer.width"))
+    wanted = [tab.evaluate(f"viewer.timeAt({x + shift})") for shift in (-40, 80)]
+    tab.drag((x - 40, y), (x + 80, y), modifiers=("shift",))
+    assert tab.evaluate("viewer.range") == pytest.approx(wanted)
+    tab.click("svg[data-panel=voltage]", count=2)
+    assert span(tab) == 10
+    settle(tab)
+    tab.click(".event[data-event='7'] rect")
+    assert tab.evaluate("chosen") == 7
+
+
+def test_zoom_refines_and_late_answers_are_dropped(tab):
+    coarse = tab.evaluate("+viewer.root.dataset.step")
+    frame = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    tab.evaluate(f"wait = 300; viewer.centre(2.25, 0.5); {frame}")
+    assert tab.evaluate("viewer.panels[0].series.getAttribute('transform')").startswith("matrix(20 ")  # at once
+    tab.evaluate("wait = 0; viewer.load()")
+    settle(tab)
+    assert tab.evaluate("+viewer.root.dataset.step") < coarse / 10
+    tab.evaluate("viewer.centre(3, 0.02)")
+    settle(tab)
+    assert tab.evaluate("viewer.root.dataset.exact") == "true"
+    assert tab.evaluate("document.querySelectorAll('.dots').length") >= 3
+    gap = tab.evaluate("document.querySelector('path[data-channel=UB]').getAttribute('d').match(/M/g).length")
+    assert gap == 2
+    tab.evaluate("wait = 400; viewer.centre(8, 0.5)")
+    tab.evaluate("new Promise(done => setTimeout(done, 100))")
+    tab.evaluate("wait = 0; viewer.centre(5, 0.5)")
+    settle(tab)
+    tab.evaluate("new Promise(done => setTimeout(done, 450))")
+    assert tab.evaluate("aborted") >= 1
+    assert tab.evaluate("viewer.shown.from <= 4.75 && viewer.shown.to >= 5.25")
+
+
+def test_channels_hide_and_values_show(tab):
+    tab.click(".waves-channel[data-channel=UA]")
+    tab.until("!document.querySelector('path[data-channel=UA]')")
+    assert tab.evaluate("document.querySelector('.waves-channel[data-channel=UA]').ariaPressed") == "false"
+    tab.click(".waves-channel[data-channel=UA]")
+    tab.until("document.querySelectorAll('path[data-channel=UA]').length === 2")  # the wave and its Urms(1/2)
+    x, y = tab.place("svg[data-panel=voltage]")
+    tab.mouse("mouseMoved", x, y)
+    assert "UB" in tab.text(".waves-hover")
+    tab.click(".waves-rest")
+    tab.until("document.querySelector('path[data-channel=spare]') !== null")
+    said = tab.until("document.querySelector('.waves .spoken').textContent")
+    assert said.startswith("Cursor A at ")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(PHONE, "light"), (DESKTOP, "dark")])
+def test_names_that_mean_harm_on_all_screens(browser, tmp_path, width, scheme):
+    harmful = write_page(tmp_path / "harm.html", HOSTILE, HOSTILE[0] + HOSTILE[1])
+    tab = browser.tab(harmful, width=width, scheme=scheme)
+    tab.until(READY)
+    x, y = tab.place("svg[data-panel=voltage]")
+    tab.mouse("mouseMoved", x, y)
+    assert tab.evaluate("document.images.length + document.querySelectorAll('.waves script').length") == 0
+    assert tab.evaluate("document.querySelector('.waves-channel').textContent") == HOSTILE[0]
+    assert tab.measure()["problems"] == []
+    assert tab.problems() == []
+    tab.close()

@@ -1,0 +1,156 @@
+"""Corrected events are found again, learned, and followed."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.identify.conftest import NAMES
+
+from pqswarm.errors import PqswarmError
+from pqswarm.events import get_preset
+from pqswarm.identify import (
+    BANDWIDTHS,
+    Correction,
+    CorrectionFile,
+    compute_features,
+    corrections_path,
+    identify,
+    identify_file,
+    possible_labels,
+    train,
+)
+from pqswarm.identify.corrected_events import find_corrected, make_corrected
+from pqswarm.identify.features import FEATURES
+from pqswarm.recordings import Channel, Recording, read, write_comtrade
+
+RATE = 25_000.0
+FEW = ("pure_sinusoid", "sag", "harmonics", "oscillatory_transient")
+
+
+def telegram(start=0.2, amplitude=0.15, phase=0.0):
+    """A signal of ripple control, which the bundled model calls no disturbance."""
+    t = np.arange(round(0.8 * RATE)) / RATE
+    tone = amplitude * np.sin(2 * np.pi * 217 * t + phase) * ((t > start) & (t < start + 0.4))
+    return Recording((Channel("UA", "V", "A", 325.27 * (np.sin(2 * np.pi * 50 * t) + tone)),), RATE, 50.0)
+
+
+@pytest.fixture(autouse=True)
+def _one_bandwidth(monkeypatch):
+    """To save time."""
+    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS[:1])
+
+
+@pytest.fixture(scope="module")
+def june(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data") / "june"
+    folder.mkdir()
+    write_comtrade(telegram(), folder / "ripple.cfg", "BINARY")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def verdict(june):
+    (found,) = identify_file(june / "ripple.cfg")
+    return found
+
+
+@pytest.fixture
+def correct(june, verdict, tmp_path):
+    """Writes corrections, and gives their file."""
+
+    def write(*corrections):
+        file = CorrectionFile(tmp_path / corrections_path(june).name)
+        for one in corrections or (Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve"),):
+            file.add(one)
+        return file.path
+
+    return write
+
+
+def small(corrections):
+    some = get_preset("field").with_classes(FEW)
+    return train(some, 10, subset=NAMES, corrections=corrections, n_jobs=1)
+
+
+def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, correct):
+    assert verdict.events[0].label == "pure_sinusoid"
+    model = train(events_per_class=15, corrections=correct(), n_jobs=1)
+    assert model.origin["corrections"] == model.origin["corrections_followed"] == 1
+    (event, *_) = identify(telegram(), model).events
+    assert event.label == "oscillatory_transient"
+    another = telegram(start=0.25, amplitude=0.14, phase=1.0)
+    assert identify(another).events[0].label != "oscillatory_transient"
+    assert identify(another, model).events[0].label == "oscillatory_transient"
+
+
+def test_features_are_those_of_identify_at_every_bandwidth_of_the_recording(verdict, correct, june):
+    (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+    recording = read(june / "ripple.cfg")
+    first, stop = (round(moment * RATE) for moment in verdict.events[0].window)
+    result = verdict.characterisation.channels[0]
+    capture = recording.channels[0].samples[first:stop] / (np.sqrt(2) * result.reference)
+    frequency = verdict.characterisation.frequency
+    (row, *others) = one.features(0, 3, seed=1, wavelet=False)
+    np.testing.assert_array_equal(row, compute_features(capture, RATE, frequency, wavelet=False))
+    assert all((other != row).any() for other in others)
+    seen = range(len(FEW))
+    counts = [
+        len(make_corrected([one], FEW, seen, 50, 0, bandwidth=i, wavelet=False)[1]) for i in range(len(BANDWIDTHS))
+    ]
+    assert counts == [5] * len(BANDWIDTHS)
+    slow = replace(one, capture=one.capture[::10], sampling_rate=RATE / 10)
+    assert len(make_corrected([slow], FEW, seen, 50, 0, bandwidth=2, wavelet=False)[1]) == 0
+    assert make_corrected([slow], FEW, seen, 50, 0, bandwidth=4, wavelet=False)[0].shape == (5, len(FEATURES))
+    assert len(make_corrected([one], FEW, {0, 1}, 50, 0, bandwidth=0, wavelet=False)[1]) == 0  # not learned there
+    _, many = make_corrected(30 * [one], FEW, seen, 100, 0, bandwidth=5, wavelet=False)
+    assert len(many) == 60  # half of a class, at least one each
+
+
+def test_the_same_corrections_in_any_order_give_the_same_model(verdict, correct, tmp_path):
+    first, second = (Correction.of(verdict, one, "oscillatory_transient", "Eve") for one in verdict.events[:2])
+    withdrawn = [replace(second, label="pure_sinusoid"), replace(second, at="2026-06-30T12:00:00+00:00", by="Ann")]
+
+    def content(corrections):
+        return small(corrections).save(tmp_path / "model.npz").read_bytes()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whether they are followed is not asked here
+        once = content(correct(first, second))
+        assert content([*withdrawn, first]) == once
+        assert content(first) != once
+
+
+def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, correct, tmp_path):
+    used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+    gone = replace(used, path=str(june / "gone\x1b[2J.cfg"), digest=64 * "0")
+    changed = replace(used, digest=64 * "1")
+    moved = replace(used, start=0.5)
+    measured = replace(used, start=verdict.events[1].event.start, label="sag")
+    elsewhere = replace(used, source="ripple.cfg, observation 3")
+    with pytest.warns(UserWarning, match="left out") as said:
+        model = small(correct(used, gone, changed, moved, measured, elsewhere))
+    assert model.origin["corrections"] == 1
+    texts = [str(one.message).removeprefix(str(june)).lstrip("/") for one in said]
+    left_out = sorted(text.removesuffix("; left out of the training.") for text in texts if "left out" in text)
+    at = "transient at {:.3f} s on UA:"
+    assert left_out == [
+        "gone\\x1b[2J.cfg: is not there, or is not a regular file",
+        f"ripple.cfg, observation 3, {at.format(used.start)} the file has no such recording",
+        f"ripple.cfg, {at.format(0.5)} there is no such event (was it judged with another site file?)",
+        f"ripple.cfg, {at.format(measured.start)} 'sag' contradicts what was measured and could never show (possible: "
+        "no disturbance, harmonics, transient)",
+        "ripple.cfg: has changed since it was corrected",
+    ]
+    with pytest.warns(UserWarning, match="has no class 'notching'"), pytest.raises(PqswarmError, match="none of the"):
+        small(replace(used, label="notching"))
+    with pytest.raises(PqswarmError, match="no corrections to train with"):
+        small(correct(*(replace(one, label="") for one in (used, changed, moved, measured, elsewhere, gone))))
+
+
+def test_labels_that_the_standard_leaves_open(verdict):
+    labels = possible_labels(verdict, verdict.events[0])
+    assert "oscillatory_transient" in labels
+    assert not {"sag", "swell", "interruption"} & set(labels)
+    assert possible_labels(verdict, replace(verdict.events[0], probabilities={})) == ()
+    assert possible_labels(verdict, verdict.events[0], FEW) == ("pure_sinusoid", "harmonics", "oscillatory_transient")
