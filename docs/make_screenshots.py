@@ -23,7 +23,7 @@ LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
 
 EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2"
 READY = {
-    "recordings": "document.querySelectorAll('#room tr.link').length > 3",
+    "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => found.judging === false)",
     "studies": "document.querySelectorAll('#room tr.link').length > 0",
     "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
     "study": "document.querySelectorAll('#room svg').length > 0",
@@ -103,7 +103,7 @@ def find_links(browser: Browser, home: str) -> dict[str, str]:
 
 def settle(tab: Tab, page: str) -> None:
     """Wait until a page shows what it has."""
-    tab.until(READY[page], timeout=120)
+    tab.until(READY[page], timeout=300, pause=0.5)
     tab.evaluate(QUIET)
 
 

@@ -38,7 +38,7 @@ def test_the_depth_moved_from_one_end_to_the_other(tab):
         tab.until(f"Math.abs({DEPTH} - {depth}) < 1e-9 && {READY}")
         found.append(tab.evaluate(SAID))
     assert found == [["none", "none"], ["sag", "sag"], ["interruption", "interruption"]]
-    assert "omentary interruption on phase A, 0.05 pu residual" in tab.text(".verdict")
+    assert "omentary interruption on phase A, 0.05 pu residual" in tab.text(".opinions")
     assert tab.evaluate("location.hash").endswith("depth=0.95&start=0.2&duration=0.2")
     assert tab.evaluate("document.querySelector('.code').textContent").endswith(
         'generate("sag", seed=3, depth=0.95, start=0.2, duration=0.2)'
@@ -58,12 +58,12 @@ def test_the_slider_is_dragged(tab):
 
 
 def test_what_is_not_possible_is_said_beside_the_field_and_nothing_is_lost(tab):
-    before = tab.text(".verdict")
+    before = tab.text(".opinions")
     tab.evaluate("(() => { const e = document.querySelector('#field-depth'); e.focus(); e.select(); })()")
     tab.type("7")
     sentence = "document.querySelector('[data-field=depth] .error').textContent"
     assert "must be a number from 0 to 1" in tab.until(sentence)
-    assert tab.text(".verdict") == before
+    assert tab.text(".opinions") == before
     tab.evaluate("document.querySelector('#field-depth').select()")
     tab.type("0.4")
     tab.until(f"{READY} && !{sentence}")
@@ -73,11 +73,11 @@ def test_what_is_not_possible_is_said_beside_the_field_and_nothing_is_lost(tab):
 def test_the_link_restores_everything(tab):
     tab.evaluate("document.querySelector('#bench-noisy').click()")
     tab.until(f"location.hash.includes('noise=40') && {READY}")
-    address, said = tab.evaluate("location.hash"), tab.text(".verdict")
+    address, said = tab.evaluate("location.hash"), tab.text(".opinions")
     tab.reload()
     tab.until(READY)
     assert tab.evaluate("location.hash") == address
-    assert tab.text(".verdict") == said
+    assert tab.text(".opinions") == said
     assert tab.evaluate(DEPTH) == 0.4
     assert tab.evaluate("document.querySelector('#bench-noisy').checked")
     tab.click("[data-act=another]")

@@ -56,7 +56,7 @@
         this.mini = pq.el("p", { class: "mini", "aria-hidden": "true" }),
         this.form,
         pq.el("fieldset", { "data-group": "noise" }, pq.el("legend", {}, pq.el("label", { for: "bench-noisy" }, this.noisy, " Noise")), this.noise.element));
-      this.verdict = pq.el("section", { class: "card verdict", "aria-label": "Verdict", "aria-live": "polite" }, pq.el("p", { class: "soft" }, "Working …"));
+      this.verdict = pq.el("section", { class: "card opinions", "aria-label": "Verdict", "aria-live": "polite" }, pq.el("p", { class: "soft" }, "Working …"));
       this.wave = pq.el("div", { class: "wave" });
       this.bands = pq.el("div", { class: "figure" });
       this.features = pq.el("div");

@@ -67,7 +67,7 @@
     const left = width < 560 ? 98 : 132, right = 62;
     const inner = width - left - right;
     const height = answer.bands.length * HIGH + 34;
-    const drawing = pq.svg("svg", { class: "bands", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Wavelet bands ${answer.bands.map((one) => one.name).join(", ")}` });
+    const drawing = pq.svg("svg", { class: "wavelets", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Wavelet bands ${answer.bands.map((one) => one.name).join(", ")}` });
     const time = (t) => left + inner * t / answer.seconds;
     for (const tick of pq.ticks(0, answer.seconds * 1e3, width < 560 ? 4 : 8)) {
       const x = time(tick / 1e3).toFixed(1);
