@@ -16,6 +16,7 @@ from pqswarm.cli.options import Stopped
 from pqswarm.cli.train import train
 from pqswarm.errors import PqswarmError
 from pqswarm.events import generate
+from pqswarm.identify import Correction, CorrectionFile, identify_file
 from pqswarm.recordings import Channel, Recording, read, write_comtrade, write_csv
 
 app = typer.Typer()
@@ -180,7 +181,15 @@ def test_train_then_identify(folder, tmp_path):
     model = tmp_path / "model.npz"
     (tmp_path / "few.toml").write_text('extends = "field"\nclasses = ["pure_sinusoid", "sag", "harmonics"]\n')
     small = ("--preset", tmp_path / "few.toml", "--events-per-class", 12, "--jobs", 1)
-    assert "wrote" in run("train", "--out", model, "--subset", names, *small).output
+    (verdict,) = identify_file(folder / "fault.cfg")
+    file = CorrectionFile(tmp_path / "mine.jsonl")
+    file.add(Correction.of(verdict, verdict.events[0], "sag", "Eve"))
+    said = run("train", "--out", model, "--subset", names, "--corrections", file.path, *small).output
+    assert "wrote" in said
+    assert "1 corrected event learned, 1 of them called as corrected" in said
+    missing = ("--overwrite", "--out", model, "--corrections", tmp_path / "none.jsonl")
+    assert "no file of corrections" in refused("train", *missing, *small)
+    assert "give --corrections" in refused("train", "--overwrite", "--out", model, "--site", tmp_path / "site.toml")
     assert " sag " in run("identify", folder / "fault.cfg", "--model", model).output
     assert "exists" in refused("train", "--out", model, *small)
     run("train", "--out", model, "--overwrite", "--search", "--evaluations", 30, "--classifier", "k-nn", *small)
