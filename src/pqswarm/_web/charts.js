@@ -102,7 +102,7 @@
         const pad = log ? 1.04 : (high - low) * 0.04;
         return log ? [low / (floor === undefined ? pad : 1), high * pad] : [floor === low ? low : low - pad, high + pad];
       };
-      const box = { left: 52, right: this.width - 12, top: 10, bottom: this.height - 42 };
+      const box = { left: 52, right: this.width - 12, top: 14, bottom: this.height - 42 };
       const scale = ([low, high], from, to, log) => {
         const f = log ? Math.log10 : (v) => v;
         const [a, b] = [f(low), f(high)];
@@ -131,7 +131,7 @@
         const d = one.x !== undefined ? `M${p} ${box.top}V${box.bottom}` : `M${box.left} ${p}H${box.right}`;
         parts.push(pq.svg("path", { class: "mark", d }),
           one.x !== undefined ? pq.svg("text", { class: "small", x: p - 4, y: box.top + 10, "text-anchor": "end" }, one.title)
-            : pq.svg("text", { class: "small", x: box.right - 4, y: p - 5, "text-anchor": "end" }, one.title));
+            : pq.svg("text", { class: "small", x: (box.left + box.right) / 2, y: p - 5, "text-anchor": "middle" }, one.title));
       }
       this.box = box;
       return parts;

@@ -130,6 +130,14 @@ class Base(RequestHandler):
             raise Refused("The request must be an object in JSON.", 400)
         return found
 
+    def send_error(self, status_code: int = 500, **kwargs: Any) -> None:
+        """Answer with an error, unless an answer has begun: then it ends."""
+        if not self._headers_written:
+            super().send_error(status_code, **kwargs)
+        elif not self._finished:
+            with suppress(StreamClosedError):
+                self.finish()
+
     def write_error(self, status_code: int, **kwargs: Any) -> None:
         """Answer with one sentence, without details of the program."""
         error = kwargs.get("exc_info", (None, None, None))[1]
