@@ -23,7 +23,9 @@ LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
 
 EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2"
 READY = {
-    "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => found.judging === false)",
+    "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => "
+    "found.recordings.length > 3 && found.recordings.every((one) => "
+    "['judged', 'failed'].includes(one.state))).catch(() => false)",
     "studies": "document.querySelectorAll('#room tr.link').length > 0",
     "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
     "study": "document.querySelectorAll('#room svg').length > 0",
