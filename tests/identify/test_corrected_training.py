@@ -20,7 +20,7 @@ from pqswarm.identify import (
     possible_labels,
     train,
 )
-from pqswarm.identify.corrected_events import find_corrected, make_corrected
+from pqswarm.identify.corrected_events import CorrectedEvent, find_corrected, make_corrected
 from pqswarm.identify.features import FEATURES
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
@@ -84,7 +84,7 @@ def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, corre
     assert identify(another, model).events[0].label == "oscillatory_transient"
 
 
-def test_features_are_those_of_identify_at_every_bandwidth_of_the_recording(verdict, correct, june):
+def test_features_are_those_of_identify(verdict, june):
     (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in verdict.events[0].window)
@@ -94,15 +94,24 @@ def test_features_are_those_of_identify_at_every_bandwidth_of_the_recording(verd
     (row, *others) = one.features(0, 3, seed=1, wavelet=False)
     np.testing.assert_array_equal(row, compute_features(capture, RATE, frequency, wavelet=False))
     assert all((other != row).any() for other in others)
-    seen = np.arange(len(FEW)).repeat(50)
-    counts = [len(make_corrected([one], FEW, seen, 0, bandwidth=i, wavelet=False)[1]) for i in range(len(BANDWIDTHS))]
-    assert counts == [5] * len(BANDWIDTHS)
-    slow = replace(one, capture=one.capture[::10], sampling_rate=RATE / 10)
-    assert len(make_corrected([slow], FEW, seen, 0, bandwidth=2, wavelet=False)[1]) == 0
-    assert make_corrected([slow], FEW, seen, 0, bandwidth=4, wavelet=False)[0].shape == (5, len(FEATURES))
-    assert len(make_corrected([one], FEW, np.array([0, 1]), 0, bandwidth=0, wavelet=False)[1]) == 0  # not learned there
-    _, many = make_corrected(20 * [one], FEW, seen, 0, bandwidth=5, wavelet=False)
-    assert len(many) == 20  # half of a class in all, at least one each
+    assert one.features(4, 2, seed=1, wavelet=False).shape == (2, len(FEATURES))
+
+
+def test_how_much_a_corrected_event_weighs(verdict, monkeypatch):
+    (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
+    monkeypatch.setattr(CorrectedEvent, "features", lambda *args, **_: np.zeros((args[2], len(FEATURES))))
+
+    def count(events, bandwidth, learned=(0, 1, 2, 3)):
+        rows, labels = make_corrected(events, FEW, learned, 100, 0, bandwidth=bandwidth, wavelet=False)
+        assert len(rows) == len(labels)
+        assert set(labels.tolist()) <= {FEW.index("harmonics")}
+        return len(labels)
+
+    assert [count([one], i) for i in range(len(BANDWIDTHS))] == [5, 2, 2, 2, 2, 2, 2]
+    slow = replace(one, sampling_rate=RATE / 10)
+    assert [count([slow], i) for i in range(len(BANDWIDTHS))] == [0, 0, 0, 0, 5, 2, 2]
+    assert count([one], 0, learned={0, 1}) == 0  # a class that cannot be seen at this bandwidth
+    assert count(40 * [one], 0) == 40  # half of a class, or one each
 
 
 def test_the_same_corrections_in_any_order_give_the_same_model(verdict, correct, tmp_path):

@@ -48,9 +48,11 @@ __all__ = [
     "read_corrections",
 ]
 
-WEIGHT = 0.1
-"""Training events that stand for a corrected one, as a share of the generated events of its class."""
-MOST = 0.5
+_WEIGHT = 0.05
+"""Training events that stand for a corrected one at the bandwidth of its recording, as a share of those of a class."""
+_NARROWER = 0.02
+"""Likewise at narrower bandwidths, at which what makes it what it is may be gone."""
+_MOST = 0.5
 """Of all corrected events of a class together, likewise."""
 _NOISE = (inf, 60.0, 50.0, 40.0)
 """Noise that is added to the varied captures, in turn [dB]."""
@@ -147,7 +149,8 @@ def describe_corrections(corrections: Sequence[Correction]) -> dict[str, int | s
 def make_corrected(
     events: Sequence[CorrectedEvent],
     class_names: Sequence[str],
-    learned: "IntArray",
+    learned: Collection[int],
+    events_per_class: int,
     seed: int,
     *,
     bandwidth: int,
@@ -155,19 +158,19 @@ def make_corrected(
 ) -> "tuple[FloatArray, IntArray]":
     """Return features (n, n_features) and labels of corrected events, and of others like them, at one of BANDWIDTHS.
 
-    Those that the recording cannot show, or whose class is not among the labels that are `learned` there, are left out.
+    Those that the recording cannot show, or whose class is not `learned` there, are left out.
     """
-    generated = np.bincount(learned, minlength=len(class_names)).tolist()
     places = [class_names.index(one.correction.label) for one in events]
     shown = [
         (event, place)
         for event, place in zip(events, places, strict=True)
-        if generated[place] and event.widest <= bandwidth
+        if place in learned and event.widest <= bandwidth
     ]
     rows, labels = [np.empty((0, len(FEATURES)))], []
     for event, place in shown:
         alike = sum(other == place for _, other in shown)
-        count = max(round(min(WEIGHT, MOST / alike) * generated[place]), 1)
+        weight = _WEIGHT if event.widest == bandwidth else _NARROWER
+        count = max(round(min(weight, _MOST / alike) * events_per_class), 1)
         rows.append(event.features(bandwidth, count, seed, wavelet=wavelet))
         labels += count * [place]
     return np.vstack(rows), np.array(labels, dtype=np.int64)

@@ -4,20 +4,19 @@ import json
 import os
 import stat
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from pqswarm._text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.events.classes import is_name
+from pqswarm.identify.correction_checks import find_problem
 from pqswarm.identify.folders import find_candidate
 
 if TYPE_CHECKING:
@@ -31,12 +30,6 @@ _MOST = 100_000
 """Lines of a file."""
 _LARGEST = 100_000_000
 """Bytes of a file."""
-_TEXTS = {"path": 4096, "digest": 64, "source": 4096, "kind": 100, "said": 100, "rule": 100, "by": 200, "at": 40}
-_TEXTS |= {"label": 100, "note": 2000}
-"""Characters that texts may have."""
-_FREE = ("path", "source", "note")
-"""Texts that may have control characters."""
-_CHANNELS = 1000
 _WAIT = 30.0
 """Time to wait for another process that writes [s]."""
 
@@ -92,7 +85,7 @@ class Correction:
     note: str = ""
 
     def __post_init__(self) -> None:
-        problem = _find_problem(self)
+        problem = find_problem(vars(self))
         if problem:
             raise PqswarmError(f"a correction's {problem}.")
 
@@ -404,41 +397,11 @@ def _from_line(line: bytes, folder: Path) -> Correction:
     names = {field.name for field in fields(Correction)}
     if not isinstance(values, dict) or set(values) != names:
         raise ValueError("it is not a correction, or is one of another version of pqswarm.")
-    problem = _find_problem(values)
+    problem = find_problem(values)
     if problem:
         raise ValueError(f"its {problem}.")
     path = os.path.abspath(folder / values["path"])  # noqa: PTH100
     return Correction(**values | {"path": path, "channels": tuple(values["channels"]), "start": float(values["start"])})
-
-
-def _find_problem(given: Correction | Mapping[str, Any]) -> str:
-    """What is wrong with the values of a correction; empty if nothing is."""
-    values = vars(given) if isinstance(given, Correction) else given
-    for name, most in _TEXTS.items():
-        value = values[name]
-        if not isinstance(value, str) or len(value) > most:
-            return f"{name} is not a text of at most {most} characters"
-        if "\0" in value or (name not in _FREE and any(ord(letter) < 32 or ord(letter) == 127 for letter in value)):
-            return f"{name} has control characters"
-    if not values["path"] or not values["by"].strip():
-        return "path and by must not be empty"
-    if len(values["digest"]) != 64 or set(values["digest"]) - set("0123456789abcdef"):
-        return "digest is not a SHA-256 in hexadecimal digits"
-    if values["label"] and not is_name(values["label"]):
-        return "label is not the name of a class"
-    start = values["start"]
-    if isinstance(start, bool) or not isinstance(start, int | float) or not isfinite(start):
-        return "start is not a finite number of seconds"
-    channels = values["channels"]
-    if not isinstance(channels, list | tuple) or not 1 <= len(channels) <= _CHANNELS:
-        return f"channels are not a list of 1 to {_CHANNELS} names"
-    if not all(isinstance(name, str) for name in channels):
-        return "channels are not names"
-    try:
-        aware = datetime.fromisoformat(values["at"]).tzinfo is not None
-    except ValueError:
-        aware = False
-    return "" if aware else "at is not a time with its zone, such as 2026-06-30T12:00:00+00:00"
 
 
 def _sync_folder(folder: Path) -> None:

@@ -95,9 +95,9 @@ def train(
         Noise levels [dB], dealt out to the events in turn; empty for those of the preset.
     corrections : str, Path, Correction, or iterable of them, optional
         Files (:class:`pqswarm.identify.CorrectionFile`) or single ones; the last of an event wins. Each corrected event
-        is added, with variations, at every bandwidth of its recording: a tenth of the events of its class for each,
-        half of them for all of a class together. Features, temperatures and distances are chosen without them. What
-        cannot be used is named by a warning.
+        is added, with variations, as 5 % of `events_per_class` at the bandwidth of its recording and as 2 % at
+        narrower ones; those of a class together as 50 % at most. Everything else is chosen without them. What cannot
+        be used is named by a warning.
     site : Site, optional
         With which the corrected recordings were judged.
     seed : int
@@ -156,7 +156,8 @@ def train(
         more, more_labels = make_corrected(
             corrected,
             class_names,
-            labels,
+            set(labels.tolist()),
+            events_per_class,
             checked_seed(seed),
             bandwidth=number,
             wavelet=not isinstance(chosen, str),
@@ -248,28 +249,19 @@ def _learn(
     from pqswarm.search import minimize
 
     knots = np.quantile(features, np.linspace(0, 1, _KNOTS), axis=0).T.astype(np.float32).astype(np.float64)
+    codes, more = (np.round(scale(rows, knots) * CODES).astype(np.uint16) for rows in (features, corrected[0]))
+    data = codes / CODES
     folds = Folds.stratified(labels, seed=seed)
     mask = np.ones(names.size, dtype=np.bool_)
     if search is not None:
         own = np.unique(labels, return_inverse=True)[1]
-        judge = classifier.evaluator(_encode(features, knots) / CODES, own, folds, scaling="none", n_jobs=n_jobs)
+        judge = classifier.evaluator(data, own, folds, scaling="none", n_jobs=n_jobs)
         mask = minimize(search, judge, max_evaluations, seed).mask
-    more, more_labels = corrected
-    if len(more):  # nothing that was corrected lies beyond what is known
-        knots[:, 0] = np.minimum(knots[:, 0], more.min(axis=0).astype(np.float32))
-        knots[:, -1] = np.maximum(knots[:, -1], more.max(axis=0).astype(np.float32))
-    knots = knots[mask]
-    codes, more_codes = (_encode(rows[:, mask], knots) for rows in (features, more))
-    chosen = codes / CODES
+    chosen = data[:, mask]
     first, second = cross_validated_scores(classifier, chosen, labels, folds, n_classes)
     priors = log_priors(labels, n_classes)
     temperature, weight = fit_weights(first, second, priors, labels)
     error = float(np.mean(combine(first, second, priors, temperature, weight).argmax(axis=1) != labels))
     farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
     found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
-    return found, Table(np.vstack([codes, more_codes]), np.concatenate([labels, more_labels]), knots)
-
-
-def _encode(features: "FloatArray", knots: "FloatArray") -> "AnyArray":
-    """Scaled features as they are kept."""
-    return np.round(scale(features, knots) * CODES).astype(np.uint16)
+    return found, Table(np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask])
