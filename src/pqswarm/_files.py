@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["write_atomically"]
+__all__ = ["sync_folder", "write_atomically"]
 
 
 def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO], object]) -> Path:
@@ -42,3 +42,13 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
             raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
         raise
     return path
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the name of a new file last, where folders can be opened."""
+    with suppress(OSError):
+        file = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        finally:
+            os.close(file)

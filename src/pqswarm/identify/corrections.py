@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from pqswarm._files import sync_folder
 from pqswarm._text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
@@ -62,13 +63,6 @@ class Correction:
         When (UTC, ISO 8601).
     note : str
         Why.
-
-    Examples
-    --------
-    >>> one = Correction("june/a.cfg", 64 * "0", "a.cfg", "sag", 0.2, ("UA",), "sag", "sag", "swell", "Eve",
-    ...                  "2026-06-30T12:00:00+00:00")
-    >>> one.event[1:]
-    ('', 'sag', 0.2, ('UA',))
     """
 
     path: str
@@ -301,7 +295,7 @@ class CorrectionFile:
         finally:
             os.close(file)
         if not content:
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
 
 
 def corrections_path(folder: str | Path) -> Path:
@@ -402,13 +396,3 @@ def _from_line(line: bytes, folder: Path) -> Correction:
         raise ValueError(f"its {problem}.")
     path = os.path.abspath(folder / values["path"])  # noqa: PTH100
     return Correction(**values | {"path": path, "channels": tuple(values["channels"]), "start": float(values["start"])})
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the name of a new file last, where folders can be opened."""
-    with suppress(OSError):
-        file = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)
