@@ -188,7 +188,7 @@ def _problem(event, path):
         yield f"console: {[argument.get('value') for argument in told['args']]}"
     elif kind == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
         yield f"log: {told['entry']['text']}"
-    elif kind == "Network.loadingFailed":
+    elif kind == "Network.loadingFailed" and not told.get("canceled"):  # a page may change its mind
         yield f"loading failed: {told['errorText']}"
     elif kind == "Network.requestWillBeSent":
         address = told["request"]["url"]

@@ -87,11 +87,12 @@ def test_what_was_sent_can_be_removed(app, state, pair):
 def announce(app, name, length, more=b"", headers=""):
     """What the server answers to the beginning of an upload."""
     host, _, port = app.home.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    connection = socket.create_connection((host, int(port)), timeout=20)
+    with connection, connection.makefile("rb") as answer:
         head = f"PUT /api/uploads/{name} HTTP/1.1\r\nHost: {host}:{port}\r\nX-Page: {'0' * 32}\r\n"
         head += f"Cookie: {cookies(app)['Cookie']}\r\n{headers or f'Content-Length: {length}'}\r\n\r\n"
         connection.sendall(head.encode() + more)
-        return connection.makefile("rb").readline()
+        return answer.readline()
 
 
 def test_a_gigabyte_is_refused_before_anything_is_stored(app, state):
@@ -110,7 +111,8 @@ def test_a_body_of_unknown_length_is_counted(app, state):
     chunks = (b"1,2\n" * 25_000 for _ in range(15))
     headers = cookies(app) | {"X-Page": "0" * 32, "Transfer-Encoding": "chunked"}
     connection.request("PUT", "/api/uploads/endless.csv", chunks, headers, encode_chunked=True)
-    assert connection.getresponse().status == 413
+    with connection.getresponse() as answer:
+        assert answer.status == 413
     connection.close()
     assert stored(state) == before
 
@@ -155,6 +157,7 @@ def test_names_are_cleaned(given, name):
 
 
 def test_there_is_a_quota(app, pair, state):
+    upload(app, "first.csv", b"1")
     home = next(state.rglob(f"uploads/{ONE}"))
     filler = home / "filler.csv"
     with filler.open("wb") as file:
