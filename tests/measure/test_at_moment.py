@@ -224,3 +224,18 @@ def test_recordings_that_are_too_short_or_no_waveforms_are_refused():
     with pytest.raises(PqswarmError, match="log of RMS values"):
         measure_at(replace(made, sampling_rate=100.0), 0.5)
     assert measure_at(made.read(0, 128), 0.01).cycles == 1
+
+
+def test_before_the_moment_nothing_of_the_event_is_seen():
+    rate, begin = 6400.0, 0.31
+    time = np.arange(6400) / rate
+    wave = np.where(time < begin, 1.0, 0.4) * 325.27 * np.cos(2 * np.pi * 50 * time)
+    one = Recording((Channel("U", "V", "A", wave),), rate, 50.0)
+    before = measure_at(one, begin, frequency=50.0, side="before")
+    assert before.channels[0].rms == pytest.approx(230, rel=1e-3)
+    assert before.window == pytest.approx((begin - 0.02, begin), abs=1.1 / rate)
+    assert abs(before.channels[0].fundamental.angle) == pytest.approx(180.0, abs=0.05)
+    assert 100 < measure_at(one, begin, frequency=50.0).channels[0].rms < 220
+    assert measure_at(one, 0.0, side="before").is_moved
+    with pytest.raises(PqswarmError, match="side must be 'around' or 'before'"):
+        measure_at(one, 0.1, side="after")

@@ -22,6 +22,7 @@ from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, Reco
 __all__ = ["AtMoment", "ChannelAtMoment", "Phasor", "SystemAtMoment", "measure_at"]
 
 _MOST_CYCLES = 50
+_SIDES = ("around", "before")
 _AROUND = 20.0
 """Cycles around the moment from which the frequency is measured."""
 _DEAD = 1e-6
@@ -165,11 +166,12 @@ def measure_at(
     frequency: float | None = None,
     cycles: int = 1,
     channels: Sequence[str] | None = None,
+    side: str = "around",
 ) -> AtMoment:
     """Measure phasors, symmetrical components and spectra of a recording at a moment.
 
-    The sines of all orders are fitted to the cycles around the moment, which need not have an integer number of
-    samples; of three cycles and more under a Hann window.
+    The sines of all orders are fitted to the cycles around the moment, or before it, which need not have an integer
+    number of samples; of three cycles and more under a Hann window.
 
     Parameters
     ----------
@@ -184,6 +186,9 @@ def measure_at(
         Length of the window, 1 to 50. At the ends of the recording it is moved inside.
     channels : sequence of str, optional
         Names (or phases) of the channels; by default all voltages and currents, or all, if there are none.
+    side : {"around", "before"}
+        Whether the moment is the middle of the window or its end. At the begin of an event the cycle before is
+        undisturbed, and the one around it neither that nor the event.
 
     Returns
     -------
@@ -213,7 +218,9 @@ def measure_at(
         raise PqswarmError(f"cycles must be an integer of 1 to {_MOST_CYCLES}, not {cycles!r}.")
     if not (isfinite(moment) and 0 <= moment <= seconds):
         raise PqswarmError(f"moment must be inside the recording, 0 to {seconds:g} s, not {moment!r}.")
-    around = _AROUND + cycles
+    if side not in _SIDES:
+        raise PqswarmError(f"side must be {' or '.join(map(repr, _SIDES))}, not {side!r}.")
+    around = _AROUND + (cycles if side == "around" else 2 * cycles)
     nominal = rate / source.nominal_frequency
     first = max(int(moment * rate - around / 2 * nominal), 0)
     near = source.read(first, min(int(moment * rate + around / 2 * nominal) + 2, source.n_samples))
@@ -229,9 +236,9 @@ def measure_at(
     if count < cycles:
         notes.append(f"The recording has no more than {count} cycles.")
     size = round(count * cycle)
-    centred = round(moment * rate - first - (size - 1) / 2)
-    begin = min(max(centred, 0), near.n_samples - size)
-    is_moved = abs(begin - centred) > 1
+    wanted = round(moment * rate - first - ((size - 1) / 2 if side == "around" else size))
+    begin = min(max(wanted, 0), near.n_samples - size)
+    is_moved = abs(begin - wanted) > 1
     if is_moved:
         notes.append("The window was moved inside the recording.")
     place = _Place(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
