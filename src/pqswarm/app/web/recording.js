@@ -14,7 +14,7 @@
 
   pq.RecordingPage = class {
     constructor(holder, id, route) {
-      Object.assign(this, { holder, id, route, event: null, judged: null, header: null, waves: null });
+      Object.assign(this, { holder, id, route, event: null, judged: null, told: "", header: null, waves: null });
       this.end = new AbortController();
       this.build();
       this.open();
@@ -114,9 +114,28 @@
         columns: [{ key: "start", title: "Begin", number: true, text: moment, help: "From the first sample" }, ...columns] });
     }
 
+    // The file, or the server, may have become another one.
+    async openAgain() {
+      try {
+        const header = await this.api("");
+        if (JSON.stringify(header) !== JSON.stringify(this.header)) {
+          pq.recordings.reopen();
+          return;
+        }
+        this.waves?.refresh();
+        await this.loadJudged();
+      } catch (error) {
+        pq.app.fail(error, this.holder);
+      }
+    }
+
     async loadJudged() {
       try {
-        this.judged = await this.api("/judged");
+        const text = await this.api("/judged", { text: true });
+        if (text === this.told) return;
+        const before = this.judged?.state;
+        [this.told, this.judged] = [text, JSON.parse(text)];
+        if (before === "judged") this.openAgain();
       } catch (error) {
         pq.app.fail(error, this.events);
         return;
@@ -146,12 +165,15 @@
     }
 
     message(message) {
-      if (message.state === "again") this.waves?.refresh();
-      if (!this.header || (message.id !== this.id && message.id.split("-")[0] !== this.id.split("-")[0])) return;
+      if (message.state === "again") {
+        this.openAgain();
+        return;
+      }
+      if (!this.header || message.id.split("-")[0] !== this.id.split("-")[0]) return;
       if (message.state === "working") this.writeProgress("working", message.share, "");
       if (message.state === "judged" || message.state === "failed") {
         this.writeProgress(message.state, 1, message.reason ?? "");
-        if (this.judged?.state !== message.state || !this.judged.events.length) this.loadJudged();
+        this.loadJudged();
         if (message.urms) this.waves?.refresh();
       }
       if (message.state === "corrected") {

@@ -91,6 +91,11 @@
     page = shown ? new pq.RecordingPage(holder, shown, route) : new pq.EventList(holder, route, from);
   };
 
+  pq.recordings.reopen = () => {
+    shown = null;
+    show(pq.app.parse());
+  };
+
   pq.app.register("recordings", {
     title: "Recordings",
     open(given, route) {
