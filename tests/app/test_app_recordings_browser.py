@@ -257,9 +257,9 @@ def test_a_reload_and_a_step_back_show_the_same(start):
 def test_wavelet_bands(start):
     open_event(start, "South", "interruption")
     start.click(".bands button")
-    names = start.until("[...document.querySelectorAll('.strip')].map(one => one.dataset.band).join(' ')")
+    names = start.until("[...document.querySelectorAll('svg.band')].map(one => one.dataset.band).join(' ')")
     assert len(names.split()) >= 3
-    assert "L" in start.evaluate("document.querySelector('.strip .wave').getAttribute('d')")
+    assert "L" in start.evaluate("document.querySelector('svg.band .wave').getAttribute('d')")
 
 
 def test_a_verdict_is_corrected_and_the_correction_withdrawn(start, folder):

@@ -34,6 +34,7 @@ window.pq = window.pq || {};
     return plain.replace("-", "−");
   };
   pq.fixed = (x, digits = 1) => (Number.isFinite(x) ? x.toFixed(digits).replace("-", "−") : "–");
+  pq.percent = (share, digits = 1) => (Number.isFinite(share) ? `${pq.fixed(100 * share, digits)} %` : "–");
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
   pq.si = (x, unit, digits = 4) => {
     if (!Number.isFinite(x)) return "–";
@@ -104,7 +105,12 @@ window.pq = window.pq || {};
   };
   window.addEventListener("scroll", pq.hideTip, { passive: true, capture: true });
 
-  // Downloads, made from what the page holds.
+  // Downloads, made from what the page holds. In CSV, what a spreadsheet would read as a formula gets an apostrophe.
+  const cell = (value) => {
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  pq.csv = (lines) => lines.map((line) => `${line.map(cell).join(",")}\n`).join("");
   pq.saveText = (name, text, type = "text/plain") => {
     const address = URL.createObjectURL(new Blob([text], { type }));
     pq.el("a", { href: address, download: name }).click();

@@ -9,7 +9,6 @@ window.pq = window.pq || {};
 
   const degrees = (angle) => (Number.isFinite(angle) ? `${pq.fixed(Math.abs(angle) < 0.05 ? 0 : angle, 1)}°` : "–");
   pq.degrees = degrees;
-  pq.percent = (share, digits = 1) => (Number.isFinite(share) ? `${pq.fixed(100 * share, digits)} %` : "–");
   const greatest = (values) => Math.max(0, ...values.filter(Number.isFinite));
 
   // Phasors of voltages and currents, each kind to its own scale: the longest voltage reaches the circle, the longest

@@ -11,6 +11,8 @@ window.pq = window.pq || {};
   const LANE = 17; // pixels
   const MOST_LANES = 4;
   const MOST_EVENTS = 400; // drawn at once
+  const CYCLES = 12; // shown of a short event
+  const AROUND = 1.6; // times the length of a long one
 
   const button = (text, label, act, attributes = {}) =>
     pq.el("button", { title: label, "aria-label": label, ...attributes, on: { click: act } }, text);
@@ -30,7 +32,7 @@ window.pq = window.pq || {};
       this.range = this.clamp(...(options.range ?? [0, this.seconds]));
       const [from, to] = this.range;
       this.cursors = { A: this.snap(from + 0.4 * (to - from)), B: this.snap(from + 0.6 * (to - from)), ...options.cursors };
-      this.thresholds = options.thresholds ?? [0.1, 0.9, 1.1];
+      this.thresholds = options.thresholds ?? []; // of Urms [pu]
       this.number = 0; // of the drawing: panels that lag behind are drawn again
       this.panels = pq.panels.list(recording);
       this.build(holder);
@@ -172,6 +174,10 @@ window.pq = window.pq || {};
       }
       this.changed();
     }
+    setThresholds({ interruption, sag, swell }) {
+      this.thresholds = [interruption, sag, swell].filter(Number.isFinite);
+      this.redraw();
+    }
     setEvents(events) {
       this.events = [...events].filter((one) => Number.isFinite(one.start)).map((one) => ({ ...one, end: Math.max(one.end ?? one.start, one.start) }))
         .sort((one, other) => one.start - other.start);
@@ -193,13 +199,18 @@ window.pq = window.pq || {};
       const event = this.events[Math.min(Math.max(place, 0), this.events.length - 1)];
       if (event) this.goTo(event);
     }
+    // Where an event is looked at: the middle of the stretch, its length, and the cursors at both ends [s].
+    placeOf({ start, end }) {
+      const cycle = 1 / this.recording.nominal_frequency;
+      const long = Math.max(end - start, 0);
+      return { t: start + long / 2, span: Math.min(Math.max(CYCLES * cycle, AROUND * long), this.seconds), a: start, b: Math.min(start + (long || cycle), this.seconds) };
+    }
     goTo(event) {
       this.lastEvent = event.index;
-      const cycle = 1 / this.recording.nominal_frequency;
-      const span = Math.max(12 * cycle, 1.6 * (event.end - event.start));
-      this.centre((event.start + event.end) / 2, span);
-      this.setCursor("A", event.start);
-      this.setCursor("B", event.end > event.start ? event.end : event.start + cycle);
+      const { t, span, a, b } = this.placeOf(event);
+      this.centre(t, span);
+      this.setCursor("A", a);
+      this.setCursor("B", b);
       this.options.onevent?.(event.index);
     }
     toggle(name) {

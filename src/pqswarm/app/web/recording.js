@@ -4,8 +4,6 @@
   const pq = window.pq;
   const { kindTitle, magnitudeText } = pq.recordings;
   const LINK_WAIT = 250; // milliseconds
-  const CYCLES = 12; // shown of a short event
-  const AROUND = 1.6; // times the length of a long one
   const round = (x) => Number(x.toFixed(9));
   const given = (query, name) => {
     const value = Number.parseFloat(query.get(name) ?? "");
@@ -147,10 +145,7 @@
       this.table.options.empty = state === "judged" ? "No disturbance was found." : state === "failed" ? reason : "Not judged yet.";
       this.table.update(found);
       this.writeNotes();
-      if (thresholds) {
-        this.waves.thresholds = [thresholds.interruption, thresholds.sag, thresholds.swell].filter(Number.isFinite);
-        this.waves.redraw();
-      }
+      if (thresholds) this.waves.setThresholds(thresholds);
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
         title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
@@ -193,11 +188,8 @@
     }
 
     placeOf(event) {
-      const cycle = 1 / this.header.nominal_frequency;
-      const long = Math.max(event.end - event.start, 0);
-      const span = Math.min(Math.max(CYCLES * cycle, AROUND * long), this.header.seconds);
-      const end = long > 0 ? event.end : Math.min(event.start + cycle, this.header.seconds);
-      return { t: round((event.start + event.end) / 2), span: round(span), event: event.index, a: round(event.start), b: round(end) };
+      const { t, span, a, b } = this.waves.placeOf(event);
+      return { t: round(t), span: round(span), event: event.index, a: round(a), b: round(b) };
     }
 
     apply(route, first = false) {

@@ -20,12 +20,12 @@
     });
   }
 
-  const percent = (x, digits = 2) => (Number.isFinite(x) ? `${pq.fixed(x, digits)} %` : "–");
-  const clock = (seconds) => {
+  const percent = (rate) => pq.percent(rate === null ? NaN : rate / 100, 2); // error rates come in percent
+  const minutes = (seconds) => {
     if (!Number.isFinite(seconds)) return "";
     if (seconds < 60) return `${Math.round(seconds)} s`;
-    const minutes = Math.round(seconds / 60);
-    return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+    const whole = Math.round(seconds / 60);
+    return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
   };
   const count = (x) => (Number.isFinite(x) ? Math.round(x).toLocaleString("en").replaceAll(",", "\u202f") : "–");
   const best = (one) => `${one.classifier} ${percent(one.error)}${one.size === null ? "" : ` (${one.size})`}`;
@@ -34,7 +34,7 @@
     pq.el("progress", { max: 1, value: row.share ?? 0, "aria-label": "Progress", "data-read": "share" }),
     pq.el("span", { class: "soft" }, row.share === null ? "" : ` ${Math.floor(100 * row.share)} %`),
   ];
-  pq.studies = { percent, clock, count, best, state, rows };
+  pq.studies = { percent, minutes, count, best, state, rows };
 
   const COLUMNS = [
     { key: "name", title: "Study", show: (row) => pq.el("span", { class: "long" }, row.name) },
