@@ -10,7 +10,11 @@
   let watching = 0;
   let held = false; // a row that is pressed must not be drawn anew, or the click is lost
 
+  const EMPTY = "There is no study in this folder. One begins with: pqswarm study quick";
+  let known = false; // whether the server has said which there are
+
   const refresh = () => {
+    if (table && known) table.options.empty = EMPTY;
     if (table && !held) table.update([...rows.values()]);
   };
   for (const kind of ["pointerup", "pointercancel"]) {
@@ -54,7 +58,7 @@
     table = new pq.Table(holder, {
       caption: "", columns: COLUMNS, rows: [...rows.values()], key: (row) => row.id,
       onclick: (row) => app.go("studies", row.id),
-      empty: "There is no study in this folder. One begins with: pqswarm study quick",
+      empty: known ? EMPTY : "Loading …",
       note: "A study that runs in a terminal is followed here while it runs; it does not need this page.",
     });
     table.body.addEventListener("pointerdown", () => { held = true; });
@@ -65,6 +69,7 @@
     try {
       const found = await app.api("/api/studies");
       if (room !== holder) return;
+      known = true;
       rows.clear();
       for (const row of found.studies) rows.set(row.id, row);
       refresh();
@@ -106,6 +111,7 @@
     open(place, asked) {
       holder = place;
       rows.clear();
+      known = false;
       route(asked);
       watch().then(load);
       load();
