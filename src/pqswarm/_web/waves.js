@@ -6,7 +6,7 @@ window.pq = window.pq || {};
   const pq = window.pq;
   const MOST_POINTS = 1000; // parts of a stretch: two points each
   const MARGIN = 0.15; // of the stretch that is asked for beyond each end
-  const WAIT = 60; // milliseconds without a change before finer values are asked for
+  const WAIT = 60; // milliseconds between changes that belong together: finer values are asked for of the first and the last
   const KEPT = 12; // views that are kept
   const LANE = 17; // pixels
   const MOST_LANES = 4;
@@ -33,6 +33,7 @@ window.pq = window.pq || {};
       const [from, to] = this.range;
       this.cursors = { A: this.snap(from + 0.4 * (to - from)), B: this.snap(from + 0.6 * (to - from)), ...options.cursors };
       this.thresholds = options.thresholds ?? []; // of Urms [pu]
+      this.movedAt = -Infinity;
       this.number = 0; // of the drawing: panels that lag behind are drawn again
       this.panels = pq.panels.list(recording);
       this.build(holder);
@@ -138,7 +139,10 @@ window.pq = window.pq || {};
       this.range = range;
       this.root.dataset.state = "loading";
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.load(), WAIT);
+      const now = performance.now();
+      if (now - this.movedAt < WAIT) this.timer = setTimeout(() => this.load(), WAIT);
+      else this.load(); // the first of several changes, or the only one
+      this.movedAt = now;
       this.changed();
     }
     showAll() { this.show(0, this.seconds); }
