@@ -32,6 +32,7 @@ window.pq = window.pq || {};
       this.range = this.clamp(...(options.range ?? [0, this.seconds]));
       const [from, to] = this.range;
       this.cursors = { A: this.snap(from + 0.4 * (to - from)), B: this.snap(from + 0.6 * (to - from)), ...options.cursors };
+      for (const [name, t] of Object.entries(this.cursors)) this.cursors[name] = Math.min(Math.max(t, 0), this.seconds);
       this.thresholds = options.thresholds ?? []; // of Urms [pu]
       this.movedAt = -Infinity;
       this.number = 0; // of the drawing: panels that lag behind are drawn again
