@@ -123,9 +123,9 @@
       this.linking = setTimeout(() => pq.app.go("recordings", "", this.query(), { replace: true }), 200);
     }
 
-    // In order of time.
+    // In order of time; those of recorders without a clock come last.
     order() {
-      const moment = (row) => `${row.date} ${row.time}`;
+      const moment = (row) => (row.date ? `${row.date} ${row.time}` : "without");
       const before = (a, b) => (moment(a) === moment(b) ? a.offset_s - b.offset_s : moment(a) < moment(b) ? -1 : 1);
       this.all = store.rows.filter((row) => row.kind !== "none").sort(before);
     }
