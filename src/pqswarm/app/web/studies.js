@@ -31,7 +31,7 @@
     const whole = Math.round(seconds / 60);
     return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
   };
-  const count = (x) => (Number.isFinite(x) ? Math.round(x).toLocaleString("en").replaceAll(",", "\u202f") : "–");
+  const count = (x) => (Number.isFinite(x) ? Math.round(x).toLocaleString("en") : "–");
   const best = (one) => `${one.classifier} ${percent(one.error)}${one.size === null ? "" : ` (${one.size})`}`;
   const state = (row) => pq.el("span", { class: `state ${row.state}` }, row.state);
   const bar = (row) => [
@@ -129,6 +129,7 @@
       } else if (told.about === "studies") {
         if (told.study) rows.set(told.study.id, told.study);
         for (const id of told.gone || []) rows.delete(id);
+        if (told.gone?.includes(view?.id)) view.fail(new Error("This study is not in the folder any more."));
         refresh();
         if (told.study && view?.id === told.study.id) view.row(told.study);
       }

@@ -23,6 +23,7 @@
       this.plan = pq.el("details", {}, pq.el("summary", {}, "The plan"), pq.el("pre", { class: "scroll plan" }));
       this.element = pq.el("div", { class: "study" }, pq.el("p", {}, pq.el("a", { href: app.link("studies") }, "← All studies")),
         this.head, this.title, this.problem, this.progress, this.choice, this.pictures, this.runCard, this.maps, this.runsHolder, this.tables, this.plan);
+      this.runsHolder.hidden = this.tables.hidden = this.plan.hidden = true; // until the study is known
       holder.append(this.element);
       this.compared = new pq.StudyTables(this.tables, this);
       this.load();
@@ -40,10 +41,12 @@
       try {
         this.about = await this.api("");
       } catch (error) {
+        if (!this.last) this.head.textContent = "This study cannot be shown";
         this.fail(error);
         return;
       }
       this.problem.replaceChildren();
+      this.tables.hidden = this.plan.hidden = false;
       this.title.textContent = this.about.title;
       this.plan.querySelector("pre").textContent = this.about.plan;
       this.colours = new Map(this.about.algorithms.map((one) => [one.title, one]));
