@@ -34,7 +34,8 @@ window.answer = (from, to, points, wait = 0, signal = null) => new Promise((done
 });
 const view = (from, to, points, signal) => answer(from, to, points, window.wait ?? 0, signal);
 window.viewer = new pq.Waves(document.getElementById("holder"), header, view,
-  { onevent: (index) => { window.chosen = index; }, onchange: (state) => { window.told = state; } });
+  { thresholds: [0.1, 0.9, 1.1],
+    onevent: (index) => { window.chosen = index; }, onchange: (state) => { window.told = state; } });
 viewer.setEvents(events);
 """
 

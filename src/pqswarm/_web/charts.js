@@ -44,7 +44,7 @@
         pq.el("button", { "data-save": "svg", on: { click: () => pq.saveSvg(`${this.options.name || "chart"}.svg`, this.svg) } }, "SVG"));
       this.svg.addEventListener("pointermove", (event) => this.point(event));
       this.svg.addEventListener("pointerleave", () => this.leave());
-      this.watcher = new ResizeObserver(() => this.svg.clientWidth !== this.width && this.draw());
+      this.watcher = new ResizeObserver(() => this.room !== this.width && this.draw());
       this.watcher.observe(this.element);
       this.update(options);
     }
@@ -68,6 +68,11 @@
       this.draw();
     }
 
+    // The width that there is [pixel].
+    get room() {
+      return Math.max(this.element.clientWidth || 600, 240);
+    }
+
     get shown() {
       return this.options.series.filter((one) => !this.hidden.has(one.name));
     }
@@ -89,7 +94,7 @@
 
     // Draw the axes for values that must be seen; then this.x and this.y turn values into places.
     axes(xs, ys) {
-      this.width = Math.max(this.svg.clientWidth || 600, 240);
+      this.width = this.room;
       this.height = Math.round(Math.min(Math.max(this.width * 0.58, 230), 400));
       this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
       for (const axis of ["x", "y"]) this.scales[axis]?.setAttribute("aria-pressed", String(this.log[axis]));
@@ -137,12 +142,6 @@
       return parts;
     }
   }
-
-  const quote = (value) => {
-    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
-    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  const csv = (lines) => lines.map((line) => line.map(quote).join(",")).join("\r\n") + "\r\n";
 
   // new pq.LineChart(holder, {name, caption, series: [{name, colour, strong, points: [[x, y, low, high], ...], tip}], x: {title, log, scale}, y, marks})
   // Lines are steps: a value holds until the next. Low and high, if there are any, are shaded where the pointer is.
@@ -199,7 +198,7 @@
 
     csv() {
       const { series, columns } = this.options;
-      return csv([["series", ...(columns || ["x", "y", "low", "high"])], ...series.flatMap((one) => one.points.map((p) => [one.name, ...p]))]);
+      return pq.csv([["series", ...(columns || ["x", "y", "low", "high"])], ...series.flatMap((one) => one.points.map((p) => [one.name, ...p]))]);
     }
   };
 
@@ -265,7 +264,7 @@
 
     csv() {
       const { columns, points } = this.options;
-      return csv([columns.map((one) => one[0]), ...points.map((p) => columns.map((one) => one[1](p)))]);
+      return pq.csv([columns.map((one) => one[0]), ...points.map((p) => columns.map((one) => one[1](p)))]);
     }
   };
 
@@ -277,7 +276,7 @@
       this.frame = pq.el("div", { class: "frame", tabindex: 0, role: "region" });
       this.note = pq.el("p", { class: "note" });
       this.tools = pq.el("div", { class: "tools" },
-        pq.el("button", { "data-save": "csv", on: { click: () => pq.saveText(`${this.options.name}.csv`, csv(this.options.csv()), "text/csv") } }, "CSV"),
+        pq.el("button", { "data-save": "csv", on: { click: () => pq.saveText(`${this.options.name}.csv`, pq.csv(this.options.csv()), "text/csv") } }, "CSV"),
         pq.el("button", { "data-save": "svg", on: { click: () => pq.saveSvg(`${this.options.name}.svg`, this.frame.querySelector("svg")) } }, "SVG"));
       this.element = pq.el("figure", { class: "chart features" }, this.caption, this.choices, this.frame, this.note, this.tools);
       this.frame.addEventListener("pointermove", (event) => {

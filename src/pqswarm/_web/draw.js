@@ -31,9 +31,10 @@ window.pq = window.pq || {};
     if (x === null || x === undefined || !Number.isFinite(x)) return "–";
     const text = x !== 0 && (Math.abs(x) >= 1e6 || Math.abs(x) < 1e-4) ? x.toExponential(digits - 1) : x.toPrecision(digits);
     const plain = text.includes("e+") && Math.abs(x) < 1e6 ? String(Math.round(x)) : text;
-    return plain.replace("-", "−");
+    return plain.replaceAll("-", "−");
   };
-  pq.fixed = (x, digits = 1) => (Number.isFinite(x) ? x.toFixed(digits).replace("-", "−") : "–");
+  pq.fixed = (x, digits = 1) => (Number.isFinite(x) ? x.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−") : "–");
+  pq.percent = (share, digits = 1) => (Number.isFinite(share) ? `${pq.fixed(100 * share, digits)} %` : "–");
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
   pq.si = (x, unit, digits = 4) => {
     if (!Number.isFinite(x)) return "–";
@@ -54,7 +55,8 @@ window.pq = window.pq || {};
     const match = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?/.exec(iso || "");
     if (!match) return "";
     const begin = Date.UTC(2000, 0, 1, +match[2], +match[3], +match[4]) + 1000 * Number(match[5] || 0);
-    return new Date(begin + 1000 * seconds).toISOString().slice(11, 23);
+    const moment = new Date(begin + 1000 * seconds);
+    return Number.isFinite(moment.getTime()) ? moment.toISOString().slice(11, 23) : "";
   };
 
   // Round numbers on an axis, about n of them.
@@ -104,7 +106,12 @@ window.pq = window.pq || {};
   };
   window.addEventListener("scroll", pq.hideTip, { passive: true, capture: true });
 
-  // Downloads, made from what the page holds.
+  // Downloads, made from what the page holds. In CSV, what a spreadsheet would read as a formula gets an apostrophe.
+  const cell = (value) => {
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
+    return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  pq.csv = (lines) => lines.map((line) => `${line.map(cell).join(",")}\n`).join("");
   pq.saveText = (name, text, type = "text/plain") => {
     const address = URL.createObjectURL(new Blob([text], { type }));
     pq.el("a", { href: address, download: name }).click();

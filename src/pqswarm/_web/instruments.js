@@ -7,9 +7,8 @@ window.pq = window.pq || {};
   const RADIUS = 104; // of the outer circle
   const LEAST_ARROW = 7;
 
-  const degrees = (angle) => (Number.isFinite(angle) ? `${pq.fixed(Math.abs(angle) < 0.05 ? 0 : angle, 1)}°` : "–");
+  const degrees = (angle) => (Number.isFinite(angle) ? `${pq.fixed(angle <= -179.95 ? angle + 360 : angle, 1)}°` : "–");
   pq.degrees = degrees;
-  pq.percent = (share, digits = 1) => (Number.isFinite(share) ? `${pq.fixed(100 * share, digits)} %` : "–");
   const greatest = (values) => Math.max(0, ...values.filter(Number.isFinite));
 
   // Phasors of voltages and currents, each kind to its own scale: the longest voltage reaches the circle, the longest

@@ -97,13 +97,7 @@
 
     // In the order that is shown, all rows.
     csv(columns = this.options.columns) {
-      const cell = (value) => {
-        let text = String(value ?? "");
-        if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-        return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-      };
-      const lines = [columns.map((column) => column.key), ...this.sorted().map((row) => columns.map((column) => this.value(column, row)))];
-      return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+      return pq.csv([columns.map((column) => column.key), ...this.sorted().map((row) => columns.map((column) => this.value(column, row)))]);
     }
 
     #choose(target) {

@@ -6,11 +6,13 @@ window.pq = window.pq || {};
   const pq = window.pq;
   const MOST_POINTS = 1000; // parts of a stretch: two points each
   const MARGIN = 0.15; // of the stretch that is asked for beyond each end
-  const WAIT = 60; // milliseconds without a change before finer values are asked for
+  const WAIT = 60; // milliseconds between changes that belong together: finer values are asked for of the first and the last
   const KEPT = 12; // views that are kept
   const LANE = 17; // pixels
   const MOST_LANES = 4;
   const MOST_EVENTS = 400; // drawn at once
+  const CYCLES = 12; // shown of a short event
+  const AROUND = 1.6; // times the length of a long one
 
   const button = (text, label, act, attributes = {}) =>
     pq.el("button", { title: label, "aria-label": label, ...attributes, on: { click: act } }, text);
@@ -30,7 +32,9 @@ window.pq = window.pq || {};
       this.range = this.clamp(...(options.range ?? [0, this.seconds]));
       const [from, to] = this.range;
       this.cursors = { A: this.snap(from + 0.4 * (to - from)), B: this.snap(from + 0.6 * (to - from)), ...options.cursors };
-      this.thresholds = options.thresholds ?? [0.1, 0.9, 1.1];
+      for (const [name, t] of Object.entries(this.cursors)) this.cursors[name] = Math.min(Math.max(t, 0), this.seconds);
+      this.thresholds = options.thresholds ?? []; // of Urms [pu]
+      this.movedAt = -Infinity;
       this.number = 0; // of the drawing: panels that lag behind are drawn again
       this.panels = pq.panels.list(recording);
       this.build(holder);
@@ -136,7 +140,10 @@ window.pq = window.pq || {};
       this.range = range;
       this.root.dataset.state = "loading";
       clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.load(), WAIT);
+      const now = performance.now();
+      if (now - this.movedAt < WAIT) this.timer = setTimeout(() => this.load(), WAIT);
+      else this.load(); // the first of several changes, or the only one
+      this.movedAt = now;
       this.changed();
     }
     showAll() { this.show(0, this.seconds); }
@@ -172,6 +179,10 @@ window.pq = window.pq || {};
       }
       this.changed();
     }
+    setThresholds({ interruption, sag, swell }) {
+      this.thresholds = [interruption, sag, swell].filter(Number.isFinite);
+      this.redraw();
+    }
     setEvents(events) {
       this.events = [...events].filter((one) => Number.isFinite(one.start)).map((one) => ({ ...one, end: Math.max(one.end ?? one.start, one.start) }))
         .sort((one, other) => one.start - other.start);
@@ -193,13 +204,18 @@ window.pq = window.pq || {};
       const event = this.events[Math.min(Math.max(place, 0), this.events.length - 1)];
       if (event) this.goTo(event);
     }
+    // Where an event is looked at: the middle of the stretch, its length, and the cursors at both ends [s].
+    placeOf({ start, end }) {
+      const cycle = 1 / this.recording.nominal_frequency;
+      const long = Math.max(end - start, 0);
+      return { t: start + long / 2, span: Math.min(Math.max(CYCLES * cycle, AROUND * long), this.seconds), a: start, b: Math.min(start + (long || cycle), this.seconds) };
+    }
     goTo(event) {
       this.lastEvent = event.index;
-      const cycle = 1 / this.recording.nominal_frequency;
-      const span = Math.max(12 * cycle, 1.6 * (event.end - event.start));
-      this.centre((event.start + event.end) / 2, span);
-      this.setCursor("A", event.start);
-      this.setCursor("B", event.end > event.start ? event.end : event.start + cycle);
+      const { t, span, a, b } = this.placeOf(event);
+      this.centre(t, span);
+      this.setCursor("A", a);
+      this.setCursor("B", b);
       this.options.onevent?.(event.index);
     }
     toggle(name) {

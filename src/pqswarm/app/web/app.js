@@ -51,7 +51,7 @@
   const fail = (error, where = holder) => {
     if (error.name === "AbortError") return;
     where.querySelector(":scope > .error")?.remove();
-    where.prepend(pq.el("p", { class: "error", role: "alert" }, error.message));
+    where.prepend(pq.el("p", { class: "error passing", role: "alert" }, error.message));
   };
 
   const route = () => {
@@ -73,25 +73,40 @@
     room.open(holder, asked);
   };
 
+  // Live messages: the browser tries again by itself when the server is away for a while, but not when it refuses.
+  const UPDATES = `/api/updates/${page}`;
+  let updates = null;
+  let lost = false;
   const listen = () => {
-    const source = new EventSource(`/api/updates/${page}`);
-    let lost = false;
+    const source = (updates = new EventSource(UPDATES));
     source.onmessage = (event) => {
       const message = JSON.parse(event.data);
       if (message.about) rooms.get(current)?.message(message);
     };
     source.onopen = () => {
-      if (lost) rooms.get(current)?.message({ about: "again" });
+      const again = lost;
       lost = false;
       say("");
+      if (!again) return;
+      holder.querySelectorAll(".error.passing").forEach((one) => one.remove());
+      rooms.get(current)?.message({ about: "again" });
     };
     source.onerror = () => {
       lost = true;
       say("The server does not answer.");
+      if (source.readyState === EventSource.CLOSED) listenLater();
     };
-    window.addEventListener("pagehide", () => source.close());
-    // A page that comes back from the browser's memory has no connection any more.
-    window.addEventListener("pageshow", (event) => event.persisted && window.location.reload());
+  };
+  const listenLater = async () => {
+    const end = new AbortController();
+    const status = await fetch(UPDATES, { signal: end.signal, cache: "no-store" }).then((answer) => answer.status, () => 0);
+    end.abort();
+    if (status !== 403) {
+      setTimeout(listen, 2000);
+      return;
+    }
+    say("The server was started again: open the address that pqswarm printed.");
+    window.addEventListener("focus", listen, { once: true }); // it may have been opened elsewhere meanwhile
   };
   const say = (text) => {
     state.textContent = text;
@@ -118,6 +133,9 @@
     const bar = document.getElementById("rooms");
     for (const [name, room] of rooms) bar.append(pq.el("a", { href: link(name), "data-room": name }, room.title));
     listen();
+    window.addEventListener("pagehide", () => updates.close());
+    // A page that comes back from the browser's memory has no connection any more.
+    window.addEventListener("pageshow", (event) => event.persisted && window.location.reload());
     route();
   });
 })();

@@ -5,6 +5,35 @@
   const WAIT = 300; // milliseconds
   const STRIP = 58; // pixels
 
+  // Strips of bands below each other, each on its own scale, over one axis of time: left, width in pixels; from, to [s].
+  // bands: [{name, range, from, step, low, high}] with low and high in base64, high null where low is the samples.
+  pq.bandStrips = (holder, bands, { left, width, from, to, unit = "", colour = () => "var(--phase-b)", axis = false }) => {
+    const place = (t) => (left + (width * (t - from)) / (to - from)).toFixed(1);
+    const whole = left + width + 10;
+    const ticks = axis ? pq.ticks(1e3 * from, 1e3 * to, Math.max(3, Math.floor(width / 95))).map((tick) => [place(tick / 1e3), String(Number(tick.toPrecision(6)))]) : [];
+    const strips = bands.map((one, i) => {
+      const [low, high] = [pq.floats(one.low), pq.floats(one.high)];
+      const most = low.reduce((size, value, j) => Math.max(size, Math.abs(value) || 0, Math.abs(high?.[j]) || 0), 0);
+      const y = (value) => (STRIP / 2 - (most ? value / most : 0) * (STRIP / 2 - 6)).toFixed(1);
+      let path = "";
+      for (let j = 0; j < low.length; j += 1) {
+        if (Number.isNaN(low[j])) continue;
+        const x = place(one.from + j * one.step);
+        path += `${path ? "L" : "M"}${x} ${y(low[j])}`;
+        if (high) path += `L${x} ${y(high[j])}`;
+      }
+      return pq.svg("svg", { class: "band", width: whole, height: STRIP, role: "img", "data-band": one.name, "aria-label": `Band ${one.name}, ${one.range}, at most ${pq.si(most, unit)}` },
+        pq.svg("path", { class: "grid", d: `M${left} ${STRIP / 2}H${left + width}${ticks.map(([x]) => `M${x} 0V${STRIP}`).join("")}` }),
+        pq.svg("path", { class: "wave", d: path, style: { stroke: colour(i) } }),
+        pq.svg("text", { class: "name", x: left - 6, y: STRIP / 2 - 3, "text-anchor": "end" }, one.name),
+        pq.svg("text", { class: "soft", x: left - 6, y: STRIP / 2 + 11, "text-anchor": "end" }, `±${pq.number(most, 2)}`),
+        pq.svg("text", { class: "soft", x: left + 5, y: 11 }, one.range));
+    });
+    const below = axis ? [pq.svg("svg", { class: "band-axis", width: whole, height: 34, "aria-hidden": "true" }, ticks.map(([x, text]) => pq.svg("text", { x, y: 14, "text-anchor": "middle" }, text)),
+      pq.svg("text", { class: "soft", x: left, y: 30 }, "time [ms]"))] : [];
+    holder.replaceChildren(...strips, ...below);
+  };
+
   pq.Bands = class {
     constructor(holder, page) {
       Object.assign(this, { page, isOpen: false });
@@ -48,7 +77,7 @@
       this.asked = query;
       const end = (this.end = new AbortController());
       try {
-        const found = await this.page.api(`/bands?${query}`, { signal: AbortSignal.any([end.signal, this.page.end.signal]) });
+        const found = await this.page.api(`/bands?${query}`, { signal: end.signal });
         if (end.signal.aborted || this.gone) return;
         this.draw(found, from, to);
       } catch (error) {
@@ -63,24 +92,8 @@
       this.words.textContent = found.note || "";
       const { left, width } = this.page.waves;
       const hertz = ([low, high]) => (high < 1000 ? `${pq.number(low, 3)}–${pq.number(high, 3)} Hz` : `${pq.number(low / 1000, 3)}–${pq.number(high / 1000, 3)} kHz`);
-      this.plot.replaceChildren(...found.bands.map((band, i) => {
-        const [low, high] = [pq.floats(band.low), pq.floats(band.high)];
-        const most = (high ?? low).reduce((size, x, j) => Math.max(size, Math.abs(x) || 0, Math.abs(low[j]) || 0), 0);
-        const x = (j) => (left + (width * (band.from + j * band.step - from)) / (to - from)).toFixed(1);
-        const y = (value) => (STRIP / 2 - (most ? value / most : 0) * (STRIP / 2 - 6)).toFixed(1);
-        let path = "";
-        for (let j = 0; j < low.length; j += 1) {
-          if (Number.isNaN(low[j])) continue;
-          path += `${path ? "L" : "M"}${x(j)} ${y(low[j])}`;
-          if (high) path += `L${x(j)} ${y(high[j])}`;
-        }
-        return pq.svg("svg", { class: "strip", width: left + width + 10, height: STRIP, role: "img", "data-band": band.name, "aria-label": `Band ${band.name}, ${hertz(band.edges_hz)}, at most ${pq.si(most, found.unit)}` },
-          pq.svg("line", { class: "grid", x1: left, x2: left + width, y1: STRIP / 2, y2: STRIP / 2 }),
-          pq.svg("path", { class: "wave", d: path, style: { stroke: pq.phaseColour(this.page.header.channels[found.channel]?.phase, i) } }),
-          pq.svg("text", { x: left - 6, y: STRIP / 2 - 3, "text-anchor": "end", class: "name" }, band.name),
-          pq.svg("text", { x: left - 6, y: STRIP / 2 + 11, "text-anchor": "end", class: "soft" }, `±${pq.number(most, 2)}`),
-          pq.svg("text", { x: left + 5, y: 11, class: "soft" }, `${hertz(band.edges_hz)}`));
-      }));
+      const { phase } = this.page.header.channels[found.channel] ?? {};
+      pq.bandStrips(this.plot, found.bands.map((one) => ({ ...one, range: hertz(one.edges_hz) })), { left, width, from, to, unit: found.unit, colour: (i) => pq.phaseColour(phase, i) });
     }
   };
 })();

@@ -5,8 +5,11 @@
   const { className, kindTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, store } = pq.recordings;
   const MOST_ROWS = 300; // drawn at once
   const EMPTY = "No recordings yet: drop files, or start pqswarm app with a folder; pqswarm sample makes some to try.";
-  const EXPORTED = ["station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system", "magnitude", "unit", "volts", "duration_s", "cycles", "sag_type",
-    "class", "probability", "runner_up", "runner_up_probability", "rule_class", "agreement", "corrected", "corrected_by", "sentence", "path", "source"];
+  const LOADING = "Loading …";
+  // As in the table that the server makes of all events.
+  const EXPORTED = ["source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system", "magnitude", "unit", "volts", "duration_s", "cycles",
+    "sag_type", "class", "probability", "runner_up", "runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency", "sampling_rate", "caveats",
+    "corrected", "corrected_by"];
 
   const kept = (pq.recordings.kept = { order: null, link: pq.app.link("recordings") }); // how the list was left
 
@@ -73,7 +76,7 @@
       this.save = pq.el("button", { on: { click: () => this.export() } }, "Export CSV");
       this.filters = pq.el("div", { class: "row filters", role: "search" }, this.chips, this.station, this.words, this.count, this.save);
       this.holder.append(this.progress, this.note, this.filters);
-      this.table = new pq.Table(this.holder, { caption: "Events", columns: pq.recordings.columns, rows: [], key, empty: "…", most: MOST_ROWS,
+      this.table = new pq.Table(this.holder, { caption: "Events", columns: pq.recordings.columns, rows: [], key, empty: LOADING, most: MOST_ROWS,
         onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }) });
       this.table.order = kept.order;
       this.table.element.classList.add("events");
@@ -81,7 +84,7 @@
       this.charts = pq.el("div", { class: "columns curves" });
       this.others = pq.el("section", { class: "sources" });
       this.holder.append(this.charts, this.others);
-      this.list = new pq.Table(this.others, { caption: "All recordings", rows: [], key: (one) => one.id, most: MOST_ROWS, empty: EMPTY,
+      this.list = new pq.Table(this.others, { caption: "All recordings", rows: [], key: (one) => one.id, most: MOST_ROWS, empty: LOADING,
         onclick: (one) => pq.app.go("recordings", one.id), columns: [
           { key: "name", title: "Recording" },
           { key: "station", title: "Station", text: (one) => one.station || "–" },
@@ -120,9 +123,9 @@
       this.linking = setTimeout(() => pq.app.go("recordings", "", this.query(), { replace: true }), 200);
     }
 
-    // In order of time.
+    // In order of time; those of recorders without a clock come last.
     order() {
-      const moment = (row) => `${row.date} ${row.time}`;
+      const moment = (row) => (row.date ? `${row.date} ${row.time}` : "without");
       const before = (a, b) => (moment(a) === moment(b) ? a.offset_s - b.offset_s : moment(a) < moment(b) ? -1 : 1);
       this.all = store.rows.filter((row) => row.kind !== "none").sort(before);
     }
@@ -146,6 +149,7 @@
       this.uploads.settle(known);
       this.drawProgress();
       this.draw();
+      this.list.options.empty = EMPTY;
       this.list.update(known);
       this.list.element.hidden = !known.length;
       const n = this.all.length;
@@ -199,7 +203,7 @@
       this.filters.hidden = !all;
       this.save.disabled = !rows.length;
       this.table.options.empty = all ? "No event is like this: take a filter away." : store.recordings.length ?
-        (this.progress.hidden ? `No disturbance was found.${failed ? " Recordings that could not be read say why below." : ""}` : "No events yet: recordings are judged.") : EMPTY;
+        (this.progress.hidden ? `No disturbance was found.${failed ? " Recordings that could not be read say why below." : ""}` : "No events yet: recordings are judged.") : store.known ? EMPTY : LOADING;
       this.table.update(rows);
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.loadCurves(rows), this.charts.childElementCount ? 300 : 0);

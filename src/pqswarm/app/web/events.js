@@ -281,6 +281,7 @@
       this.mini.replaceChildren(...pq.bench.short(summary));
       this.verdict.replaceChildren(pq.bench.opinion(summary), pq.el("p", { class: "note" }, note), others, body,
         answer.caveats.length ? pq.el("details", {}, pq.el("summary", {}, "Caveats"), pq.el("ul", {}, answer.caveats.map((one) => pq.el("li", {}, one)))) : "");
+      this.waves?.setThresholds(answer.thresholds);
       this.waves?.setEvents(events.filter((one) => one.kind !== "none").map((one, index) => ({ start: one.start, end: one.end, kind: one.kind, title: one.sentence, index })));
     }
 

@@ -34,7 +34,7 @@
   const scale = (who, level) => pq.el("span", { class: "level-scale", role: "img", "aria-label": `${who}: ${level}` },
     LEVELS.map((name) => pq.el("span", { class: "level", "data-active": String(name === level), style: name === level ? `--own: ${pq.kindColour(name)}` : null }, name)));
 
-  const percent = (share) => `${Math.round(100 * share)} %`;
+  const percent = (share) => pq.percent(share, 0);
 
   const modelSays = (model) => (model.known ? (model.class ? `${model.title}${model.probability === null ? "" : `, ${percent(model.probability)}`}` : "not asked") : "unlike anything learned");
   const short = ({ rules, model }) => [`Rules: ${rules.title}`, pq.el("br"), `Model: ${modelSays(model)}`];
@@ -60,35 +60,8 @@
       pq.el("span", { class: "share-bar" }, pq.el("span", { style: { width: `${(100 * one.share).toFixed(1)}%`, background: colourOf(one.class) } })),
       pq.el("span", { class: "share" }, one.share < 0.005 ? "< 1 %" : percent(one.share)))));
 
-  // Wavelet bands over one axis of time, each on its own scale.
-  const HIGH = 44;
-  const bands = (holder, answer) => {
-    const width = Math.max(260, holder.clientWidth);
-    const left = width < 560 ? 98 : 132, right = 62;
-    const inner = width - left - right;
-    const height = answer.bands.length * HIGH + 34;
-    const drawing = pq.svg("svg", { class: "wavelets", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Wavelet bands ${answer.bands.map((one) => one.name).join(", ")}` });
-    const time = (t) => left + inner * t / answer.seconds;
-    for (const tick of pq.ticks(0, answer.seconds * 1e3, width < 560 ? 4 : 8)) {
-      const x = time(tick / 1e3).toFixed(1);
-      drawing.append(pq.svg("path", { class: "grid", d: `M${x} 0V${height - 30}` }), pq.svg("text", { x, y: height - 16, "text-anchor": "middle" }, String(Number(tick.toPrecision(6)))));
-    }
-    drawing.append(pq.svg("text", { class: "soft", x: left, y: height - 2 }, "time [ms]"));
-    const clip = pq.svg("svg", { x: left, y: 0, width: inner, height: height - 30 });
-    drawing.append(clip);
-    answer.bands.forEach((one, i) => {
-      const [low, high] = [pq.floats(one.low), pq.floats(one.high)];
-      const size = Math.max(1e-12, ...high, ...Array.from(low, (value) => -value));
-      const middle = (i + 0.5) * HIGH;
-      const wide = inner * low.length * one.step / answer.seconds;
-      const path = band(low, high, wide, (value) => middle - 0.44 * HIGH * value / size);
-      clip.append(pq.svg("path", { class: "band", "data-band": one.name, d: path }));
-      drawing.append(pq.svg("text", { x: 0, y: middle + 1, class: "name" }, one.name),
-        pq.svg("text", { class: "soft", x: 0, y: middle + 15 }, width < 560 ? one.range.replace(" to ", "–") : one.range),
-        pq.svg("text", { class: "soft", x: width, y: middle + 4, "text-anchor": "end" }, `± ${pq.number(size, 2)}`));
-    });
-    holder.replaceChildren(drawing);
-  };
+  const bands = (holder, answer) => pq.bandStrips(holder, answer.bands.map((one) => ({ ...one, from: 0 })),
+    { left: 60, width: Math.max(190, holder.clientWidth - 70), from: 0, to: answer.seconds, unit: "pu", axis: true });
 
   // Stretches of a sweep in which somebody says the same.
   const runs = (steps, say) => {

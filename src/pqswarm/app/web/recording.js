@@ -4,8 +4,6 @@
   const pq = window.pq;
   const { kindTitle, magnitudeText } = pq.recordings;
   const LINK_WAIT = 250; // milliseconds
-  const CYCLES = 12; // shown of a short event
-  const AROUND = 1.6; // times the length of a long one
   const round = (x) => Number(x.toFixed(9));
   const given = (query, name) => {
     const value = Number.parseFloat(query.get(name) ?? "");
@@ -14,7 +12,7 @@
 
   pq.RecordingPage = class {
     constructor(holder, id, route) {
-      Object.assign(this, { holder, id, route, event: null, judged: null, header: null, waves: null });
+      Object.assign(this, { holder, id, route, event: null, judged: null, told: "", header: null, waves: null });
       this.end = new AbortController();
       this.build();
       this.open();
@@ -114,9 +112,28 @@
         columns: [{ key: "start", title: "Begin", number: true, text: moment, help: "From the first sample" }, ...columns] });
     }
 
+    // The file, or the server, may have become another one.
+    async openAgain() {
+      try {
+        const header = await this.api("");
+        if (JSON.stringify(header) !== JSON.stringify(this.header)) {
+          pq.recordings.reopen();
+          return;
+        }
+        this.waves?.refresh();
+        await this.loadJudged();
+      } catch (error) {
+        pq.app.fail(error, this.holder);
+      }
+    }
+
     async loadJudged() {
       try {
-        this.judged = await this.api("/judged");
+        const text = await this.api("/judged", { text: true });
+        if (text === this.told) return;
+        const before = this.judged?.state;
+        [this.told, this.judged] = [text, JSON.parse(text)];
+        if (before === "judged") this.openAgain();
       } catch (error) {
         pq.app.fail(error, this.events);
         return;
@@ -128,10 +145,7 @@
       this.table.options.empty = state === "judged" ? "No disturbance was found." : state === "failed" ? reason : "Not judged yet.";
       this.table.update(found);
       this.writeNotes();
-      if (thresholds) {
-        this.waves.thresholds = [thresholds.interruption, thresholds.sag, thresholds.swell].filter(Number.isFinite);
-        this.waves.redraw();
-      }
+      if (thresholds) this.waves.setThresholds(thresholds);
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
         title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
@@ -146,12 +160,15 @@
     }
 
     message(message) {
-      if (message.state === "again") this.waves?.refresh();
-      if (!this.header || (message.id !== this.id && message.id.split("-")[0] !== this.id.split("-")[0])) return;
+      if (message.state === "again") {
+        this.openAgain();
+        return;
+      }
+      if (!this.header || message.id.split("-")[0] !== this.id.split("-")[0]) return;
       if (message.state === "working") this.writeProgress("working", message.share, "");
       if (message.state === "judged" || message.state === "failed") {
         this.writeProgress(message.state, 1, message.reason ?? "");
-        if (this.judged?.state !== message.state || !this.judged.events.length) this.loadJudged();
+        this.loadJudged();
         if (message.urms) this.waves?.refresh();
       }
       if (message.state === "corrected") {
@@ -171,11 +188,8 @@
     }
 
     placeOf(event) {
-      const cycle = 1 / this.header.nominal_frequency;
-      const long = Math.max(event.end - event.start, 0);
-      const span = Math.min(Math.max(CYCLES * cycle, AROUND * long), this.header.seconds);
-      const end = long > 0 ? event.end : Math.min(event.start + cycle, this.header.seconds);
-      return { t: round((event.start + event.end) / 2), span: round(span), event: event.index, a: round(event.start), b: round(end) };
+      const { t, span, a, b } = this.waves.placeOf(event);
+      return { t: round(t), span: round(span), event: event.index, a: round(a), b: round(b) };
     }
 
     apply(route, first = false) {

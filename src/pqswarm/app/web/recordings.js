@@ -16,7 +16,7 @@
     magnitudeText(row) {
       const size = pq.recordings.magnitude(row);
       if (size === null || !Number.isFinite(size)) return "";
-      return `${pq.number(size, size >= 1000 ? 4 : 3)} ${row.unit === "pu" || !row.unit ? "%" : row.unit}`;
+      return `${size < 1 ? pq.fixed(size, 2) : pq.number(size, size >= 1000 ? 4 : 3)} ${row.unit === "pu" || !row.unit ? "%" : row.unit}`;
     },
     durationText: (row) => (Number.isFinite(row.duration_s) && row.duration_s > 0 ? pq.seconds(row.duration_s) : ""),
     when: (row) => (row.date ? `${row.date} ${row.time}` : `+${pq.fixed(row.offset_s, 3)} s`),
@@ -89,6 +89,11 @@
     holder.replaceChildren();
     pq.hideTip();
     page = shown ? new pq.RecordingPage(holder, shown, route) : new pq.EventList(holder, route, from);
+  };
+
+  pq.recordings.reopen = () => {
+    shown = null;
+    show(pq.app.parse());
   };
 
   pq.app.register("recordings", {

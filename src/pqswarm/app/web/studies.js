@@ -10,7 +10,11 @@
   let watching = 0;
   let held = false; // a row that is pressed must not be drawn anew, or the click is lost
 
+  const EMPTY = "There is no study in this folder. One begins with: pqswarm study quick";
+  let known = false; // whether the server has said which there are
+
   const refresh = () => {
+    if (table && known) table.options.empty = EMPTY;
     if (table && !held) table.update([...rows.values()]);
   };
   for (const kind of ["pointerup", "pointercancel"]) {
@@ -20,21 +24,21 @@
     });
   }
 
-  const percent = (x, digits = 2) => (Number.isFinite(x) ? `${pq.fixed(x, digits)} %` : "–");
-  const clock = (seconds) => {
+  const percent = (rate) => pq.percent(rate === null ? NaN : rate / 100, 2); // error rates come in percent
+  const minutes = (seconds) => {
     if (!Number.isFinite(seconds)) return "";
     if (seconds < 60) return `${Math.round(seconds)} s`;
-    const minutes = Math.round(seconds / 60);
-    return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+    const whole = Math.round(seconds / 60);
+    return whole < 60 ? `${whole} min` : `${Math.floor(whole / 60)} h ${whole % 60} min`;
   };
-  const count = (x) => (Number.isFinite(x) ? Math.round(x).toLocaleString("en").replaceAll(",", "\u202f") : "–");
+  const count = (x) => (Number.isFinite(x) ? Math.round(x).toLocaleString("en") : "–");
   const best = (one) => `${one.classifier} ${percent(one.error)}${one.size === null ? "" : ` (${one.size})`}`;
   const state = (row) => pq.el("span", { class: `state ${row.state}` }, row.state);
   const bar = (row) => [
     pq.el("progress", { max: 1, value: row.share ?? 0, "aria-label": "Progress", "data-read": "share" }),
     pq.el("span", { class: "soft" }, row.share === null ? "" : ` ${Math.floor(100 * row.share)} %`),
   ];
-  pq.studies = { percent, clock, count, best, state, rows };
+  pq.studies = { percent, minutes, count, best, state, rows };
 
   const COLUMNS = [
     { key: "name", title: "Study", show: (row) => pq.el("span", { class: "long" }, row.name) },
@@ -54,7 +58,7 @@
     table = new pq.Table(holder, {
       caption: "", columns: COLUMNS, rows: [...rows.values()], key: (row) => row.id,
       onclick: (row) => app.go("studies", row.id),
-      empty: "There is no study in this folder. One begins with: pqswarm study quick",
+      empty: known ? EMPTY : "Loading …",
       note: "A study that runs in a terminal is followed here while it runs; it does not need this page.",
     });
     table.body.addEventListener("pointerdown", () => { held = true; });
@@ -65,6 +69,7 @@
     try {
       const found = await app.api("/api/studies");
       if (room !== holder) return;
+      known = true;
       rows.clear();
       for (const row of found.studies) rows.set(row.id, row);
       refresh();
@@ -106,6 +111,7 @@
     open(place, asked) {
       holder = place;
       rows.clear();
+      known = false;
       route(asked);
       watch().then(load);
       load();
@@ -123,6 +129,7 @@
       } else if (told.about === "studies") {
         if (told.study) rows.set(told.study.id, told.study);
         for (const id of told.gone || []) rows.delete(id);
+        if (told.gone?.includes(view?.id)) view.fail(new Error("This study is not in the folder any more."));
         refresh();
         if (told.study && view?.id === told.study.id) view.row(told.study);
       }

@@ -23,6 +23,7 @@
       this.plan = pq.el("details", {}, pq.el("summary", {}, "The plan"), pq.el("pre", { class: "scroll plan" }));
       this.element = pq.el("div", { class: "study" }, pq.el("p", {}, pq.el("a", { href: app.link("studies") }, "← All studies")),
         this.head, this.title, this.problem, this.progress, this.choice, this.pictures, this.runCard, this.maps, this.runsHolder, this.tables, this.plan);
+      this.runsHolder.hidden = this.tables.hidden = this.plan.hidden = true; // until the study is known
       holder.append(this.element);
       this.compared = new pq.StudyTables(this.tables, this);
       this.load();
@@ -40,10 +41,12 @@
       try {
         this.about = await this.api("");
       } catch (error) {
+        if (!this.last) this.head.textContent = "This study cannot be shown";
         this.fail(error);
         return;
       }
       this.problem.replaceChildren();
+      this.tables.hidden = this.plan.hidden = false;
       this.title.textContent = this.about.title;
       this.plan.querySelector("pre").textContent = this.about.plan;
       this.colours = new Map(this.about.algorithms.map((one) => [one.title, one]));
@@ -94,7 +97,8 @@
 
     // What the server says of it now.
     row(row) {
-      const { percent, clock, count, state } = pq.studies;
+      const { percent, minutes, count, state } = pq.studies;
+      const ended = this.last?.state === "running" && row.state !== "running"; // while it runs, charts may lag behind
       this.last = row;
       this.head.textContent = row.name;
       if (row.error) {
@@ -107,7 +111,7 @@
         ["runs", row.runs_total === null ? "" : `${row.runs_done} of ${row.runs_total} runs`],
         ["evaluations", row.evaluations_total === null ? "" : `${count(row.evaluations_done)} of ${count(row.evaluations_total)} evaluations`],
         ["rate", row.rate === null ? "" : `${count(row.rate)} evaluations/s`],
-        ["left", row.seconds_left === null ? "" : `about ${clock(row.seconds_left)} left`],
+        ["left", row.seconds_left === null ? "" : `about ${minutes(row.seconds_left)} left`],
         ["stage", row.state === "running" ? `now: ${row.stage}` : ""],
       ].filter(([, text]) => text);
       this.progress.replaceChildren(
@@ -117,7 +121,7 @@
         pq.el("div", { class: "row bests" }, row.best.map((one) => pq.el("span", { class: "best", "data-read": "best", "data-classifier": one.classifier },
           pq.el("span", { class: "soft" }, `${one.classifier}: `), pq.el("strong", {}, percent(one.error)), one.size === null ? "" : ` with ${one.size} features`))),
         pq.el("ol", { class: "stages" }, row.stages.map((one) => pq.el("li", { class: one.done >= one.total ? "done" : one.done ? "begun" : "" }, `${one.name} `, pq.el("small", {}, `${one.done}/${one.total}`)))));
-      if (this.about && row.runs_done !== this.runsShown) this.soon();
+      if (this.about && (ended || row.runs_done !== this.runsShown)) this.soon();
       this.compared.state(row);
     }
 
@@ -175,9 +179,11 @@
     }
 
     put(key, Kind, holder, options) {
-      if (this.charts[key]) this.charts[key].update(options);
-      else this.charts[key] = new Kind(pq.el("section", { class: "card" }), options);
-      if (!this.charts[key].element.isConnected) holder.append(this.charts[key].element.parentElement);
+      const known = this.charts[key];
+      const card = known?.element.parentElement ?? pq.el("section", { class: "card" });
+      if (!card.isConnected) holder.append(card); // a chart is drawn to the width of its place
+      if (known) known.update(options);
+      else this.charts[key] = new Kind(card, options);
     }
 
     get chosen() {
@@ -258,7 +264,7 @@
     }
 
     drawRun(found) {
-      const { percent, count, clock } = pq.studies;
+      const { percent, count, minutes } = pq.studies;
       const colour = this.colours.get(found.title)?.colour;
       const fact = (name, text) => pq.el("div", {}, pq.el("dt", {}, name), pq.el("dd", { "data-read": name }, text));
       const list = pq.el("div");
@@ -266,7 +272,7 @@
         pq.el("div", { class: "row" }, pq.el("h2", {}, pq.el("span", { class: "swatch", style: { background: colour } }), `${found.title}, run ${found.run}, ${found.classifier}`),
           pq.el("button", { class: "away", "aria-label": "Close the run", on: { click: () => this.go({ run: null }) } }, "✕")),
         pq.el("dl", { class: "facts" }, fact("error rate", `${percent(found.error)}${found.all_features === null ? "" : ` (all features: ${percent(found.all_features)})`}`), fact("features", `${found.size} of ${found.n_features}`),
-          fact("evaluations", count(found.evaluations)), fact("seed", found.seed), fact("time", clock(found.seconds) || "–")),
+          fact("evaluations", count(found.evaluations)), fact("seed", found.seed), fact("time", minutes(found.seconds) || "–")),
         list);
       const explained = found.features.some((one) => one.meaning);
       const table = new pq.Table(list, {
