@@ -4,14 +4,14 @@ import asyncio
 import json
 from typing import Any
 
-from pqswarm.app.asked import ID, InRoom
 from pqswarm.app.handlers import Base, Missing, Refused
 from pqswarm.app.jobs import Job
-from pqswarm.app.judged import judge_file
-from pqswarm.app.opened import MOST_POINTS, urms_view
-from pqswarm.app.room import CHANGED, Place
-from pqswarm.app.sent import Corrections, Uploads
-from pqswarm.app.shelf import remove_parts
+from pqswarm.app.judging import judge_file
+from pqswarm.app.open_recording import MOST_POINTS, urms_view
+from pqswarm.app.recording_files import remove_parts
+from pqswarm.app.recording_handler import ID, RecordingHandler
+from pqswarm.app.recordings_room import CHANGED, RecordingInFile
+from pqswarm.app.upload_handlers import CorrectionHandler, UploadHandler
 from pqswarm.identify import Verdict
 from pqswarm.identify.lines import csv_lines, json_text
 from pqswarm.identify.page import page_html
@@ -25,7 +25,7 @@ _PATIENCE = 0.25
 _MOST_CYCLES = 50
 
 
-class Recordings(InRoom):
+class Recordings(RecordingHandler):
     """All recordings and their events."""
 
     async def get(self) -> None:
@@ -39,7 +39,7 @@ class Recordings(InRoom):
         await self.send_text(lambda: json.dumps(room.summary(self.visitor), allow_nan=False), "application/json")
 
 
-class Header(InRoom):
+class Header(RecordingHandler):
     """One recording."""
 
     async def get(self, name: str) -> None:
@@ -52,7 +52,7 @@ class Header(InRoom):
             "name": self.room.name_of(place, opened.source.source),
             "path": place.file.name,
             "upload": bool(place.file.visitor),
-            "siblings": [Place(place.file, number).id for number in range(opened.n_recordings)],
+            "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
         }
         header["notes"] = [self.room.tidy(note) for note in header["notes"]]
         self.set_header("Content-Type", "application/json")
@@ -73,7 +73,7 @@ class Header(InRoom):
         self.send_json({"removed": removed})
 
 
-class View(InRoom):
+class View(RecordingHandler):
     """The picture of a stretch."""
 
     async def get(self, name: str) -> None:
@@ -96,7 +96,7 @@ class View(InRoom):
         self.finish(text)
 
 
-class Judged(InRoom):
+class Judged(RecordingHandler):
     """What was found in a recording."""
 
     async def get(self, name: str) -> None:
@@ -119,7 +119,7 @@ class Judged(InRoom):
         self.send_json(answer)
 
 
-class Cursor(InRoom):
+class Cursor(RecordingHandler):
     """What is measured at a moment."""
 
     async def get(self, name: str) -> None:
@@ -134,7 +134,7 @@ class Cursor(InRoom):
         self.finish(self.room.tidy(json_text({"moments": measured})))
 
 
-class Bands(InRoom):
+class Bands(RecordingHandler):
     """Wavelet bands of a stretch."""
 
     async def get(self, name: str) -> None:
@@ -145,7 +145,7 @@ class Bands(InRoom):
         await self.send_text(lambda: json_text(opened.bands(begin, end, channel, points)), "application/json")
 
 
-class Samples(InRoom):
+class Samples(RecordingHandler):
     """The samples of a stretch, as a table."""
 
     async def get(self, name: str) -> None:
@@ -155,7 +155,7 @@ class Samples(InRoom):
         await self.send_text(lambda: opened.table(begin, end), "text/csv", f"{place.file.path.stem}-samples.csv")
 
 
-class PageOf(InRoom):
+class PageOf(RecordingHandler):
     """One page about a recording, to forward."""
 
     async def get(self, name: str) -> None:
@@ -169,7 +169,7 @@ class PageOf(InRoom):
             f"{place.file.path.stem}.html",
         )
 
-    def _judge(self, job: Job, place: Place) -> Verdict:
+    def _judge(self, job: Job, place: RecordingInFile) -> Verdict:
         found = [one for one, _ in judge_file(self.workbench, place.file, job.check)]
         one = found[place.number] if place.number < len(found) else None
         if not isinstance(one, Verdict):
@@ -177,7 +177,7 @@ class PageOf(InRoom):
         return one
 
 
-class EventTable(InRoom):
+class EventTable(RecordingHandler):
     """All rows."""
 
     async def get(self) -> None:
@@ -197,7 +197,7 @@ class EventTable(InRoom):
         await self.send_text(make, "text/csv", "events.csv")
 
 
-class Curves(InRoom):
+class Curves(RecordingHandler):
     """Events on tolerance curves."""
 
     async def get(self) -> None:
@@ -239,6 +239,6 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (rf"/api/recordings/{ID}/page.html", PageOf),
     (r"/api/table.csv", EventTable),
     (r"/api/curves", Curves),
-    (r"/api/uploads/(.+)", Uploads),
-    (r"/api/corrections", Corrections),
+    (r"/api/uploads/(.+)", UploadHandler),
+    (r"/api/corrections", CorrectionHandler),
 ]

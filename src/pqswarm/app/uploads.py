@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from pqswarm._text import count_text
 from pqswarm.app.handlers import Refused
-from pqswarm.app.shelf import PARTS
+from pqswarm.app.recording_files import PARTS
 from pqswarm.recordings import READERS
 
 __all__ = ["Upload", "clean_name", "clean_parts"]

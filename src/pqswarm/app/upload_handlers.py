@@ -5,22 +5,22 @@ from typing import Any
 
 from tornado.web import stream_request_body
 
-from pqswarm.app.asked import InRoom
 from pqswarm.app.handlers import Missing, Refused
-from pqswarm.app.room import CHANGED, Place
-from pqswarm.app.shelf import upload_id
+from pqswarm.app.recording_files import upload_id
+from pqswarm.app.recording_handler import RecordingHandler
+from pqswarm.app.recordings_room import CHANGED, RecordingInFile
 from pqswarm.app.uploads import Upload
 from pqswarm.identify.corrections import Correction
 from pqswarm.identify.lines import json_text
 
-__all__ = ["Corrections", "Uploads"]
+__all__ = ["CorrectionHandler", "UploadHandler"]
 
 _SPARE = 1_000_000
 """Bytes beyond the limit after which a connection is cut."""
 
 
 @stream_request_body
-class Uploads(InRoom):
+class UploadHandler(RecordingHandler):
     """Takes a file, which is stored as it comes."""
 
     _upload: Upload | None = None
@@ -33,7 +33,7 @@ class Uploads(InRoom):
         length = self.request.headers.get("Content-Length")
         known = int(length) if length is not None and length.isdigit() else None
         most = self.workbench.max_bytes
-        self._upload = Upload(self.room.shelf.uploads, self.visitor, self.path_args[0], known, most)
+        self._upload = Upload(self.room.files.uploads, self.visitor, self.path_args[0], known, most)
         connection: Any = self.request.connection
         connection.set_max_body_size(most + _SPARE)  # beyond that, it is cut off
 
@@ -62,14 +62,14 @@ class Uploads(InRoom):
         await self.call(lambda: room.look(self.visitor, now=True))
         own = upload_id(self.visitor, path.name)
         stem = path.stem.casefold()
-        files = [file for file in room.shelf.files(self.visitor) if file.visitor]
+        files = [file for file in room.files.seen_by(self.visitor) if file.visitor]
         file = next((one for one in files if one.id == own), None)
         file = file or next((one for one in files if one.path.stem.casefold() == stem), None)
         if file is None:
             raise Refused("The upload is gone.", 400)
         self.workbench.publish(CHANGED, self.visitor)
         room.judging.wake()
-        place = Place(file, 0)
+        place = RecordingInFile(file, 0)
         self.send_json({"recording": place.id, "name": path.name, **room.state_of(place)})
 
     def on_connection_close(self) -> None:
@@ -84,7 +84,7 @@ class Uploads(InRoom):
             self._upload = None
 
 
-class Corrections(InRoom):
+class CorrectionHandler(RecordingHandler):
     """What people say that events are."""
 
     async def get(self) -> None:
@@ -116,7 +116,7 @@ class Corrections(InRoom):
         self.workbench.publish(message | {"correction": correction}, place.file.visitor or None)
         self.send_json({"correction": correction})
 
-    def _add(self, place: Place, index: int, label: str, by: str, note: str) -> None:
+    def _add(self, place: RecordingInFile, index: int, label: str, by: str, note: str) -> None:
         room = self.room
         found, details = room.found(place), room.judging.details(place.file, place.number)
         findings = room.judging.findings(place.file)

@@ -9,13 +9,13 @@ import numpy as np
 if TYPE_CHECKING:
     from pqswarm.identify import Verdict
 
-__all__ = ["Memory", "verdict_bytes"]
+__all__ = ["ByteCache", "verdict_bytes"]
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-class Memory(Generic[_Key, _Value]):
+class ByteCache(Generic[_Key, _Value]):
     """Keeps what was used last, up to a number of bytes, and the last one whatever its size; for any thread.
 
     Parameters
@@ -25,7 +25,7 @@ class Memory(Generic[_Key, _Value]):
 
     Examples
     --------
-    >>> memory = Memory(10)
+    >>> memory = ByteCache(10)
     >>> for name in "abc":
     ...     memory.put(name, name.upper(), 5)
     >>> "a" in memory, memory.get("c")

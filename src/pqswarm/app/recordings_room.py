@@ -10,14 +10,14 @@ from time import monotonic
 from typing import Any
 
 from pqswarm._text import file_text
+from pqswarm.app.byte_cache import ByteCache
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.judged import Judging
-from pqswarm.app.kept import Found, Kept, KeptEvent, judge_digest
-from pqswarm.app.memory import Memory
-from pqswarm.app.opened import Opened
-from pqswarm.app.shelf import MOST_FILES, File, Shelf
+from pqswarm.app.judging import Judging
+from pqswarm.app.open_recording import OpenRecording
+from pqswarm.app.recording_files import MOST_FILES, RecordingFile, RecordingFiles
 from pqswarm.app.uploads import clean_parts
+from pqswarm.app.verdict_store import RecordingFindings, StoredEvent, VerdictStore, judge_digest
 from pqswarm.app.workbench import Workbench, inside
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import default_model
@@ -25,7 +25,7 @@ from pqswarm.identify.batch import open_as_judged
 from pqswarm.identify.corrections import Correction, CorrectionFile
 from pqswarm.identify.curves import COLOURS
 
-__all__ = ["CHANGED", "Place", "Room", "room_of"]
+__all__ = ["CHANGED", "RecordingInFile", "RecordingsRoom", "recordings_room"]
 
 CHANGED = {"about": "recordings", "id": "", "state": "changed"}
 """Tells a page to ask for the list again."""
@@ -38,10 +38,10 @@ _ALONE = 1.0
 
 
 @dataclass(frozen=True)
-class Place:
+class RecordingInFile:
     """A recording of a file."""
 
-    file: File
+    file: RecordingFile
     number: int
 
     @property
@@ -59,9 +59,9 @@ class Place:
 class EventMark:
     """An event on a chart; see :class:`pqswarm.identify.page.charts.Mark`."""
 
-    place: Place
+    place: RecordingInFile
     index: int
-    event: KeptEvent
+    event: StoredEvent
 
     @property
     def kind(self) -> str:
@@ -99,23 +99,25 @@ class EventMark:
         return f"{self.place.id}:{self.index}"
 
 
-def recording_id(file: File, number: int) -> str:
+def recording_id(file: RecordingFile, number: int) -> str:
     """Return the id of a recording: that of its file, with its place from the second one on."""
     return file.id if not number else f"{file.id}-{number + 1}"
 
 
-class Room:
+class RecordingsRoom:
     """The recordings that a workbench shows."""
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
-        self.shelf = Shelf(workbench.folder, workbench.state / "uploads")
-        clean_parts(self.shelf.uploads)
-        kept = Kept(workbench.state / "verdicts", judge_digest(workbench.model or default_model(), workbench.site))
-        self.judging = Judging(workbench, self.shelf, kept, self.tidy)
+        self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
+        clean_parts(self.files.uploads)
+        store = VerdictStore(
+            workbench.state / "verdicts", judge_digest(workbench.model or default_model(), workbench.site)
+        )
+        self.judging = Judging(workbench, self.files, store, self.tidy)
         self.judging.listeners.append(self._judged)
         self.corrections = CorrectionFile(workbench.corrections)
-        self._opened: Memory[tuple[str, int, str], Opened] = Memory(_OPENED)
+        self._opened: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_OPENED)
         self._locks: dict[str, Lock] = defaultdict(Lock)
         self._pictures: dict[tuple[str, int, str], asyncio.Task[None]] = {}
         self._asked: dict[tuple[str, int, str], float] = {}
@@ -142,33 +144,33 @@ class Room:
 
     def look(self, visitor: str, *, now: bool = False) -> bool:
         """Look for files, and load what was kept of them; say whether anything changed."""
-        changed = self.shelf.look(visitor, now=now)
-        self.judging.recall(self.shelf.files(visitor))
+        changed = self.files.look(visitor, now=now)
+        self.judging.recall(self.files.seen_by(visitor))
         return changed
 
-    def find(self, name: str, visitor: str) -> Place:
+    def find(self, name: str, visitor: str) -> RecordingInFile:
         """Return a recording by its id, if the visitor may know of it."""
         base, _, place = name.partition("-")
-        file = self.shelf.find(base, visitor)
+        file = self.files.find(base, visitor)
         if file is None or (place and (place.startswith("0") or int(place) < 2)):
             raise Missing("There is no such recording.")
-        return Place(file, int(place) - 1 if place else 0)
+        return RecordingInFile(file, int(place) - 1 if place else 0)
 
-    def places(self, visitor: str) -> list[Place]:
+    def places(self, visitor: str) -> list[RecordingInFile]:
         """Return all recordings that a visitor sees."""
-        return [place for file in self.shelf.files(visitor) for place in self.places_of(file)]
+        return [place for file in self.files.seen_by(visitor) for place in self.places_of(file)]
 
-    def places_of(self, file: File) -> list[Place]:
+    def places_of(self, file: RecordingFile) -> list[RecordingInFile]:
         """Return the recordings of a file; one as long as it is not known how many there are."""
         found = self.judging.findings(file)
-        return [Place(file, number) for number in range(1 if found is None else len(found.recordings))]
+        return [RecordingInFile(file, number) for number in range(1 if found is None else len(found.recordings))]
 
-    def found(self, place: Place) -> Found | None:
+    def found(self, place: RecordingInFile) -> RecordingFindings | None:
         """Return what was found in a recording."""
         found = self.judging.findings(place.file)
         return None if found is None or place.number >= len(found.recordings) else found.recordings[place.number]
 
-    def state_of(self, place: Place) -> dict[str, Any]:
+    def state_of(self, place: RecordingInFile) -> dict[str, Any]:
         """Say how far the verdict is."""
         found = self.found(place)
         if found is not None:
@@ -178,9 +180,9 @@ class Room:
             return {"state": "working", "share": round(self.judging.share, 3), "reason": ""}
         return {"state": "waiting", "share": 0.0, "reason": place.file.lack}
 
-    def entry(self, place: Place) -> dict[str, Any]:
+    def entry(self, place: RecordingInFile) -> dict[str, Any]:
         """Return a recording as it is listed."""
-        found = self.found(place) or Found("")
+        found = self.found(place) or RecordingFindings("")
         return {
             "id": place.id,
             "name": self.name_of(place, found.source),
@@ -193,20 +195,20 @@ class Room:
             "n_events": found.n_events,
         }
 
-    def name_of(self, place: Place, source: str) -> str:
+    def name_of(self, place: RecordingInFile, source: str) -> str:
         """Return the name of a file, and the place in it."""
         name = place.file.name.removeprefix("uploads/") if place.file.visitor else place.file.name
         own = file_text(place.file.path.name)
         return name + (source.removeprefix(own) if source.startswith(own) else "")
 
-    def rows(self, place: Place, visitor: str) -> list[dict[str, Any]]:
+    def rows(self, place: RecordingInFile, visitor: str) -> list[dict[str, Any]]:
         """Return a row for each event of a recording."""
         found = self.found(place)
         return [] if found is None else [self.row(place, index, visitor) for index in range(len(found.events))]
 
-    def row(self, place: Place, index: int, visitor: str) -> dict[str, Any]:
+    def row(self, place: RecordingInFile, index: int, visitor: str) -> dict[str, Any]:
         """Return the row of an event."""
-        event = (self.found(place) or Found("")).events[index]
+        event = (self.found(place) or RecordingFindings("")).events[index]
         return event.row | {
             "recording": place.id,
             "event": index,
@@ -224,7 +226,7 @@ class Room:
 
         places = self.places(visitor)
         rows = [row for place in places for row in self.rows(place, visitor)]
-        notes = [f"The folder has more than {MOST_FILES:,} recordings; the others are left out."] * self.shelf.has_more
+        notes = [f"The folder has more than {MOST_FILES:,} recordings; the others are left out."] * self.files.has_more
         notes += [f"The first {_MOST_ROWS:,} of {len(rows):,} events are listed."] * (len(rows) > _MOST_ROWS)
         try:
             self._corrected()
@@ -247,10 +249,10 @@ class Room:
         return [
             EventMark(place, index, event)
             for place in self.places(visitor)
-            for index, event in enumerate((self.found(place) or Found("")).events)
+            for index, event in enumerate((self.found(place) or RecordingFindings("")).events)
         ]
 
-    def _judged(self, file: File) -> None:
+    def _judged(self, file: RecordingFile) -> None:
         """Tell the pages what was found in a file."""
         places = self.places_of(file)
         for visitor in {page.visitor for page in self.workbench.pages.values() if file.is_seen_by(page.visitor)}:
@@ -267,7 +269,7 @@ class Room:
 
     # What is looked at
 
-    def open(self, job: Job, place: Place) -> Opened:
+    def open(self, job: Job, place: RecordingInFile) -> OpenRecording:
         """Open a recording, as the site sees it."""
         found = self._opened.get(place.key)
         if found is not None:
@@ -284,11 +286,11 @@ class Room:
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
             source = sources[place.number]
-            found = Opened.of(source if site is None else site.apply(source), place.number, len(sources))
+            found = OpenRecording.of(source if site is None else site.apply(source), place.number, len(sources))
             self._opened.put(place.key, found, found.size)
             return found
 
-    def draw(self, place: Place, opened: Opened) -> "asyncio.Task[None] | None":
+    def draw(self, place: RecordingInFile, opened: OpenRecording) -> "asyncio.Task[None] | None":
         """Let the picture of a recording take shape; None if it has."""
         self._asked[place.key] = monotonic()
         if opened.envelope.share >= 1:
@@ -299,7 +301,7 @@ class Room:
             self._pictures[place.key] = task
         return task
 
-    async def _draw(self, place: Place, opened: Opened) -> None:
+    async def _draw(self, place: RecordingInFile, opened: OpenRecording) -> None:
         job = Job()
 
         def build(job: Job) -> None:
@@ -323,7 +325,7 @@ class Room:
 
     # What people say
 
-    def correction(self, place: Place, event: KeptEvent, visitor: str) -> dict[str, Any] | None:
+    def correction(self, place: RecordingInFile, event: StoredEvent, visitor: str) -> dict[str, Any] | None:
         """Return the correction of an event that holds; uploads of others are their own affair."""
         try:
             found = self._corrected().get(self._event_key(place, event))
@@ -333,16 +335,16 @@ class Room:
             return None
         return {"label": found.label, "by": found.by, "at": found.at, "note": found.note}
 
-    def _event_key(self, place: Place, event: KeptEvent) -> tuple[Any, ...]:
+    def _event_key(self, place: RecordingInFile, event: StoredEvent) -> tuple[Any, ...]:
         findings = self.judging.findings(place.file)
-        source = (self.found(place) or Found("")).source
+        source = (self.found(place) or RecordingFindings("")).source
         digest = "" if findings is None else findings.digest
         where = source.removeprefix(file_text(place.file.path.name))
         return digest, where, event.row["kind"], round(event.start, 6), event.channels
 
     def may_see(self, path: Path, visitor: str) -> bool:
         """Whether a visitor may know of a file: one that is no upload of somebody else."""
-        return inside(self.shelf.uploads_of(visitor), path) or not inside(self.shelf.uploads, path)
+        return inside(self.files.uploads_of(visitor), path) or not inside(self.files.uploads, path)
 
     def _corrected(self) -> dict[Any, Correction]:
         """The corrections that hold, by their events; read again when the file has changed."""
@@ -360,9 +362,9 @@ class Room:
         return [one for one in self._corrected().values() if self.may_see(Path(one.path), visitor)]
 
 
-def room_of(workbench: Workbench) -> Room:
+def recordings_room(workbench: Workbench) -> RecordingsRoom:
     """Return the room, made when it is first entered."""
     if "recordings" not in workbench.rooms:
-        workbench.rooms["recordings"] = Room(workbench)
-    found: Room = workbench.rooms["recordings"]
+        workbench.rooms["recordings"] = RecordingsRoom(workbench)
+    found: RecordingsRoom = workbench.rooms["recordings"]
     return found

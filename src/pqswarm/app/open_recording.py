@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pqswarm.identify import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["MOST_POINTS", "Opened", "encode", "urms_view"]
+__all__ = ["MOST_POINTS", "OpenRecording", "encode", "urms_view"]
 
 MOST_POINTS = 4000
 """Parts of a picture; no screen has more columns."""
@@ -35,7 +35,7 @@ def encode(values: "AnyArray") -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenRecording:
     """A recording, as the site sees it, and its picture.
 
     Attributes
@@ -54,7 +54,7 @@ class Opened:
     n_recordings: int
 
     @classmethod
-    def of(cls, source: "RecordingSource", number: int, n_recordings: int) -> "Opened":
+    def of(cls, source: "RecordingSource", number: int, n_recordings: int) -> "OpenRecording":
         """Begin a picture."""
         return cls(source, Envelope(source), number, n_recordings)
 
