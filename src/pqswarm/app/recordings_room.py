@@ -112,7 +112,7 @@ class RecordingsRoom:
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
         clean_parts(self.files.uploads)
         store = VerdictStore(
-            workbench.state / "verdicts", judge_digest(workbench.model or default_model(), workbench.site)
+            workbench.state / "verdicts", lambda: judge_digest(workbench.model or default_model(), workbench.site)
         )
         self.judging = Judging(workbench, self.files, store, self.tidy)
         self.judging.listeners.append(self._judged)
@@ -363,8 +363,6 @@ class RecordingsRoom:
 
 
 def recordings_room(workbench: Workbench) -> RecordingsRoom:
-    """Return the room, made when it is first entered."""
-    if "recordings" not in workbench.rooms:
-        workbench.rooms["recordings"] = RecordingsRoom(workbench)
+    """Return the room, which is made once, before the server listens."""
     found: RecordingsRoom = workbench.rooms["recordings"]
     return found

@@ -17,7 +17,9 @@ from pqswarm import _web
 from pqswarm._threads import one_blas_thread
 from pqswarm.app import events, recordings, studies
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
+from pqswarm.app.recordings_room import RecordingsRoom
 from pqswarm.app.security import Door, is_loopback
+from pqswarm.app.warm_up import start_warm_up
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 
@@ -72,6 +74,7 @@ def make_application(workbench: Workbench, door: Door) -> Application:
         *studies.ROUTES,
         *events.ROUTES,
     ]
+    workbench.rooms["recordings"] = RecordingsRoom(workbench)
     settings: dict[str, Any] = {"workbench": workbench, "door": door, "template_path": str(_WEB)}
     settings |= {"scripts": SCRIPTS, "styles": STYLES}
     return Application(
@@ -135,6 +138,7 @@ async def _serve(workbench: Workbench, host: str, port: int, password: str, read
         with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside of the main thread
             loop.add_signal_handler(number, end.set)
     ready(door.address)
+    start_warm_up(workbench)
     try:
         await end.wait()
     finally:

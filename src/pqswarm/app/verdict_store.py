@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,12 +155,17 @@ class VerdictStore:
     ----------
     folder : Path
         Where.
-    judge : str
-        Digest of everything that a verdict depends on beside the file.
+    find_judge : callable
+        Returns a digest of everything that a verdict depends on beside the file; called once, when it is needed.
     """
 
-    def __init__(self, folder: Path, judge: str) -> None:
-        self.folder, self.judge = folder, judge
+    def __init__(self, folder: Path, find_judge: Callable[[], str]) -> None:
+        self.folder, self._find_judge = folder, find_judge
+
+    @cached_property
+    def judge(self) -> str:
+        """Digest of everything that a verdict depends on beside the file."""
+        return self._find_judge()
 
     def load(self, file: RecordingFile) -> FileFindings | None:
         """Return what was found in a file, if it has not changed since, nor has the judge."""
