@@ -8,7 +8,8 @@ from urllib.parse import quote
 from pqswarm._text import file_text
 from pqswarm.app.handlers import Base, Missing, Refused
 from pqswarm.app.open_recording import OpenRecording
-from pqswarm.app.recordings_room import RecordingInFile, RecordingsRoom, recordings_room
+from pqswarm.app.recording_entries import RecordingInFile
+from pqswarm.app.recordings_room import RecordingsRoom, recordings_room
 from pqswarm.errors import PqswarmError
 
 __all__ = ["ID", "RecordingHandler"]

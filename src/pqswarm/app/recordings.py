@@ -2,15 +2,17 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 from pqswarm.app.handlers import Base, Missing, Refused
 from pqswarm.app.jobs import Job
 from pqswarm.app.judging import judge_file
 from pqswarm.app.open_recording import MOST_POINTS, urms_view
+from pqswarm.app.recording_entries import RecordingInFile
 from pqswarm.app.recording_files import remove_parts
 from pqswarm.app.recording_handler import ID, RecordingHandler
-from pqswarm.app.recordings_room import CHANGED, RecordingInFile
+from pqswarm.app.recordings_room import CHANGED
 from pqswarm.app.upload_handlers import CorrectionHandler, UploadHandler
 from pqswarm.identify import Verdict
 from pqswarm.identify.lines import csv_lines, json_text
@@ -131,7 +133,8 @@ class Cursor(RecordingHandler):
         cycles = self.integer("cycles", 1, 1, _MOST_CYCLES)
         measured = await self.call(lambda: [opened.measure(moment, cycles) for moment in moments])
         self.set_header("Content-Type", "application/json")
-        self.finish(self.room.tidy(json_text({"moments": measured})))
+        told = [one | {"error": self.room.tidy(one["error"])} if "error" in one else one for one in measured]
+        self.finish(json_text({"moments": told}))
 
 
 class Bands(RecordingHandler):
@@ -164,9 +167,20 @@ class PageOf(RecordingHandler):
         known = self.room.judging.verdicts.get(place.key)
         verdict = await self.work(self._judge, place) if known is None else known
         await self.send_text(
-            lambda: self.room.tidy(page_html([verdict], find=lambda _: opened.source)),
+            lambda: page_html([self._tidied(verdict)], find=lambda _: opened.source),
             "text/html",
             f"{place.file.path.stem}.html",
+        )
+
+    def _tidied(self, verdict: Verdict) -> Verdict:
+        """The words that may have names of folders in them, without; its numbers as they are."""
+        tidy = self.room.tidy
+        return replace(
+            verdict,
+            source=tidy(verdict.source),
+            station=tidy(verdict.station),
+            caveats=tuple(map(tidy, verdict.caveats)),
+            notes=tuple(map(tidy, verdict.notes)),
         )
 
     def _judge(self, job: Job, place: RecordingInFile) -> Verdict:

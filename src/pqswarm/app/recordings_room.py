@@ -1,9 +1,7 @@
 """What all requests of the room of recordings share: files, verdicts, pictures, corrections."""
 
 import asyncio
-import os
 from collections import defaultdict
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from time import monotonic
@@ -11,10 +9,12 @@ from typing import Any
 
 from pqswarm._text import file_text
 from pqswarm.app.byte_cache import ByteCache
+from pqswarm.app.folder_names import FolderNames
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.judging import Judging
 from pqswarm.app.open_recording import OpenRecording
+from pqswarm.app.recording_entries import EventMark, RecordingInFile
 from pqswarm.app.recording_files import MOST_FILES, RecordingFile, RecordingFiles
 from pqswarm.app.uploads import clean_parts
 from pqswarm.app.verdict_store import RecordingFindings, StoredEvent, VerdictStore, judge_digest
@@ -25,7 +25,7 @@ from pqswarm.identify.batch import open_as_judged
 from pqswarm.identify.corrections import Correction, CorrectionFile
 from pqswarm.identify.curves import COLOURS
 
-__all__ = ["CHANGED", "RecordingInFile", "RecordingsRoom", "recordings_room"]
+__all__ = ["CHANGED", "RecordingsRoom", "recordings_room"]
 
 CHANGED = {"about": "recordings", "id": "", "state": "changed"}
 """Tells a page to ask for the list again."""
@@ -37,78 +37,14 @@ _ALONE = 1.0
 """Seconds for which a picture is made for somebody who asked, and has no page open."""
 
 
-@dataclass(frozen=True)
-class RecordingInFile:
-    """A recording of a file."""
-
-    file: RecordingFile
-    number: int
-
-    @property
-    def id(self) -> str:
-        """As in addresses."""
-        return recording_id(self.file, self.number)
-
-    @property
-    def key(self) -> tuple[str, int, str]:
-        """By which it is kept in memory."""
-        return self.file.id, self.number, self.file.stamp
-
-
-@dataclass(frozen=True)
-class EventMark:
-    """An event on a chart; see :class:`pqswarm.identify.page.charts.Mark`."""
-
-    place: RecordingInFile
-    index: int
-    event: StoredEvent
-
-    @property
-    def kind(self) -> str:
-        """Of the event."""
-        return str(self.event.row["kind"])
-
-    @property
-    def point(self) -> tuple[float, float] | None:
-        """Duration [s] and voltage [%]."""
-        return self.event.point
-
-    @property
-    def severity(self) -> tuple[float, float]:
-        """By which the worst is drawn last."""
-        return self.event.severity
-
-    @property
-    def colour(self) -> str:
-        """Of its kind."""
-        return COLOURS.get(self.kind, COLOURS["none"])
-
-    @property
-    def tip(self) -> str:
-        """What is said of it."""
-        return self.event.tip
-
-    @property
-    def link(self) -> str:
-        """Where it leads."""
-        return f"#/recordings/{self.place.id}?event={self.index}"
-
-    @property
-    def key(self) -> str:
-        """By which a script knows it."""
-        return f"{self.place.id}:{self.index}"
-
-
-def recording_id(file: RecordingFile, number: int) -> str:
-    """Return the id of a recording: that of its file, with its place from the second one on."""
-    return file.id if not number else f"{file.id}-{number + 1}"
-
-
 class RecordingsRoom:
     """The recordings that a workbench shows."""
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
+        folders = (workbench.folder, workbench.folder.parent, workbench.corrections.parent)
+        state = (workbench.state, workbench.state / "uploads")
+        self.tidy = FolderNames((*folders, *state)).hide
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
         clean_parts(self.files.uploads)
         store = VerdictStore(
@@ -122,23 +58,7 @@ class RecordingsRoom:
         self._pictures: dict[tuple[str, int, str], asyncio.Task[None]] = {}
         self._asked: dict[tuple[str, int, str], float] = {}
         self._current: tuple[str, dict[Any, Correction]] = ("", {})
-        self._folders = sorted(
-            {str(path) + os.sep for path in (*self._homes(), *(home.resolve() for home in self._homes()))},
-            key=len,
-            reverse=True,
-        )
         workbench.arrivals.append(lambda _: self.judging.wake())
-
-    def _homes(self) -> tuple[Path, ...]:
-        bench = self.workbench
-        return bench.folder, bench.folder.parent, bench.state, bench.state / "uploads", bench.corrections.parent
-
-    def tidy(self, text: str) -> str:
-        """Take the names of folders of this machine out of a text."""
-        for folder in self._folders:
-            if folder != os.sep:
-                text = text.replace(folder, "")
-        return text
 
     # What there is
 

@@ -6,9 +6,10 @@ from typing import Any
 from tornado.web import stream_request_body
 
 from pqswarm.app.handlers import Missing, Refused
+from pqswarm.app.recording_entries import RecordingInFile
 from pqswarm.app.recording_files import upload_id
 from pqswarm.app.recording_handler import RecordingHandler
-from pqswarm.app.recordings_room import CHANGED, RecordingInFile
+from pqswarm.app.recordings_room import CHANGED
 from pqswarm.app.uploads import Upload
 from pqswarm.identify.corrections import Correction
 from pqswarm.identify.lines import json_text
