@@ -1,15 +1,21 @@
 """What the requests of the room of recordings share."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.app.asking import ONE, OTHER
 
 from pqswarm.app.folder_names import FolderNames
+from pqswarm.app.recording_entries import RecordingInFile
+from pqswarm.app.recording_files import RecordingFile, upload_folder_name
 from pqswarm.app.recordings_room import recordings_room
 from pqswarm.app.security import Door
 from pqswarm.app.server import make_application
+from pqswarm.app.verdict_store import FileFindings, RecordingFindings, StoredEvent
 from pqswarm.app.workbench import Workbench
+from pqswarm.identify.corrections import Correction
 
 
 def make_workbench(tmp_path, folder=None):
@@ -30,6 +36,42 @@ def test_the_first_requests_share_one_room(room):
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(recordings_room, [room.workbench] * 8)) == {room}
     assert len(room.workbench.arrivals) == 1
+
+
+def test_what_is_said_of_an_upload_stays_with_its_visitor(room):
+    own = room.files.uploads_of(ONE) / "copy.cfg"
+    assert ONE not in str(own)
+    shared = Correction(
+        str(room.workbench.folder / "sag.cfg"), "0" * 64, "sag.cfg", "sag", 0.2, ("UA",), "sag", "sag",
+        "sag_with_harmonics", "Eve", "2026-06-30T12:00:00+00:00",
+    )  # fmt: skip
+    copied = replace(shared, path=str(own), source="copy.cfg", label="sag_with_transient", by="Ann")
+    for one in (shared, copied):
+        room.corrections.file.add(one)
+    assert copied.event == shared.event
+
+    def labels(visitor):
+        return [one.label for one in room.corrections.seen_by(upload_folder_name(visitor))]
+
+    assert labels(ONE) == ["sag_with_harmonics", "sag_with_transient"]
+    assert labels(OTHER) == ["sag_with_harmonics"]
+    folder, upload = (place_of(room, path, visitor) for path, visitor in ((shared.path, ""), (str(own), ONE)))
+    said = [room.correction(one, stored_event(shared), room.corrections.read()) for one in (folder, upload)]
+    assert [one["by"] for one in said] == ["Eve", "Ann"]
+    room.corrections.file.add(replace(copied, label=""))
+    assert room.correction(upload, stored_event(shared), room.corrections.read())["by"] == "Eve"
+
+
+def place_of(room, path, visitor):
+    file = RecordingFile(path, "", Path(path), "1:1", 1, visitor)
+    found = RecordingFindings(Path(path).name)
+    room.judging._findings[path] = FileFindings("1:1", "0" * 64, (found,))
+    return RecordingInFile(file, 0)
+
+
+def stored_event(correction):
+    row = {"kind": correction.kind}
+    return StoredEvent(row, correction.start, 0.3, None, (0.0, 0.0), "", correction.channels)
 
 
 def test_texts_lose_the_folders_and_nothing_else():

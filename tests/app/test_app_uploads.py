@@ -10,6 +10,7 @@ from tests.app.asking import ONE, OTHER, ask, connect, cookies, get, open_page, 
 from tests.app.made import write_pair
 from tests.app.serving import running_app
 
+from pqswarm.app.recording_files import upload_folder_name
 from pqswarm.app.uploads import clean_name, clean_parts
 from pqswarm.errors import PqswarmError
 
@@ -176,12 +177,13 @@ def test_names_are_cleaned(given, name):
 
 def test_there_is_a_quota(app, pair, state):
     upload(app, "first.csv", b"1")
-    home = next(state.rglob(f"uploads/{ONE}"))
+    home = next(state.rglob(f"uploads/{upload_folder_name(ONE)}"))
     filler = home / "filler.csv"
     with filler.open("wb") as file:
         file.truncate(3_990_000)
     status, content = upload(app, "more.csv", b"1" * 900_000)
     filler.unlink()
+    assert not list(state.rglob(f"*{ONE}*"))  # the cookie is all that keeps visitors apart
     assert status == 429
     assert "remove some first" in content["error"]
 

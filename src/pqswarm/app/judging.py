@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from time import monotonic, sleep
@@ -59,7 +59,7 @@ class Judging:
     ) -> None:
         self.workbench, self.files, self.store, self.tidy = workbench, files, store, tidy
         self.verdicts: ByteCache[tuple[str, int, str], Verdict] = ByteCache(_VERDICTS)
-        self.listeners: list[Callable[[RecordingFile], None]] = []
+        self.listeners: list[Callable[[RecordingFile], Awaitable[None]]] = []
         """Are told of each file that has been judged."""
         self.pictures = 0
         """Of long recordings, that are being made: they come first."""
@@ -155,8 +155,13 @@ class Judging:
             finally:
                 self._job = self.current = None
             self._wanted.pop(file.id, None)
-            for tell in self.listeners:
-                tell(file)
+            try:
+                for tell in self.listeners:
+                    await tell(file)
+            except RuntimeError:
+                if self.workbench.jobs.is_closed:
+                    return
+                raise
 
     def _judge(self, job: Job, file: RecordingFile, loop: asyncio.AbstractEventLoop) -> None:
         """The work, in a thread."""

@@ -13,7 +13,7 @@ from pqswarm._text import file_text
 from pqswarm.app.workbench import identifier, inside
 from pqswarm.identify.folders import Candidate, is_ours, scan, stamp_of
 
-__all__ = ["MOST_FILES", "PARTS", "RecordingFile", "RecordingFiles", "remove_parts", "upload_id"]
+__all__ = ["MOST_FILES", "PARTS", "RecordingFile", "RecordingFiles", "remove_parts", "upload_folder_name", "upload_id"]
 
 MOST_FILES = 10_000
 """Files of a folder that are listed."""
@@ -79,7 +79,7 @@ class RecordingFiles:
 
     def uploads_of(self, visitor: str) -> Path:
         """Return where the uploads of a visitor are."""
-        return self.uploads / visitor
+        return self.uploads / upload_folder_name(visitor)
 
     def look(self, visitor: str, *, now: bool = False) -> bool:
         """Look at the folder and the uploads of a visitor again; say whether anything changed since the last time."""
@@ -141,6 +141,11 @@ class RecordingFiles:
                     yield RecordingFile(
                         upload_id(visitor, path.name), f"uploads/{name}", path, "", 0, visitor, "waiting for its .cfg"
                     )
+
+
+def upload_folder_name(visitor: str) -> str:
+    """Return the name of the folder of a visitor: it is written into corrections, the visitor's cookie is a secret."""
+    return identifier(f"visitor/{visitor}")
 
 
 def upload_id(visitor: str, name: str) -> str:

@@ -113,10 +113,10 @@ class Judged(RecordingHandler):
         answer |= {"thresholds": None, "frequency": None, "references": [], "caveats": [], "notes": [], "text": ""}
         events = [] if details is None or found is None else details["events"]
         answer |= details or {}
-        rows = [room.row(place, index, self.visitor) for index in range(len(events))]
+        rows = await self.call(room.rows, [place])
         answer["events"] = [
             event | {"index": row["event"], "row": row, "correction": row["correction"]}
-            for event, row in zip(events, rows, strict=True)
+            for event, row in zip(events, rows, strict=False)  # they may just have been judged again
         ]
         self.send_json(answer)
 
@@ -201,7 +201,7 @@ class EventTable(RecordingHandler):
         await self.call(room.look, self.visitor)
 
         def make() -> str:
-            rows = [row for place in room.places(self.visitor) for row in room.rows(place, self.visitor)]
+            rows = room.rows(room.places(self.visitor))
             for row in rows:
                 said = row["correction"] or {}
                 row |= {"corrected": said.get("label", ""), "corrected_by": said.get("by", "")}

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from pathlib import Path
+from collections.abc import Iterable
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -13,16 +13,17 @@ from pqswarm.app.folder_names import FolderNames
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.judging import Judging
+from pqswarm.app.known_corrections import CorrectionsByOwner, KnownCorrections
 from pqswarm.app.open_recording import OpenRecording
 from pqswarm.app.recording_entries import EventMark, RecordingInFile
-from pqswarm.app.recording_files import MOST_FILES, RecordingFile, RecordingFiles
+from pqswarm.app.recording_files import MOST_FILES, RecordingFile, RecordingFiles, upload_folder_name
 from pqswarm.app.uploads import clean_parts
 from pqswarm.app.verdict_store import RecordingFindings, StoredEvent, VerdictStore, judge_digest
-from pqswarm.app.workbench import Workbench, inside
+from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import default_model
 from pqswarm.identify.batch import open_as_judged
-from pqswarm.identify.corrections import Correction, CorrectionFile
+from pqswarm.identify.corrections import CorrectionFile
 from pqswarm.identify.curves import COLOURS
 
 __all__ = ["CHANGED", "RecordingsRoom", "recordings_room"]
@@ -52,12 +53,11 @@ class RecordingsRoom:
         )
         self.judging = Judging(workbench, self.files, store, self.tidy)
         self.judging.listeners.append(self._judged)
-        self.corrections = CorrectionFile(workbench.corrections)
+        self.corrections = KnownCorrections(CorrectionFile(workbench.corrections), self.files.uploads)
         self._opened: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_OPENED)
         self._locks: dict[str, Lock] = defaultdict(Lock)
         self._pictures: dict[tuple[str, int, str], asyncio.Task[None]] = {}
         self._asked: dict[tuple[str, int, str], float] = {}
-        self._current: tuple[str, dict[Any, Correction]] = ("", {})
         workbench.arrivals.append(lambda _: self.judging.wake())
 
     # What there is
@@ -121,23 +121,23 @@ class RecordingsRoom:
         own = file_text(place.file.path.name)
         return name + (source.removeprefix(own) if source.startswith(own) else "")
 
-    def rows(self, place: RecordingInFile, visitor: str) -> list[dict[str, Any]]:
-        """Return a row for each event of a recording."""
-        found = self.found(place)
-        return [] if found is None else [self.row(place, index, visitor) for index in range(len(found.events))]
-
-    def row(self, place: RecordingInFile, index: int, visitor: str) -> dict[str, Any]:
-        """Return the row of an event."""
-        event = (self.found(place) or RecordingFindings("")).events[index]
-        return event.row | {
-            "recording": place.id,
-            "event": index,
-            "start": event.start,
-            "end": event.end,
-            "point": event.point,
-            "upload": bool(place.file.visitor),
-            "correction": self.correction(place, event, visitor),
-        }
+    def rows(self, places: Iterable[RecordingInFile]) -> list[dict[str, Any]]:
+        """Return a row for each event of recordings; reads corrections, thus not for the event loop."""
+        known = self.corrections.read_or_none()
+        return [
+            event.row
+            | {
+                "recording": place.id,
+                "event": index,
+                "start": event.start,
+                "end": event.end,
+                "point": event.point,
+                "upload": bool(place.file.visitor),
+                "correction": self.correction(place, event, known),
+            }
+            for place in places
+            for index, event in enumerate((self.found(place) or RecordingFindings("")).events)
+        ]
 
     def summary(self, visitor: str) -> dict[str, Any]:
         """Return all that a visitor sees."""
@@ -145,11 +145,11 @@ class RecordingsRoom:
         from pqswarm.measure.event import KINDS
 
         places = self.places(visitor)
-        rows = [row for place in places for row in self.rows(place, visitor)]
+        rows = self.rows(places)
         notes = [f"The folder has more than {MOST_FILES:,} recordings; the others are left out."] * self.files.has_more
         notes += [f"The first {_MOST_ROWS:,} of {len(rows):,} events are listed."] * (len(rows) > _MOST_ROWS)
         try:
-            self._corrected()
+            self.corrections.read()
         except PqswarmError as error:
             notes.append(self.tidy(str(error)))
         return {
@@ -172,20 +172,23 @@ class RecordingsRoom:
             for index, event in enumerate((self.found(place) or RecordingFindings("")).events)
         ]
 
-    def _judged(self, file: RecordingFile) -> None:
+    async def _judged(self, file: RecordingFile) -> None:
         """Tell the pages what was found in a file."""
-        places = self.places_of(file)
+        message = await self.workbench.jobs.answer(Job(), self._message, file)
         for visitor in {page.visitor for page in self.workbench.pages.values() if file.is_seen_by(page.visitor)}:
-            rows = [row for place in places for row in self.rows(place, visitor)]
-            message = {
-                "about": "recordings",
-                "id": file.id,
-                **self.state_of(places[0]),
-                "urms": places[0].key in self.judging.verdicts,
-                "recordings": [self.entry(place) for place in places[:_MOST_TOLD]],
-                "rows": rows if max(len(rows), len(places)) <= _MOST_TOLD else None,
-            }
             self.workbench.publish(message, visitor)
+
+    def _message(self, _: Job, file: RecordingFile) -> dict[str, Any]:
+        places = self.places_of(file)
+        n_rows = sum(len((self.found(place) or RecordingFindings("")).events) for place in places)
+        return {
+            "about": "recordings",
+            "id": file.id,
+            **self.state_of(places[0]),
+            "urms": places[0].key in self.judging.verdicts,
+            "recordings": [self.entry(place) for place in places[:_MOST_TOLD]],
+            "rows": self.rows(places) if max(n_rows, len(places)) <= _MOST_TOLD else None,
+        }
 
     # What is looked at
 
@@ -245,41 +248,17 @@ class RecordingsRoom:
 
     # What people say
 
-    def correction(self, place: RecordingInFile, event: StoredEvent, visitor: str) -> dict[str, Any] | None:
-        """Return the correction of an event that holds; uploads of others are their own affair."""
-        try:
-            found = self._corrected().get(self._event_key(place, event))
-        except PqswarmError:
-            return None
-        if found is None or not self.may_see(Path(found.path), visitor):
-            return None
-        return {"label": found.label, "by": found.by, "at": found.at, "note": found.note}
-
-    def _event_key(self, place: RecordingInFile, event: StoredEvent) -> tuple[Any, ...]:
-        findings = self.judging.findings(place.file)
-        source = (self.found(place) or RecordingFindings("")).source
+    def correction(
+        self, place: RecordingInFile, event: StoredEvent, known: CorrectionsByOwner
+    ) -> dict[str, Any] | None:
+        """Return the correction of an event that holds; of an upload, what its visitor says comes first."""
+        findings, source = self.judging.findings(place.file), (self.found(place) or RecordingFindings("")).source
         digest = "" if findings is None else findings.digest
         where = source.removeprefix(file_text(place.file.path.name))
-        return digest, where, event.row["kind"], round(event.start, 6), event.channels
-
-    def may_see(self, path: Path, visitor: str) -> bool:
-        """Whether a visitor may know of a file: one that is no upload of somebody else."""
-        return inside(self.files.uploads_of(visitor), path) or not inside(self.files.uploads, path)
-
-    def _corrected(self) -> dict[Any, Correction]:
-        """The corrections that hold, by their events; read again when the file has changed."""
-        try:
-            state = self.corrections.path.stat()
-            stamp = f"{state.st_size}:{state.st_mtime_ns}"
-        except OSError:
-            stamp = "none"
-        if stamp != self._current[0]:
-            self._current = (stamp, {one.event: one for one in self.corrections.current()})
-        return self._current[1]
-
-    def all_corrections(self, visitor: str) -> list[Correction]:
-        """Return the corrections that a visitor may see."""
-        return [one for one in self._corrected().values() if self.may_see(Path(one.path), visitor)]
+        key = digest, where, event.row["kind"], round(event.start, 6), event.channels
+        owners = (upload_folder_name(place.file.visitor), "") if place.file.visitor else ("",)
+        found = next((known[owner][key] for owner in owners if key in known.get(owner, {})), None)
+        return None if found is None else {name: getattr(found, name) for name in ("label", "by", "at", "note")}
 
 
 def recordings_room(workbench: Workbench) -> RecordingsRoom:

@@ -1,13 +1,14 @@
 """What visitors send: recordings, and what they say that events are."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from tornado.web import stream_request_body
 
 from pqswarm.app.handlers import Missing, Refused
 from pqswarm.app.recording_entries import RecordingInFile
-from pqswarm.app.recording_files import upload_id
+from pqswarm.app.recording_files import upload_folder_name, upload_id
 from pqswarm.app.recording_handler import RecordingHandler
 from pqswarm.app.recordings_room import CHANGED
 from pqswarm.app.uploads import Upload
@@ -91,9 +92,9 @@ class CorrectionHandler(RecordingHandler):
     async def get(self) -> None:
         """List what holds."""
         room = self.room
-        found = await self.call(room.all_corrections, self.visitor)
+        found = await self.call(room.corrections.seen_by, upload_folder_name(self.visitor))
         told = ("source", "kind", "start", "channels", "said", "rule", "label", "by", "at", "note")
-        listed = [{"path": room.tidy(one.path), **{name: getattr(one, name) for name in told}} for one in found]
+        listed = [{"path": self._shown(Path(one.path)), **{name: getattr(one, name) for name in told}} for one in found]
         self.set_header("Content-Type", "application/json")
         self.finish(json_text({"file": self.workbench.corrections.name, "corrections": listed}))
 
@@ -110,14 +111,17 @@ class CorrectionHandler(RecordingHandler):
         if not by.strip():
             raise Refused("Say who you are: a correction without a name is not taken.", 400)
         place = await self.place(name)
-        await self.call(self._add, place, index, label, by.strip(), note)
-        found = self.room.found(place)
-        correction = None if found is None else self.room.correction(place, found.events[index], self.visitor)
+        correction = await self.call(self._add, place, index, label, by.strip(), note)
         message = {"about": "recordings", "id": place.id, "state": "corrected", "event": index}
         self.workbench.publish(message | {"correction": correction}, place.file.visitor or None)
         self.send_json({"correction": correction})
 
-    def _add(self, place: RecordingInFile, index: int, label: str, by: str, note: str) -> None:
+    def _shown(self, path: Path) -> str:
+        """The name of a file as it is listed."""
+        is_upload = bool(self.room.corrections.owner_of(path))
+        return f"uploads/{path.name}" if is_upload else self.room.tidy(str(path))
+
+    def _add(self, place: RecordingInFile, index: int, label: str, by: str, note: str) -> dict[str, Any] | None:
         room = self.room
         found, details = room.found(place), room.judging.details(place.file, place.number)
         findings = room.judging.findings(place.file)
@@ -126,7 +130,7 @@ class CorrectionHandler(RecordingHandler):
         event, said = found.events[index], details["events"][index]
         if label and label not in said["possible"]:
             raise Refused("This event cannot be that: it contradicts what was measured.", 400)
-        room.corrections.add(
+        room.corrections.file.add(
             Correction(
                 path=str(place.file.path),
                 digest=findings.digest,
@@ -142,3 +146,4 @@ class CorrectionHandler(RecordingHandler):
                 note=note,
             )
         )
+        return room.correction(place, event, room.corrections.read_or_none())

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from pqswarm._text import count_text
 from pqswarm.app.handlers import Refused
-from pqswarm.app.recording_files import PARTS
+from pqswarm.app.recording_files import PARTS, upload_folder_name
 from pqswarm.recordings import READERS
 
 __all__ = ["Upload", "clean_name", "clean_parts"]
@@ -89,7 +89,7 @@ class Upload:
 
     def __init__(self, uploads: Path, visitor: str, name: str, length: int | None, most: int) -> None:
         self.name = clean_name(name)
-        self.home = uploads / visitor
+        self.home = uploads / upload_folder_name(visitor)
         self.most = most
         self.size = self._looked = 0
         if length is not None and length > most:
