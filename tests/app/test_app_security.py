@@ -1,5 +1,6 @@
 """Who is let in: requests without the token, of other pages, or that lead outside are refused."""
 
+import asyncio
 import http.client
 import json
 import subprocess
@@ -7,6 +8,9 @@ import sys
 
 import pytest
 from tests.app.serving import running_app
+
+from pqswarm.app.handlers import Base
+from pqswarm.app.jobs import Cancelled
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +149,11 @@ def test_a_password_lets_other_machines_in(tmp_path):
         assert "<main" in text
         evil = form | {"Origin": "http://evil.example"}
         assert ask(served, "/", "POST", evil, "password=open+sesame", token=False)[0] == 403
+
+
+def test_no_work_is_begun_for_who_went_away():
+    handler = Base.__new__(Base)
+    handler.initialize()
+    handler.on_connection_close()
+    with pytest.raises(Cancelled):
+        asyncio.run(handler.work(lambda job: None))

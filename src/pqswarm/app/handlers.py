@@ -45,6 +45,7 @@ class Base(RequestHandler):
     def initialize(self) -> None:
         """Begin without work."""
         self._jobs: set[Job] = set()
+        self._has_left = False
 
     @property
     def workbench(self) -> Workbench:
@@ -92,6 +93,8 @@ class Base(RequestHandler):
 
     async def work(self, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Return what ``function(job, *arguments)`` returns, run in a thread, as long as the browser waits for it."""
+        if self._has_left:  # while the handler waited for something else
+            raise Cancelled
         job = Job()
         self._jobs.add(job)
         try:
@@ -100,7 +103,8 @@ class Base(RequestHandler):
             self._jobs.discard(job)
 
     def on_connection_close(self) -> None:
-        """Stop the work when the browser goes away."""
+        """Stop the work when the browser goes away, and begin no more."""
+        self._has_left = True
         for job in self._jobs:
             job.cancel()
 
@@ -124,7 +128,7 @@ class Base(RequestHandler):
         """Return what was sent as JSON."""
         try:
             found = json.loads(self.request.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise Refused("The request must be an object in JSON.", 400)
