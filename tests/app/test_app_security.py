@@ -86,11 +86,16 @@ def test_a_form_of_another_page_changes_nothing(app, method):
         "/api/recordings/..%5c..%5csecret.csv",
         "/api/studies/%2e%2e%2f%2e%2e/report",
         "/api/uploads/..%2fsecret.csv",
+        "/assets/x%3f/../server.py",
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_steps_up_lead_nowhere(app, path, method):
     assert ask(app, path, method, headers={"X-Page": "0" * 32})[0] == 403
+
+
+def test_a_query_may_have_any_text(app):
+    assert ask(app, "/api/curves?station=A/../B%2f..")[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/assets/server.py", "/api/recordings/0123456789abcdef", "/api/nothing"])

@@ -105,9 +105,10 @@ def checked_visitor(given: str | None) -> str:
 
 
 def _climbs(address: str) -> bool:
-    """Whether an address has a step up, however often it is encoded."""
+    """Whether the path of an address has a step up, however often it is encoded; a query may have any text."""
+    path = address.partition("?")[0]
     for _ in range(_MOST_UNQUOTED):
-        if _STEPS_UP.search(address.partition("?")[0]) or "\0" in address:
+        if _STEPS_UP.search(path) or "\0" in path:
             return True
-        address = unquote(address)
-    return bool(_STEPS_UP.search(address))
+        path = unquote(path)
+    return bool(_STEPS_UP.search(path))
