@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
 from tornado.web import Application
 
 from pqswarm import _web
@@ -85,19 +86,13 @@ def make_application(workbench: Workbench, door: Door) -> Application:
 def listen(host: str, port: int) -> list[socket.socket]:
     """Take a port, any free one for 0."""
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        taken = socket.socket(family, socket.SOCK_STREAM)
-        taken.setblocking(False)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind((host, port))
-        taken.listen(128)
-    except (OSError, OverflowError) as error:
+        return bind_sockets(port, host)
+    except (OSError, OverflowError, UnicodeError) as error:
         if getattr(error, "errno", None) == errno.EADDRINUSE:
             raise PqswarmError(f"port {port} is in use: name another, or none, by --port.") from error
         raise PqswarmError(
             f"cannot listen at {host}, port {port}: {getattr(error, 'strerror', '') or error}."
         ) from error
-    return [taken]
 
 
 def serve(
