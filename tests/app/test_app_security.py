@@ -11,6 +11,7 @@ from tests.app.serving import running_app
 
 from pqswarm.app.handlers import Base
 from pqswarm.app.jobs import Cancelled
+from pqswarm.app.security import Door, PasswordQueue
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +163,15 @@ def test_no_work_is_begun_for_who_went_away():
     handler.on_connection_close()
     with pytest.raises(Cancelled):
         asyncio.run(handler.work(lambda job: None))
+
+
+def test_passwords_are_tried_one_after_the_other():
+    async def guess():
+        passwords = PasswordQueue(Door("0.0.0.0", 1, "right"), pause=0.05, most_waiting=3)
+        begin = asyncio.get_running_loop().time()
+        found = await asyncio.gather(*(passwords.opens(given) for given in ("a", "b", "right", "right")))
+        return found, asyncio.get_running_loop().time() - begin
+
+    found, seconds = asyncio.run(guess())
+    assert found == [False, False, True, None]
+    assert seconds > 0.09

@@ -11,7 +11,7 @@ from tornado.web import HTTPError, RequestHandler
 
 from pqswarm import __version__
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.security import HEADERS, Door, checked_visitor
+from pqswarm.app.security import HEADERS, Door, PasswordQueue, checked_visitor
 from pqswarm.app.workbench import Page, Workbench
 from pqswarm.errors import PqswarmError
 
@@ -191,11 +191,14 @@ class Login(Base):
 
     async def post(self) -> None:
         """Let in who knows the password."""
-        if self.door.opens(self.get_body_argument("password", "")):
+        passwords: PasswordQueue = self.settings["passwords"]
+        is_right = await passwords.opens(self.get_body_argument("password", ""))
+        if is_right is None:
+            raise Refused("Too many passwords are being tried: try again in some seconds.", 429)
+        if is_right:
             self.remember()
             self.redirect("/")
             return
-        await asyncio.sleep(1.0)  # guessing takes its time
         self.set_status(403)
         self.render("login.html", wrong=True)
 

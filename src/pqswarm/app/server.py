@@ -19,7 +19,7 @@ from pqswarm._threads import one_blas_thread
 from pqswarm.app import events, recordings, studies
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
 from pqswarm.app.recordings_room import RecordingsRoom
-from pqswarm.app.security import Door, is_loopback
+from pqswarm.app.security import Door, PasswordQueue, is_loopback
 from pqswarm.app.warm_up import start_warm_up
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
@@ -76,7 +76,12 @@ def make_application(workbench: Workbench, door: Door) -> Application:
         *events.ROUTES,
     ]
     workbench.rooms["recordings"] = RecordingsRoom(workbench)
-    settings: dict[str, Any] = {"workbench": workbench, "door": door, "template_path": str(_WEB)}
+    settings: dict[str, Any] = {
+        "workbench": workbench,
+        "door": door,
+        "passwords": PasswordQueue(door),
+        "template_path": str(_WEB),
+    }
     settings |= {"scripts": SCRIPTS, "styles": STYLES}
     return Application(
         routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
