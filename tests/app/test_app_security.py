@@ -3,12 +3,15 @@
 import asyncio
 import http.client
 import json
+import os
+import stat
 import subprocess
 import sys
 
 import pytest
 from tests.app.serving import running_app
 
+from pqswarm.app.browser import redirect_file
 from pqswarm.app.handlers import Base
 from pqswarm.app.jobs import Cancelled
 from pqswarm.app.security import Door, PasswordQueue
@@ -19,7 +22,9 @@ def app(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     (folder / "inside").mkdir()
     (folder.parent / "secret.csv").write_text("t,u\n0,1\n")
-    with running_app(folder / "inside", state=tmp_path_factory.mktemp("state")) as process:
+    state = tmp_path_factory.mktemp("state")
+    with running_app(folder / "inside", state=state) as process:
+        process.state = state
         yield process
 
 
@@ -44,6 +49,14 @@ def test_the_token_opens_the_door_and_does_not_stay_in_the_address(app):
     assert "<main" in text
     assert "script-src 'self'" in headers["Content-Security-Policy"]
     assert "unsafe-eval" not in headers["Content-Security-Policy"]
+
+
+def test_what_another_page_began_goes_on_with_the_cookie(app):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    status, headers, text = ask(app, f"/?token={app.token}", headers=headers, token=False)
+    assert (status, headers["Location"]) == (200, None)
+    assert 'content="0; url=/"' in text
+    assert app.token not in text
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=", "/?token=x", "/assets/app.js", "/api/recordings", "/api/studies"])
@@ -118,6 +131,7 @@ def run(*words):
         (["--port", "99999"], "--port must be 0 to 65535, not 99999."),
         (["--max-mb", "0"], "--max-mb must be above 0"),
         (["nowhere"], "nowhere is not a folder."),
+        (["/"], "there is nothing beside /: give the file of corrected verdicts by --corrections."),
     ],
 )
 def test_wrong_commands(words, said, tmp_path, monkeypatch):
@@ -175,3 +189,17 @@ def test_passwords_are_tried_one_after_the_other():
     found, seconds = asyncio.run(guess())
     assert found == [False, False, True, None]
     assert seconds > 0.09
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+def test_only_the_user_reads_state_and_token(app, tmp_path, monkeypatch):
+    (state,) = (app.state / "pqswarm" / "app").iterdir()
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address))
+    with redirect_file(tmp_path) as redirect:
+        redirect.open("http://127.0.0.1:1/?token=secret")
+        assert stat.S_IMODE(redirect.path.stat().st_mode) == 0o600
+        assert "?token=secret" in redirect.path.read_text()
+        assert opened == [redirect.path.as_uri()]
+    assert not redirect.path.exists()

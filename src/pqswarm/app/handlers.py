@@ -179,7 +179,7 @@ class Login(Base):
         if self._is_known():
             if given is not None:  # the token does not stay in the address
                 self.remember()
-                self.redirect("/")
+                self._go_on()
                 return
             self.render(
                 "index.html", version=__version__, **{kind: self.settings[kind] for kind in ("scripts", "styles")}
@@ -188,6 +188,13 @@ class Login(Base):
             self.render("login.html", wrong=False)
         else:
             raise Refused("Open the address that pqswarm printed: it has the token that this page needs.")
+
+    def _go_on(self) -> None:
+        """Lead to the page; a redirect of what began at another page, or a file, would come without the cookie."""
+        if self.request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
+            self.redirect("/")
+        else:
+            self.finish('<!DOCTYPE html><title>pqswarm</title><meta http-equiv="refresh" content="0; url=/">')
 
     async def post(self) -> None:
         """Let in who knows the password."""

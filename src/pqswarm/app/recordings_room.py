@@ -19,7 +19,7 @@ from pqswarm.app.recording_entries import EventMark, RecordingInFile
 from pqswarm.app.recording_files import MOST_FILES, RecordingFile, RecordingFiles, upload_folder_name
 from pqswarm.app.uploads import clean_parts
 from pqswarm.app.verdict_store import RecordingFindings, StoredEvent, VerdictStore, judge_digest
-from pqswarm.app.workbench import Workbench
+from pqswarm.app.workbench import Workbench, make_private
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import default_model
 from pqswarm.identify.batch import open_as_judged
@@ -43,6 +43,7 @@ class RecordingsRoom:
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
+        make_private(workbench.state)
         folders = (workbench.folder, workbench.folder.parent, workbench.corrections.parent)
         state = (workbench.state, workbench.state / "uploads")
         self.tidy = FolderNames((*folders, *state)).hide
