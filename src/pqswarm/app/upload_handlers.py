@@ -56,10 +56,13 @@ class UploadHandler(RecordingHandler):
 
     async def put(self, _: str) -> None:
         """Put the file in its place."""
-        upload = self._upload
+        upload, self._upload = self._upload, None  # from now on, a connection that breaks does not touch it
         if upload is None:
             return
-        path = await self.call(upload.finish)
+        try:
+            path = await self.call(upload.finish)
+        finally:
+            upload.drop()
         room = self.room
         await self.call(lambda: room.look(self.visitor, now=True))
         own = upload_id(self.visitor, path.name)
