@@ -1,5 +1,6 @@
 """What the requests of the room of recordings share."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +9,14 @@ import pytest
 from tests.app.asking import ONE, OTHER
 
 from pqswarm.app.folder_names import FolderNames
+from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recording_entries import RecordingInFile
 from pqswarm.app.recording_files import RecordingFile, upload_folder_name
 from pqswarm.app.recordings_room import recordings_room
 from pqswarm.app.security import Door
 from pqswarm.app.server import make_application
+from pqswarm.app.upload_handlers import UploadHandler
+from pqswarm.app.uploads import Upload
 from pqswarm.app.verdict_store import FileFindings, RecordingFindings, StoredEvent
 from pqswarm.app.workbench import Workbench
 from pqswarm.identify.corrections import Correction
@@ -81,3 +85,48 @@ def test_texts_lose_the_folders_and_nothing_else():
     )
     assert short.hide("ab/d/cd '/d/x.cfg'") == "ab/d/cd 'x.cfg'"
     assert FolderNames([Path("/"), Path()]).hide("/a/./b") == "/a/./b"
+
+
+def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(room):
+    file, job = RecordingFile("0" * 16, "a.cfg", Path("a.cfg"), "1:1", 1), Job()
+    with room._alone(Job(), file), ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(room.open, job, RecordingInFile(file, 0))
+        job.cancel()
+        with pytest.raises(Cancelled):
+            waiting.result(10)
+
+
+def test_locks_go_with_who_waits(room):
+    with room._alone(Job(), RecordingFile("0" * 16, "a.cfg", Path("a.cfg"), "1:1", 1)):
+        assert len(room._locks) == 1
+    assert len(room._locks) == 0
+
+
+def test_a_removed_upload_is_forgotten(room):
+    place = place_of(room, "x.cfg", ONE)
+    room.judging.verdicts.put(place.key, object(), 1)
+    room._opened.put(place.key, object(), 1)
+    room.judging._wanted[place.file.id] = place.file
+    room.close(place.file)
+    asyncio.run(room.judging.forget(place.file))
+    assert place.key not in room.judging.verdicts
+    assert place.key not in room._opened
+    assert room.judging.findings(place.file) is None
+    assert not room.judging._wanted
+
+
+def test_an_upload_that_breaks_off_while_it_is_finished(tmp_path):
+    handler = UploadHandler.__new__(UploadHandler)
+    handler.initialize()
+    handler._upload = upload = Upload(tmp_path, ONE, "a.csv", 1, 1000)
+
+    async def finish(function):
+        handler.on_connection_close()
+        function()
+        raise Cancelled
+
+    handler.call = finish
+    with pytest.raises(Cancelled):
+        asyncio.run(handler.put(""))
+    assert [path.read_bytes() for path in upload.home.iterdir()] == [b""]
+    assert not list((tmp_path / ".parts").iterdir())

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from time import monotonic, sleep
@@ -95,13 +95,20 @@ class Judging:
             return None
         return found.details[number] if found.details is not None else self.store.details(file, number)
 
-    def forget(self, file: RecordingFile) -> None:
-        """Know nothing of a file any more."""
-        self._findings.pop(file.id, None)
+    async def forget(self, file: RecordingFile) -> None:
+        """Know nothing any more of a file that is no longer listed."""
         self._wanted.pop(file.id, None)
-        if self.current is not None and self.current.id == file.id and self._job is not None:
+        while self.current is not None and self.current.id == file.id and self._job is not None:
             self._job.cancel()
-        self.store.forget(file)
+            await asyncio.sleep(_PAUSE)  # it may just be writing what it found
+        self._findings.pop(file.id, None)
+        self.verdicts.drop(lambda key: key[0] == file.id)
+        await self.workbench.jobs.answer(Job(), lambda _: self.store.forget(file))
+
+    def keep_only(self, ids: Set[str]) -> None:
+        """Hold no findings in memory of files that are not listed; in any thread."""
+        for name in set(self._findings) - ids:
+            self._findings.pop(name, None)
 
     def want(self, file: RecordingFile, number: int) -> None:
         """Let a recording that a page has open come first, if its verdict is not at hand."""
@@ -192,6 +199,7 @@ class Judging:
             details.append(more)
             if isinstance(verdict, Verdict):
                 self.verdicts.put((file.id, number, file.stamp), verdict, verdict_bytes(verdict))
+        job.check()
         findings = FileFindings(file.stamp, digest, tuple(recordings))
         passing = any(isinstance(one, Failure) and one.passing for one, _ in found)
         self._findings[file.id] = findings if passing else self.store.save(file, findings, tuple(details))

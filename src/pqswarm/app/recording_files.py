@@ -19,6 +19,8 @@ MOST_FILES = 10_000
 """Files of a folder that are listed."""
 PARTS = (".dat", ".hdr", ".inf")
 """Files of a COMTRADE recording that stand beside its ``.cfg``."""
+_FORGOTTEN = 3600.0
+"""Seconds after which the uploads of a visitor who asks for nothing are held in memory no longer."""
 _AGAIN = 1.0
 """Seconds after which a folder is looked at again, if somebody asks."""
 
@@ -91,11 +93,17 @@ class RecordingFiles:
                 found = {one.id: one for one in (self._uploaded(owner) if owner else self._in_folder())}
                 changed |= found != self._files.get(owner, found)
                 self._files[owner], self._looked[owner] = found, monotonic()
+            for owner in [one for one, at in self._looked.items() if one and monotonic() - at > _FORGOTTEN]:
+                del self._files[owner], self._looked[owner]
             return changed
 
     def seen_by(self, visitor: str) -> list[RecordingFile]:
         """Return what a visitor sees, as it was found last."""
         return [*self._files.get("", {}).values(), *self._files.get(visitor, {}).values()]
+
+    def ids(self) -> set[str]:
+        """Return the ids of all that was found last."""
+        return {name for found in list(self._files.values()) for name in found}
 
     def find(self, name: str, visitor: str) -> RecordingFile | None:
         """Return a file by its id, if the visitor may know of it and it lies where it should."""

@@ -65,12 +65,13 @@ class Header(RecordingHandler):
         place = await self.place(name)
         if not place.file.visitor:
             raise Refused("Only what was uploaded can be removed; recordings of the folder stay.")
-        self.room.judging.forget(place.file)
+        self.room.close(place.file)
         try:
             removed = await self.call(remove_parts, place.file)
         except OSError as error:
             raise Refused(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
         await self.call(lambda: self.room.look(self.visitor, now=True))
+        await self.room.judging.forget(place.file)
         self.workbench.publish(CHANGED, self.visitor)
         self.send_json({"removed": removed})
 

@@ -1,11 +1,12 @@
 """What all requests of the room of recordings share: files, verdicts, pictures, corrections."""
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 from time import monotonic
 from typing import Any
+from weakref import WeakValueDictionary
 
 from pqswarm._text import file_text
 from pqswarm.app.byte_cache import ByteCache
@@ -34,6 +35,8 @@ _OPENED = 160_000_000
 """Bytes of recordings that stay open."""
 _MOST_ROWS, _MOST_TOLD = 20_000, 200
 """Rows of a list, and of a message."""
+_PAUSE = 0.1
+"""Seconds between two looks whether somebody still waits."""
 _ALONE = 1.0
 """Seconds for which a picture is made for somebody who asked, and has no page open."""
 
@@ -56,7 +59,8 @@ class RecordingsRoom:
         self.judging.listeners.append(self._judged)
         self.corrections = KnownCorrections(CorrectionFile(workbench.corrections), self.files.uploads)
         self._opened: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_OPENED)
-        self._locks: dict[str, Lock] = defaultdict(Lock)
+        self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+        self._choosing = Lock()
         self._pictures: dict[tuple[str, int, str], asyncio.Task[None]] = {}
         self._asked: dict[tuple[str, int, str], float] = {}
         workbench.arrivals.append(lambda _: self.judging.wake())
@@ -66,6 +70,8 @@ class RecordingsRoom:
     def look(self, visitor: str, *, now: bool = False) -> bool:
         """Look for files, and load what was kept of them; say whether anything changed."""
         changed = self.files.look(visitor, now=now)
+        if changed:
+            self.judging.keep_only(self.files.ids())
         self.judging.recall(self.files.seen_by(visitor))
         return changed
 
@@ -200,7 +206,7 @@ class RecordingsRoom:
             return found
         if not place.file.stamp:
             raise PqswarmError(f"{place.file.name}: {place.file.lack}.")
-        with self._locks[place.file.id]:
+        with self._alone(job, place.file):
             found = self._opened.get(place.key)
             if found is not None:
                 return found
@@ -214,11 +220,27 @@ class RecordingsRoom:
             self._opened.put(place.key, found, found.size)
             return found
 
+    @contextmanager
+    def _alone(self, job: Job, file: RecordingFile) -> Iterator[None]:
+        """Wait for who opens the same file, as long as somebody waits for us."""
+        with self._choosing:
+            lock = self._locks.setdefault(file.id, Lock())  # held by who waits, gone with the last one
+        while not lock.acquire(timeout=_PAUSE):
+            job.check()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def close(self, file: RecordingFile) -> None:
+        """Keep a file open no longer."""
+        self._opened.drop(lambda key: key[0] == file.id)
+
     def draw(self, place: RecordingInFile, opened: OpenRecording) -> "asyncio.Task[None] | None":
         """Let the picture of a recording take shape; None if it has."""
-        self._asked[place.key] = monotonic()
         if opened.envelope.share >= 1:
             return None
+        self._asked[place.key] = monotonic()
         task = self._pictures.get(place.key)
         if task is None or task.done():
             task = asyncio.get_running_loop().create_task(self._draw(place, opened))
