@@ -10,8 +10,9 @@ from tests.app.asking import ONE, OTHER, ask, connect, cookies, get, open_page, 
 from tests.app.made import write_pair
 from tests.app.serving import running_app
 
+from pqswarm.app.old_state import remove_old, touch
 from pqswarm.app.recording_files import upload_folder_name
-from pqswarm.app.uploads import clean_name, clean_parts
+from pqswarm.app.uploads import Upload, clean_name, clean_parts
 from pqswarm.errors import PqswarmError
 
 
@@ -186,6 +187,31 @@ def test_there_is_a_quota(app, pair, state):
     assert not list(state.rglob(f"*{ONE}*"))  # the cookie is all that keeps visitors apart
     assert status == 429
     assert "remove some first" in content["error"]
+
+
+def test_all_visitors_together_have_a_quota(tmp_path):
+    for number in range(6):
+        (tmp_path / f"{number}").mkdir()
+        with (tmp_path / f"{number}" / "filler.csv").open("wb") as file:
+            file.truncate(3_400)
+    with pytest.raises(PqswarmError, match="all visitors"):
+        Upload(tmp_path, ONE, "a.csv", 1, 1000)
+    (tmp_path / "5" / "filler.csv").unlink()
+    Upload(tmp_path, ONE, "a.csv", 1, 1000).drop()
+
+
+def test_what_nobody_used_for_a_month_is_removed(tmp_path):
+    paths = [tmp_path / name for name in ("uploads/new", "uploads/old", "verdicts/new.json", "verdicts/old.json")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.mkdir() if path.suffix == "" else path.write_text("{}")
+        if path.suffix == "":
+            (path / "a.csv").write_text("1")
+        os.utime(path, (0, 0))
+    for path in paths[::2]:
+        touch(path)
+    remove_old(tmp_path)
+    assert [path.exists() for path in paths] == [True, False, True, False]
 
 
 def test_only_uploads_can_be_removed_and_parts_of_dead_servers_go(tmp_path, pair):

@@ -10,6 +10,7 @@ from threading import Lock
 from time import monotonic
 
 from pqswarm._text import file_text
+from pqswarm.app.old_state import touch
 from pqswarm.app.workbench import identifier, inside
 from pqswarm.identify.folders import Candidate, is_ours, scan, stamp_of
 
@@ -133,6 +134,7 @@ class RecordingFiles:
 
     def _uploaded(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
+        touch(home)
         found = list(scan(home)) if home.is_dir() else []
         for one in found:
             yield _listed(one, upload_id(visitor, one.parts[0].name), f"uploads/{one.name}", visitor)

@@ -15,6 +15,7 @@ from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.judging import Judging
 from pqswarm.app.known_corrections import CorrectionsByOwner, KnownCorrections
+from pqswarm.app.old_state import remove_old
 from pqswarm.app.open_recording import OpenRecording
 from pqswarm.app.recording_entries import EventMark, RecordingInFile
 from pqswarm.app.recording_files import MOST_FILES, RecordingFile, RecordingFiles, upload_folder_name
@@ -52,6 +53,7 @@ class RecordingsRoom:
         self.tidy = FolderNames((*folders, *state)).hide
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
         clean_parts(self.files.uploads)
+        remove_old(workbench.state)
         store = VerdictStore(
             workbench.state / "verdicts", lambda: judge_digest(workbench.model or default_model(), workbench.site)
         )

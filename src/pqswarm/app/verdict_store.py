@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pqswarm import __version__
 from pqswarm._files import write_atomically
+from pqswarm.app.old_state import touch
 from pqswarm.app.recording_files import RecordingFile
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.verdict import COLUMNS
@@ -217,6 +218,7 @@ class VerdictStore:
                 return None
             for one, found in zip(details, recordings, strict=True):
                 _check_details(one, found)
+            touch(path)
             return FileFindings(file.stamp, _text(values["digest"]), recordings), details
         except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             return None
