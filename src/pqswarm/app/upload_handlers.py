@@ -26,6 +26,7 @@ class UploadHandler(RecordingHandler):
     """Takes a file, which is stored as it comes."""
 
     _upload: Upload | None = None
+    _refusal: Refused | None = None
 
     def prepare(self) -> None:
         """Refuse what is too large, or no recording, before anything is stored."""
@@ -35,7 +36,12 @@ class UploadHandler(RecordingHandler):
         length = self.request.headers.get("Content-Length")
         known = int(length) if length is not None and length.isdigit() else None
         most = self.workbench.max_bytes
-        self._upload = Upload(self.room.files.uploads, self.visitor, self.path_args[0], known, most)
+        try:
+            self._upload = Upload(self.room.files.uploads, self.visitor, self.path_args[0], known, most)
+        except Refused as error:
+            if known is None or known > most + _SPARE:
+                raise
+            self._refusal = error  # told after the rest has come: a browser that still sends would not hear it
         connection: Any = self.request.connection
         connection.set_max_body_size(most + _SPARE)  # beyond that, it is cut off
 
@@ -56,6 +62,8 @@ class UploadHandler(RecordingHandler):
 
     async def put(self, _: str) -> None:
         """Put the file in its place."""
+        if self._refusal is not None:
+            raise self._refusal
         upload, self._upload = self._upload, None  # from now on, a connection that breaks does not touch it
         if upload is None:
             return
