@@ -10,6 +10,7 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope
+from pqswarm.recordings.status import interruptible
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray
@@ -69,9 +70,11 @@ class OpenRecording:
         """Its length [s]."""
         return self.source.n_samples / self.source.sampling_rate
 
-    def header(self) -> dict[str, Any]:
-        """Return what is known of it as plain values."""
+    def header(self, check: Callable[[], object]) -> dict[str, Any]:
+        """Return what is known of it as plain values; `check` may end the search for its status channels."""
         source = self.source
+        with interruptible(check):
+            status = self._status()
         return {
             "source": source.source,
             "station": source.station,
@@ -91,7 +94,7 @@ class OpenRecording:
                 }
                 for one in source.channels
             ],
-            "status": self._status(),
+            "status": status,
         }
 
     def _status(self) -> list[dict[str, Any]]:

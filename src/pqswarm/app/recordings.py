@@ -48,7 +48,7 @@ class Header(RecordingHandler):
         """Say what is known of it without its samples; it is open then, and judged before others."""
         place, opened = await self.opened(name)
         self.room.judging.want(place.file, place.number)
-        header = await self.call(opened.header)
+        header = await self.work(lambda job: opened.header(job.check))
         known = {
             "id": place.id,
             "name": self.room.name_of(place, opened.source.source),
