@@ -1,12 +1,20 @@
 """Who is let in: requests without the token, of other pages, or that lead outside are refused."""
 
+import asyncio
 import http.client
 import json
+import os
+import stat
 import subprocess
 import sys
 
 import pytest
 from tests.app.serving import running_app
+
+from pqswarm.app.browser import redirect_file
+from pqswarm.app.handlers import Base
+from pqswarm.app.jobs import Cancelled
+from pqswarm.app.security import Door, PasswordQueue
 
 
 @pytest.fixture(scope="module")
@@ -14,7 +22,9 @@ def app(tmp_path_factory):
     folder = tmp_path_factory.mktemp("served")
     (folder / "inside").mkdir()
     (folder.parent / "secret.csv").write_text("t,u\n0,1\n")
-    with running_app(folder / "inside", state=tmp_path_factory.mktemp("state")) as process:
+    state = tmp_path_factory.mktemp("state")
+    with running_app(folder / "inside", state=state) as process:
+        process.state = state
         yield process
 
 
@@ -39,6 +49,14 @@ def test_the_token_opens_the_door_and_does_not_stay_in_the_address(app):
     assert "<main" in text
     assert "script-src 'self'" in headers["Content-Security-Policy"]
     assert "unsafe-eval" not in headers["Content-Security-Policy"]
+
+
+def test_what_another_page_began_goes_on_with_the_cookie(app):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    status, headers, text = ask(app, f"/?token={app.token}", headers=headers, token=False)
+    assert (status, headers["Location"]) == (200, None)
+    assert 'content="0; url=/"' in text
+    assert app.token not in text
 
 
 @pytest.mark.parametrize("path", ["/", "/?token=", "/?token=x", "/assets/app.js", "/api/recordings", "/api/studies"])
@@ -82,11 +100,16 @@ def test_a_form_of_another_page_changes_nothing(app, method):
         "/api/recordings/..%5c..%5csecret.csv",
         "/api/studies/%2e%2e%2f%2e%2e/report",
         "/api/uploads/..%2fsecret.csv",
+        "/assets/x%3f/../server.py",
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_steps_up_lead_nowhere(app, path, method):
     assert ask(app, path, method, headers={"X-Page": "0" * 32})[0] == 403
+
+
+def test_a_query_may_have_any_text(app):
+    assert ask(app, "/api/curves?station=A/../B%2f..")[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/assets/server.py", "/api/recordings/0123456789abcdef", "/api/nothing"])
@@ -108,6 +131,7 @@ def run(*words):
         (["--port", "99999"], "--port must be 0 to 65535, not 99999."),
         (["--max-mb", "0"], "--max-mb must be above 0"),
         (["nowhere"], "nowhere is not a folder."),
+        (["/"], "there is nothing beside /: give the file of corrected verdicts by --corrections."),
     ],
 )
 def test_wrong_commands(words, said, tmp_path, monkeypatch):
@@ -145,3 +169,37 @@ def test_a_password_lets_other_machines_in(tmp_path):
         assert "<main" in text
         evil = form | {"Origin": "http://evil.example"}
         assert ask(served, "/", "POST", evil, "password=open+sesame", token=False)[0] == 403
+
+
+def test_no_work_is_begun_for_who_went_away():
+    handler = Base.__new__(Base)
+    handler.initialize()
+    handler.on_connection_close()
+    with pytest.raises(Cancelled):
+        asyncio.run(handler.work(lambda job: None))
+
+
+def test_passwords_are_tried_one_after_the_other():
+    async def guess():
+        passwords = PasswordQueue(Door("0.0.0.0", 1, "right"), pause=0.05, most_waiting=3)
+        begin = asyncio.get_running_loop().time()
+        found = await asyncio.gather(*(passwords.opens(given) for given in ("a", "b", "right", "right")))
+        return found, asyncio.get_running_loop().time() - begin
+
+    found, seconds = asyncio.run(guess())
+    assert found == [False, False, True, None]
+    assert seconds > 0.09
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+def test_only_the_user_reads_state_and_token(app, tmp_path, monkeypatch):
+    (state,) = (app.state / "pqswarm" / "app").iterdir()
+    assert stat.S_IMODE(state.stat().st_mode) == 0o700
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address))
+    with redirect_file(tmp_path) as redirect:
+        redirect.open("http://127.0.0.1:1/?token=secret")
+        assert stat.S_IMODE(redirect.path.stat().st_mode) == 0o600
+        assert "?token=secret" in redirect.path.read_text()
+        assert opened == [redirect.path.as_uri()]
+    assert not redirect.path.exists()

@@ -10,7 +10,9 @@ from tests.app.asking import ONE, OTHER, ask, connect, cookies, get, open_page, 
 from tests.app.made import write_pair
 from tests.app.serving import running_app
 
-from pqswarm.app.uploads import clean_name, clean_parts
+from pqswarm.app.old_state import remove_old, touch
+from pqswarm.app.recording_files import upload_folder_name
+from pqswarm.app.uploads import Upload, clean_name, clean_parts
 from pqswarm.errors import PqswarmError
 
 
@@ -101,7 +103,7 @@ def test_a_gigabyte_is_refused_before_anything_is_stored(app, state):
     assert stored(state) == before
     status, content = upload(app, "large.csv", b"0" * 1_000_001)
     assert status == 413
-    assert json.loads(json.dumps(content))["error"].startswith("Files of up to 1 MB")
+    assert content["error"].startswith("Files of up to 1 MB")
     assert stored(state) == before
 
 
@@ -133,10 +135,28 @@ def test_what_breaks_off_leaves_nothing(app, state):
     assert stored(state) == before
 
 
-@pytest.mark.parametrize("name", ["run.exe", "page.html", "noending", ".csv", "..", "a.csv.", "a.cfg/", "\u202e.csv"])
-def test_names_that_are_no_recordings(app, name):
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("run.exe", 400),
+        ("page.html", 400),
+        ("noending", 400),
+        (".csv", 400),
+        ("\u202e.csv", 400),
+        ("a.cfg/", 400),
+        ("..", 403),
+        ("a.csv/..", 403),
+    ],
+)
+def test_names_that_are_no_recordings(app, name, expected):
     status, content = upload(app, name, b"1")
-    assert status in (400, 403) or (status == 200 and content["name"] == "a.csv")
+    assert status == expected
+    assert content["error"].endswith(".")
+
+
+def test_the_name_that_is_stored_is_told(app):
+    status, content = upload(app, "day/.a.csv.", b"1")
+    assert (status, content["name"]) == (200, "a.csv")
 
 
 @pytest.mark.parametrize(
@@ -158,14 +178,40 @@ def test_names_are_cleaned(given, name):
 
 def test_there_is_a_quota(app, pair, state):
     upload(app, "first.csv", b"1")
-    home = next(state.rglob(f"uploads/{ONE}"))
+    home = next(state.rglob(f"uploads/{upload_folder_name(ONE)}"))
     filler = home / "filler.csv"
     with filler.open("wb") as file:
         file.truncate(3_990_000)
     status, content = upload(app, "more.csv", b"1" * 900_000)
     filler.unlink()
+    assert not list(state.rglob(f"*{ONE}*"))  # the cookie is all that keeps visitors apart
     assert status == 429
     assert "remove some first" in content["error"]
+
+
+def test_all_visitors_together_have_a_quota(tmp_path):
+    for number in range(6):
+        (tmp_path / f"{number}").mkdir()
+        with (tmp_path / f"{number}" / "filler.csv").open("wb") as file:
+            file.truncate(3_400)
+    with pytest.raises(PqswarmError, match="all visitors"):
+        Upload(tmp_path, ONE, "a.csv", 1, 1000)
+    (tmp_path / "5" / "filler.csv").unlink()
+    Upload(tmp_path, ONE, "a.csv", 1, 1000).drop()
+
+
+def test_what_nobody_used_for_a_month_is_removed(tmp_path):
+    paths = [tmp_path / name for name in ("uploads/new", "uploads/old", "verdicts/new.json", "verdicts/old.json")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.mkdir() if path.suffix == "" else path.write_text("{}")
+        if path.suffix == "":
+            (path / "a.csv").write_text("1")
+        os.utime(path, (0, 0))
+    for path in paths[::2]:
+        touch(path)
+    remove_old(tmp_path)
+    assert [path.exists() for path in paths] == [True, False, True, False]
 
 
 def test_only_uploads_can_be_removed_and_parts_of_dead_servers_go(tmp_path, pair):

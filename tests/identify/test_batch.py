@@ -1,17 +1,23 @@
 """Many files: each has verdicts or a reason."""
 
 import json
+import shutil
+import zipfile
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import pqswarm.identify
+from pqswarm.datasets import Samples, make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import COLUMNS, Failure, Verdict, batch, find_recordings, identify_file, load_site
+from pqswarm.identify.folders import is_ours, scan
 from pqswarm.identify.lines import csv_lines, heading, json_text, text_lines
 from pqswarm.measure import characterise
-from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv
+from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv, write_npz
 
 
 def sag(volts=230.0, rate=6400, names="ABC"):
@@ -205,3 +211,16 @@ def test_what_a_journal_does_not_know_has_no_words():
     row = dict.fromkeys(COLUMNS, "") | {"kind": "transient", "magnitude": None, "unit": "pu", "volts": None}
     (line,) = text_lines([row | {"duration_s": None, "cycles": None, "offset_s": None}])
     assert line == "+0.000 s  transient"
+
+
+def test_data_sets_and_models_are_no_recordings(tmp_path):
+    data = make_dataset(1, snr=40)
+    data.save(tmp_path / "dataset.npz")
+    Samples.of(data.features[0], data.y).save(tmp_path / "study.npz")
+    shutil.copy(Path(pqswarm.identify.__file__).with_name("default.npz"), tmp_path / "model.npz")
+    wave = np.cos(2 * np.pi * 50 * np.arange(3200) / 6400)
+    write_npz(Recording((Channel("U", "V", "A", wave),), 6400.0, 50.0), tmp_path / "recording.npz")
+    with zipfile.ZipFile(tmp_path / "theirs.npz", "w") as file:
+        file.writestr("manifest.json", "{}")
+    found = {one.name for one in scan(tmp_path) if not is_ours(one.parts[0])}
+    assert found == {"recording.npz", "theirs.npz"}

@@ -173,3 +173,16 @@ def test_others_have_none():
     assert recording.status == ()
     breaker = StatusChannel("52a", 0, np.array([0, 4]), np.array([0, 1]))
     assert replace(recording, status=(breaker,)).read(5, 9).status[0].changes == ((0, 1),)
+
+
+def test_the_search_can_be_interrupted(tmp_path):
+    breaker = (StatusChannel("52a", 1, np.array([0, 5]), np.array([1, 0])),)
+    recording = Recording((Channel("U", "V", "A", np.ones(10)),), 1000.0, 50.0, status=breaker)
+    (source,) = open_recordings(write_comtrade(recording, tmp_path / "a.cfg"))
+
+    def check():
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"), status.interruptible(check):
+        source.status  # noqa: B018
+    assert [one.name for one in source.status] == ["52a"]

@@ -11,7 +11,7 @@ from tornado.web import HTTPError, RequestHandler
 
 from pqswarm import __version__
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.security import HEADERS, Door, checked_visitor
+from pqswarm.app.security import HEADERS, Door, PasswordQueue, checked_visitor
 from pqswarm.app.workbench import Page, Workbench
 from pqswarm.errors import PqswarmError
 
@@ -45,6 +45,7 @@ class Base(RequestHandler):
     def initialize(self) -> None:
         """Begin without work."""
         self._jobs: set[Job] = set()
+        self._has_left = False
 
     @property
     def workbench(self) -> Workbench:
@@ -92,6 +93,8 @@ class Base(RequestHandler):
 
     async def work(self, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Return what ``function(job, *arguments)`` returns, run in a thread, as long as the browser waits for it."""
+        if self._has_left:  # while the handler waited for something else
+            raise Cancelled
         job = Job()
         self._jobs.add(job)
         try:
@@ -100,7 +103,8 @@ class Base(RequestHandler):
             self._jobs.discard(job)
 
     def on_connection_close(self) -> None:
-        """Stop the work when the browser goes away."""
+        """Stop the work when the browser goes away, and begin no more."""
+        self._has_left = True
         for job in self._jobs:
             job.cancel()
 
@@ -124,7 +128,7 @@ class Base(RequestHandler):
         """Return what was sent as JSON."""
         try:
             found = json.loads(self.request.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise Refused("The request must be an object in JSON.", 400)
@@ -175,7 +179,7 @@ class Login(Base):
         if self._is_known():
             if given is not None:  # the token does not stay in the address
                 self.remember()
-                self.redirect("/")
+                self._go_on()
                 return
             self.render(
                 "index.html", version=__version__, **{kind: self.settings[kind] for kind in ("scripts", "styles")}
@@ -185,13 +189,23 @@ class Login(Base):
         else:
             raise Refused("Open the address that pqswarm printed: it has the token that this page needs.")
 
+    def _go_on(self) -> None:
+        """Lead to the page; a redirect of what began at another page, or a file, would come without the cookie."""
+        if self.request.headers.get("Sec-Fetch-Site", "none") in ("none", "same-origin"):
+            self.redirect("/")
+        else:
+            self.finish('<!DOCTYPE html><title>pqswarm</title><meta http-equiv="refresh" content="0; url=/">')
+
     async def post(self) -> None:
         """Let in who knows the password."""
-        if self.door.opens(self.get_body_argument("password", "")):
+        passwords: PasswordQueue = self.settings["passwords"]
+        is_right = await passwords.opens(self.get_body_argument("password", ""))
+        if is_right is None:
+            raise Refused("Too many passwords are being tried: try again in some seconds.", 429)
+        if is_right:
             self.remember()
             self.redirect("/")
             return
-        await asyncio.sleep(1.0)  # guessing takes its time
         self.set_status(403)
         self.render("login.html", wrong=True)
 

@@ -2,16 +2,18 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
-from pqswarm.app.asked import ID, InRoom
 from pqswarm.app.handlers import Base, Missing, Refused
 from pqswarm.app.jobs import Job
-from pqswarm.app.judged import judge_file
-from pqswarm.app.opened import MOST_POINTS, urms_view
-from pqswarm.app.room import CHANGED, Place
-from pqswarm.app.sent import Corrections, Uploads
-from pqswarm.app.shelf import remove_parts
+from pqswarm.app.judging import judge_file
+from pqswarm.app.open_recording import MOST_POINTS, urms_view
+from pqswarm.app.recording_entries import RecordingInFile
+from pqswarm.app.recording_files import remove_parts
+from pqswarm.app.recording_handler import ID, RecordingHandler
+from pqswarm.app.recordings_room import CHANGED
+from pqswarm.app.upload_handlers import CorrectionHandler, UploadHandler
 from pqswarm.identify import Verdict
 from pqswarm.identify.lines import csv_lines, json_text
 from pqswarm.identify.page import page_html
@@ -25,7 +27,7 @@ _PATIENCE = 0.25
 _MOST_CYCLES = 50
 
 
-class Recordings(InRoom):
+class Recordings(RecordingHandler):
     """All recordings and their events."""
 
     async def get(self) -> None:
@@ -39,20 +41,20 @@ class Recordings(InRoom):
         await self.send_text(lambda: json.dumps(room.summary(self.visitor), allow_nan=False), "application/json")
 
 
-class Header(InRoom):
+class Header(RecordingHandler):
     """One recording."""
 
     async def get(self, name: str) -> None:
         """Say what is known of it without its samples; it is open then, and judged before others."""
         place, opened = await self.opened(name)
         self.room.judging.want(place.file, place.number)
-        header = await self.call(opened.header)
+        header = await self.work(lambda job: opened.header(job.check))
         known = {
             "id": place.id,
             "name": self.room.name_of(place, opened.source.source),
             "path": place.file.name,
             "upload": bool(place.file.visitor),
-            "siblings": [Place(place.file, number).id for number in range(opened.n_recordings)],
+            "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
         }
         header["notes"] = [self.room.tidy(note) for note in header["notes"]]
         self.set_header("Content-Type", "application/json")
@@ -63,17 +65,18 @@ class Header(InRoom):
         place = await self.place(name)
         if not place.file.visitor:
             raise Refused("Only what was uploaded can be removed; recordings of the folder stay.")
-        self.room.judging.forget(place.file)
+        self.room.close(place.file)
         try:
             removed = await self.call(remove_parts, place.file)
         except OSError as error:
             raise Refused(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
         await self.call(lambda: self.room.look(self.visitor, now=True))
+        await self.room.judging.forget(place.file)
         self.workbench.publish(CHANGED, self.visitor)
         self.send_json({"removed": removed})
 
 
-class View(InRoom):
+class View(RecordingHandler):
     """The picture of a stretch."""
 
     async def get(self, name: str) -> None:
@@ -101,7 +104,7 @@ class View(InRoom):
         self.finish(text)
 
 
-class Judged(InRoom):
+class Judged(RecordingHandler):
     """What was found in a recording."""
 
     async def get(self, name: str) -> None:
@@ -116,15 +119,15 @@ class Judged(InRoom):
         answer |= {"thresholds": None, "frequency": None, "references": [], "caveats": [], "notes": [], "text": ""}
         events = [] if details is None or found is None else details["events"]
         answer |= details or {}
-        rows = [room.row(place, index, self.visitor) for index in range(len(events))]
+        rows = await self.call(room.rows, [place])
         answer["events"] = [
             event | {"index": row["event"], "row": row, "correction": row["correction"]}
-            for event, row in zip(events, rows, strict=True)
+            for event, row in zip(events, rows, strict=False)  # they may just have been judged again
         ]
         self.send_json(answer)
 
 
-class Cursor(InRoom):
+class Cursor(RecordingHandler):
     """What is measured at a moment."""
 
     async def get(self, name: str) -> None:
@@ -136,10 +139,11 @@ class Cursor(InRoom):
         cycles = self.integer("cycles", 1, 1, _MOST_CYCLES)
         measured = await self.call(lambda: [opened.measure(moment, cycles) for moment in moments])
         self.set_header("Content-Type", "application/json")
-        self.finish(self.room.tidy(json_text({"moments": measured})))
+        told = [one | {"error": self.room.tidy(one["error"])} if "error" in one else one for one in measured]
+        self.finish(json_text({"moments": told}))
 
 
-class Bands(InRoom):
+class Bands(RecordingHandler):
     """Wavelet bands of a stretch."""
 
     async def get(self, name: str) -> None:
@@ -150,7 +154,7 @@ class Bands(InRoom):
         await self.send_text(lambda: json_text(opened.bands(begin, end, channel, points)), "application/json")
 
 
-class Samples(InRoom):
+class Samples(RecordingHandler):
     """The samples of a stretch, as a table."""
 
     async def get(self, name: str) -> None:
@@ -160,7 +164,7 @@ class Samples(InRoom):
         await self.send_text(lambda: opened.table(begin, end), "text/csv", f"{place.file.path.stem}-samples.csv")
 
 
-class PageOf(InRoom):
+class PageOf(RecordingHandler):
     """One page about a recording, to forward."""
 
     async def get(self, name: str) -> None:
@@ -169,12 +173,23 @@ class PageOf(InRoom):
         known = self.room.judging.verdicts.get(place.key)
         verdict = await self.work(self._judge, place) if known is None else known
         await self.send_text(
-            lambda: self.room.tidy(page_html([verdict], find=lambda _: opened.source)),
+            lambda: page_html([self._tidied(verdict)], find=lambda _: opened.source),
             "text/html",
             f"{place.file.path.stem}.html",
         )
 
-    def _judge(self, job: Job, place: Place) -> Verdict:
+    def _tidied(self, verdict: Verdict) -> Verdict:
+        """The words that may have names of folders in them, without; its numbers as they are."""
+        tidy = self.room.tidy
+        return replace(
+            verdict,
+            source=tidy(verdict.source),
+            station=tidy(verdict.station),
+            caveats=tuple(map(tidy, verdict.caveats)),
+            notes=tuple(map(tidy, verdict.notes)),
+        )
+
+    def _judge(self, job: Job, place: RecordingInFile) -> Verdict:
         found = [one for one, _ in judge_file(self.workbench, place.file, job.check)]
         one = found[place.number] if place.number < len(found) else None
         if not isinstance(one, Verdict):
@@ -182,7 +197,7 @@ class PageOf(InRoom):
         return one
 
 
-class EventTable(InRoom):
+class EventTable(RecordingHandler):
     """All rows."""
 
     async def get(self) -> None:
@@ -192,7 +207,7 @@ class EventTable(InRoom):
         await self.call(room.look, self.visitor)
 
         def make() -> str:
-            rows = [row for place in room.places(self.visitor) for row in room.rows(place, self.visitor)]
+            rows = room.rows(room.places(self.visitor))
             for row in rows:
                 said = row["correction"] or {}
                 row |= {"corrected": said.get("label", ""), "corrected_by": said.get("by", "")}
@@ -202,7 +217,7 @@ class EventTable(InRoom):
         await self.send_text(make, "text/csv", "events.csv")
 
 
-class Curves(InRoom):
+class Curves(RecordingHandler):
     """Events on tolerance curves."""
 
     async def get(self) -> None:
@@ -244,6 +259,6 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (rf"/api/recordings/{ID}/page.html", PageOf),
     (r"/api/table.csv", EventTable),
     (r"/api/curves", Curves),
-    (r"/api/uploads/(.+)", Uploads),
-    (r"/api/corrections", Corrections),
+    (r"/api/uploads/(.+)", UploadHandler),
+    (r"/api/corrections", CorrectionHandler),
 ]

@@ -1,5 +1,6 @@
 """Who may ask: a token or a password opens the door, requests of other pages stay outside."""
 
+import asyncio
 import hmac
 import re
 import secrets
@@ -8,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from tornado.httputil import HTTPServerRequest
 
-__all__ = ["HEADERS", "Door", "is_loopback"]
+__all__ = ["HEADERS", "Door", "PasswordQueue", "is_loopback"]
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -99,15 +100,49 @@ class Door:
         )
 
 
+class PasswordQueue:
+    """Tries passwords one after the other, however many connections send some: a wrong one takes its time.
+
+    Parameters
+    ----------
+    door : Door
+        Knows the password.
+    pause : float
+        How long a wrong one takes [s].
+    most_waiting : int
+        Passwords that wait for their turn; more are refused untried.
+    """
+
+    def __init__(self, door: Door, pause: float = 1.0, most_waiting: int = 10) -> None:
+        self.door, self.pause, self.most_waiting = door, pause, most_waiting
+        self._turn = asyncio.Lock()
+        self._n_waiting = 0
+
+    async def opens(self, password: str) -> bool | None:
+        """Return whether it is the password; None if it was not tried."""
+        if self._n_waiting >= self.most_waiting:
+            return None
+        self._n_waiting += 1
+        try:
+            async with self._turn:
+                is_right = self.door.opens(password)
+                if not is_right:
+                    await asyncio.sleep(self.pause)
+                return is_right
+        finally:
+            self._n_waiting -= 1
+
+
 def checked_visitor(given: str | None) -> str:
     """Return who asks, a new one if that is not known."""
     return given if given is not None and _VISITOR.fullmatch(given) else secrets.token_hex(16)
 
 
 def _climbs(address: str) -> bool:
-    """Whether an address has a step up, however often it is encoded."""
+    """Whether the path of an address has a step up, however often it is encoded; a query may have any text."""
+    path = address.partition("?")[0]
     for _ in range(_MOST_UNQUOTED):
-        if _STEPS_UP.search(address.partition("?")[0]) or "\0" in address:
+        if _STEPS_UP.search(path) or "\0" in path:
             return True
-        address = unquote(address)
-    return bool(_STEPS_UP.search(address))
+        path = unquote(path)
+    return bool(_STEPS_UP.search(path))

@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
 from tornado.web import Application
 
 from pqswarm import _web
 from pqswarm._threads import one_blas_thread
 from pqswarm.app import events, recordings, studies
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
-from pqswarm.app.security import Door, is_loopback
+from pqswarm.app.recordings_room import RecordingsRoom
+from pqswarm.app.security import Door, PasswordQueue, is_loopback
+from pqswarm.app.warm_up import start_warm_up
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 
@@ -72,7 +75,13 @@ def make_application(workbench: Workbench, door: Door) -> Application:
         *studies.ROUTES,
         *events.ROUTES,
     ]
-    settings: dict[str, Any] = {"workbench": workbench, "door": door, "template_path": str(_WEB)}
+    workbench.rooms["recordings"] = RecordingsRoom(workbench)
+    settings: dict[str, Any] = {
+        "workbench": workbench,
+        "door": door,
+        "passwords": PasswordQueue(door),
+        "template_path": str(_WEB),
+    }
     settings |= {"scripts": SCRIPTS, "styles": STYLES}
     return Application(
         routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
@@ -82,19 +91,13 @@ def make_application(workbench: Workbench, door: Door) -> Application:
 def listen(host: str, port: int) -> list[socket.socket]:
     """Take a port, any free one for 0."""
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        taken = socket.socket(family, socket.SOCK_STREAM)
-        taken.setblocking(False)
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind((host, port))
-        taken.listen(128)
-    except (OSError, OverflowError) as error:
+        return bind_sockets(port, host)
+    except (OSError, OverflowError, UnicodeError) as error:
         if getattr(error, "errno", None) == errno.EADDRINUSE:
             raise PqswarmError(f"port {port} is in use: name another, or none, by --port.") from error
         raise PqswarmError(
             f"cannot listen at {host}, port {port}: {getattr(error, 'strerror', '') or error}."
         ) from error
-    return [taken]
 
 
 def serve(
@@ -135,6 +138,7 @@ async def _serve(workbench: Workbench, host: str, port: int, password: str, read
         with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside of the main thread
             loop.add_signal_handler(number, end.set)
     ready(door.address)
+    start_warm_up(workbench)
     try:
         await end.wait()
     finally:

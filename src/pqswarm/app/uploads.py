@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from pqswarm._text import count_text
 from pqswarm.app.handlers import Refused
-from pqswarm.app.shelf import PARTS
+from pqswarm.app.recording_files import PARTS, upload_folder_name
 from pqswarm.recordings import READERS
 
 __all__ = ["Upload", "clean_name", "clean_parts"]
@@ -19,6 +19,8 @@ _MOST_FILES = 1000
 """Files of a visitor."""
 _TIMES = 4
 """All files of a visitor together may have so many times the bytes of the greatest one."""
+_TIMES_ALL = 20
+"""All files of all visitors together may have so many times the bytes of the greatest one."""
 _SPARE = 200_000_000
 """Bytes that must stay free on the disk."""
 _OFTEN = 16_000_000
@@ -89,13 +91,13 @@ class Upload:
 
     def __init__(self, uploads: Path, visitor: str, name: str, length: int | None, most: int) -> None:
         self.name = clean_name(name)
-        self.home = uploads / visitor
+        self.uploads, self.home = uploads, uploads / upload_folder_name(visitor)
+        self._part = uploads / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
         self.most = most
         self.size = self._looked = 0
         if length is not None and length > most:
             raise self._too_large()
         self._check_room(length or 0)
-        self._part = uploads / _PARTS_FOLDER / f"{os.getpid()}-{secrets.token_hex(8)}"
         self._file: BinaryIO | None = None
         try:
             self._part.parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +165,18 @@ class Upload:
             raise Refused(f"You have sent {count_text(len(sizes), 'file')}: remove some first.", 429)
         if sum(sizes.values()) + length > _TIMES * self.most:
             raise Refused(f"Your files have {sum(sizes.values()) / 1e6:.0f} MB together: remove some first.", 429)
+        if self._size_of_all() + length > _TIMES_ALL * self.most:
+            raise Refused("The uploads of all visitors take all the room that there is: some must be removed.", 429)
         self._check_disk(length)
+
+    def _size_of_all(self) -> int:
+        """Bytes of the uploads of all visitors, finished or not, without this one."""
+        total = 0
+        with suppress(OSError):
+            for home in self.uploads.iterdir():
+                with suppress(OSError):  # it was just removed, or is no folder
+                    total += sum(path.stat().st_size for path in home.iterdir() if path != self._part)
+        return total
 
     def _check_disk(self, length: int) -> None:
         existing = next(path for path in (self.home, *self.home.parents) if path.exists())

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = ["Page", "Workbench", "identifier", "inside", "state_folder"]
+__all__ = ["Page", "Workbench", "identifier", "inside", "make_private", "state_folder"]
 
 _MOST_MESSAGES = 1000
 
@@ -24,6 +25,13 @@ def state_folder(folder: Path) -> Path:
     """Return where the server keeps uploads and verdicts of a folder: never in the folder itself."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "pqswarm" / "app" / identifier(folder.resolve().as_posix())
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder into which only this user can look; where that cannot be, who writes there is told why."""
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
 
 
 def identifier(name: str) -> str:

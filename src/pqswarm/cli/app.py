@@ -43,8 +43,9 @@ def app(
         if not (error.name or "").startswith("tornado"):
             raise
         raise PqswarmError("the page needs Tornado: pip install 'pqswarm[app]', or make app.") from None
+    from pqswarm.app.browser import redirect_file
     from pqswarm.app.workbench import Workbench, state_folder
-    from pqswarm.identify import load_model, load_site
+    from pqswarm.identify import corrections_path, load_model, load_site
 
     if not 0 <= port <= 65535:
         raise PqswarmError(f"--port must be 0 to 65535, not {port}.")
@@ -53,18 +54,22 @@ def app(
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
     home = folder.resolve()
+    if corrections is None and home == home.parent:
+        raise PqswarmError(f"there is nothing beside {home}: give the file of corrected verdicts by --corrections.")
     workbench = Workbench(
         folder=home,
         state=state_folder(home),
-        corrections=corrections or home.with_name(f"{home.name}.corrections.jsonl"),
+        corrections=corrections_path(folder) if corrections is None else corrections.absolute(),
         max_bytes=int(max_mb * 1e6),
         model=None if model is None else load_model(model),
         site=None if site is None else load_site(site),
     )
 
-    def ready(address: str) -> None:
-        typer.echo(f"pqswarm shows {home} at\n\n    {address}\n\nPress Ctrl-C to stop.")
-        if open_browser:
-            typer.launch(address)
+    with redirect_file(workbench.state) as redirect:
 
-    serve(workbench, host=host, port=port, password=password, ready=ready)
+        def ready(address: str) -> None:
+            typer.echo(f"pqswarm shows {home} at\n\n    {address}\n\nPress Ctrl-C to stop.")
+            if open_browser:
+                redirect.open(address)
+
+        serve(workbench, host=host, port=port, password=password, ready=ready)

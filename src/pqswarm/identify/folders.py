@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +20,13 @@ _BLOCK = 1 << 20
 
 _OURS = (b"source,path,station,", b"file,kind,phases,", b"start [s],end [s],", b"time,start [s],end [s],")
 """How tables begin that pqswarm writes: rows of events, the truth of generated recordings, steady quantities."""
-_OUR_ARRAYS = {"edges.npy", "thd_without_notches.npy", "severity.npy"}
-"""Some arrays of steady quantities."""
+_OUR_ARCHIVES = (
+    {"edges.npy", "thd_without_notches.npy", "severity.npy"},
+    {"X.npy", "y.npy", "feature_names.npy", "class_names.npy"},
+)
+"""Some members of archives that pqswarm writes: steady quantities, and samples of a study."""
+_MANIFEST, _OUR_MANIFEST = "manifest.json", b'"format": "pqswarm '
+"""What data sets and models have."""
 
 
 @dataclass(frozen=True)
@@ -128,16 +134,20 @@ def _is(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is a table that pqswarm wrote, or one that is being written."""
+    """Whether a file is a table, data set or model that pqswarm wrote, or one that is being written."""
     if path.name.startswith("."):
         return True
     try:
         if path.suffix.lower() == ".npz":
             with ZipFile(path) as file:
-                return set(file.namelist()) >= _OUR_ARRAYS
+                members = set(file.namelist())
+                if _MANIFEST in members:
+                    with file.open(_MANIFEST) as manifest:
+                        return _OUR_MANIFEST in manifest.read(256)
+                return any(members >= ours for ours in _OUR_ARCHIVES)
         if path.suffix.lower() == ".csv":
             with path.open("rb") as file:
                 return file.read(64).removeprefix(b"\xef\xbb\xbf").startswith(_OURS)
-    except (OSError, ValueError, BadZipFile, NotImplementedError):
+    except (OSError, ValueError, BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error):
         pass
     return False

@@ -1,19 +1,22 @@
 """Status channels: what was on or off, as the samples at which it changed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
 
 from pqswarm._typing import AnyArray, IntArray
 
-__all__ = ["MAX_STATUS", "StatusChannel", "find_changes"]
+__all__ = ["MAX_STATUS", "StatusChannel", "find_changes", "interruptible"]
 
 MAX_STATUS = 4096
 """Most status channels of one recording."""
 
 _MOST_CHANGES = 10_000  # of one channel
 _MOST_OF_ALL = 4_000_000  # of all channels together
+_CHECK: ContextVar[Callable[[], object] | None] = ContextVar("check", default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,16 @@ class StatusChannel:
         return np.concatenate([[0], self.states])[places].astype(np.int64)
 
 
+@contextmanager
+def interruptible(check: Callable[[], object]) -> Iterator[None]:
+    """Let `check`, called between stretches, end the search for status channels by an exception; it can begin anew."""
+    token = _CHECK.set(check)
+    try:
+        yield
+    finally:
+        _CHECK.reset(token)
+
+
 def find_changes(
     fetch: Callable[[int, int], AnyArray], n_samples: int, step: int, names: Sequence[str], normal: Sequence[int]
 ) -> tuple[StatusChannel, ...]:
@@ -78,7 +91,10 @@ def find_changes(
     most = min(_MOST_CHANGES, _MOST_OF_ALL // max(len(names), 1))
     found = [_Changes(most) for _ in names]
     last = np.full(len(names), -2, np.int8)  # like no other state
+    check = _CHECK.get()
     for first in range(0, n_samples, step):
+        if check is not None:
+            check()
         table = fetch(first, min(first + step, n_samples))
         whole = np.vstack([last, table])
         for i in np.flatnonzero((whole[1:] != whole[:-1]).any(axis=0)):

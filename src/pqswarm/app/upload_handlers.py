@@ -1,29 +1,32 @@
 """What visitors send: recordings, and what they say that events are."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from tornado.web import stream_request_body
 
-from pqswarm.app.asked import InRoom
 from pqswarm.app.handlers import Missing, Refused
-from pqswarm.app.room import CHANGED, Place
-from pqswarm.app.shelf import upload_id
+from pqswarm.app.recording_entries import RecordingInFile
+from pqswarm.app.recording_files import upload_folder_name, upload_id
+from pqswarm.app.recording_handler import RecordingHandler
+from pqswarm.app.recordings_room import CHANGED
 from pqswarm.app.uploads import Upload
 from pqswarm.identify.corrections import Correction
 from pqswarm.identify.lines import json_text
 
-__all__ = ["Corrections", "Uploads"]
+__all__ = ["CorrectionHandler", "UploadHandler"]
 
 _SPARE = 1_000_000
 """Bytes beyond the limit after which a connection is cut."""
 
 
 @stream_request_body
-class Uploads(InRoom):
+class UploadHandler(RecordingHandler):
     """Takes a file, which is stored as it comes."""
 
     _upload: Upload | None = None
+    _refusal: Refused | None = None
 
     def prepare(self) -> None:
         """Refuse what is too large, or no recording, before anything is stored."""
@@ -33,7 +36,12 @@ class Uploads(InRoom):
         length = self.request.headers.get("Content-Length")
         known = int(length) if length is not None and length.isdigit() else None
         most = self.workbench.max_bytes
-        self._upload = Upload(self.room.shelf.uploads, self.visitor, self.path_args[0], known, most)
+        try:
+            self._upload = Upload(self.room.files.uploads, self.visitor, self.path_args[0], known, most)
+        except Refused as error:
+            if known is None or known > most + _SPARE:
+                raise
+            self._refusal = error  # told after the rest has come: a browser that still sends would not hear it
         connection: Any = self.request.connection
         connection.set_max_body_size(most + _SPARE)  # beyond that, it is cut off
 
@@ -54,22 +62,27 @@ class Uploads(InRoom):
 
     async def put(self, _: str) -> None:
         """Put the file in its place."""
-        upload = self._upload
+        if self._refusal is not None:
+            raise self._refusal
+        upload, self._upload = self._upload, None  # from now on, a connection that breaks does not touch it
         if upload is None:
             return
-        path = await self.call(upload.finish)
+        try:
+            path = await self.call(upload.finish)
+        finally:
+            upload.drop()
         room = self.room
         await self.call(lambda: room.look(self.visitor, now=True))
         own = upload_id(self.visitor, path.name)
         stem = path.stem.casefold()
-        files = [file for file in room.shelf.files(self.visitor) if file.visitor]
+        files = [file for file in room.files.seen_by(self.visitor) if file.visitor]
         file = next((one for one in files if one.id == own), None)
         file = file or next((one for one in files if one.path.stem.casefold() == stem), None)
         if file is None:
             raise Refused("The upload is gone.", 400)
         self.workbench.publish(CHANGED, self.visitor)
         room.judging.wake()
-        place = Place(file, 0)
+        place = RecordingInFile(file, 0)
         self.send_json({"recording": place.id, "name": path.name, **room.state_of(place)})
 
     def on_connection_close(self) -> None:
@@ -84,15 +97,15 @@ class Uploads(InRoom):
             self._upload = None
 
 
-class Corrections(InRoom):
+class CorrectionHandler(RecordingHandler):
     """What people say that events are."""
 
     async def get(self) -> None:
         """List what holds."""
         room = self.room
-        found = await self.call(room.all_corrections, self.visitor)
+        found = await self.call(room.corrections.seen_by, upload_folder_name(self.visitor))
         told = ("source", "kind", "start", "channels", "said", "rule", "label", "by", "at", "note")
-        listed = [{"path": room.tidy(one.path), **{name: getattr(one, name) for name in told}} for one in found]
+        listed = [{"path": self._shown(Path(one.path)), **{name: getattr(one, name) for name in told}} for one in found]
         self.set_header("Content-Type", "application/json")
         self.finish(json_text({"file": self.workbench.corrections.name, "corrections": listed}))
 
@@ -109,14 +122,17 @@ class Corrections(InRoom):
         if not by.strip():
             raise Refused("Say who you are: a correction without a name is not taken.", 400)
         place = await self.place(name)
-        await self.call(self._add, place, index, label, by.strip(), note)
-        found = self.room.found(place)
-        correction = None if found is None else self.room.correction(place, found.events[index], self.visitor)
+        correction = await self.call(self._add, place, index, label, by.strip(), note)
         message = {"about": "recordings", "id": place.id, "state": "corrected", "event": index}
         self.workbench.publish(message | {"correction": correction}, place.file.visitor or None)
         self.send_json({"correction": correction})
 
-    def _add(self, place: Place, index: int, label: str, by: str, note: str) -> None:
+    def _shown(self, path: Path) -> str:
+        """The name of a file as it is listed."""
+        is_upload = bool(self.room.corrections.owner_of(path))
+        return f"uploads/{path.name}" if is_upload else self.room.tidy(str(path))
+
+    def _add(self, place: RecordingInFile, index: int, label: str, by: str, note: str) -> dict[str, Any] | None:
         room = self.room
         found, details = room.found(place), room.judging.details(place.file, place.number)
         findings = room.judging.findings(place.file)
@@ -125,7 +141,7 @@ class Corrections(InRoom):
         event, said = found.events[index], details["events"][index]
         if label and label not in said["possible"]:
             raise Refused("This event cannot be that: it contradicts what was measured.", 400)
-        room.corrections.add(
+        room.corrections.file.add(
             Correction(
                 path=str(place.file.path),
                 digest=findings.digest,
@@ -141,3 +157,4 @@ class Corrections(InRoom):
                 note=note,
             )
         )
+        return room.correction(place, event, room.corrections.read_or_none())

@@ -7,11 +7,12 @@ from urllib.parse import quote
 
 from pqswarm._text import file_text
 from pqswarm.app.handlers import Base, Missing, Refused
-from pqswarm.app.opened import Opened
-from pqswarm.app.room import Place, Room, room_of
+from pqswarm.app.open_recording import OpenRecording
+from pqswarm.app.recording_entries import RecordingInFile
+from pqswarm.app.recordings_room import RecordingsRoom, recordings_room
 from pqswarm.errors import PqswarmError
 
-__all__ = ["ID", "InRoom"]
+__all__ = ["ID", "RecordingHandler"]
 
 ID = r"([0-9a-f]{16}(?:-[0-9]{1,6})?)"
 """What an address has in the place of a recording."""
@@ -19,13 +20,13 @@ ID = r"([0-9a-f]{16}(?:-[0-9]{1,6})?)"
 _Found = TypeVar("_Found")
 
 
-class InRoom(Base):
+class RecordingHandler(Base):
     """An answer of this room."""
 
     @property
-    def room(self) -> Room:
+    def room(self) -> RecordingsRoom:
         """What the requests share."""
-        return room_of(self.workbench)
+        return recordings_room(self.workbench)
 
     async def work(self, function: Callable[..., _Found], *arguments: Any) -> _Found:
         """Work in a thread; what goes wrong is said without names of folders of this machine."""
@@ -40,18 +41,18 @@ class InRoom(Base):
         """Return what a short function returns, in a thread."""
         return await self.work(lambda _: function(*arguments))
 
-    async def place(self, name: str) -> Place:
+    async def place(self, name: str) -> RecordingInFile:
         """Return the recording that is asked for."""
         return await self.call(self._place, name)
 
-    def _place(self, name: str) -> Place:
+    def _place(self, name: str) -> RecordingInFile:
         if not re.fullmatch(ID, name):
             raise Missing("There is no such recording.")
         place = self.room.find(name, self.visitor)
         self.room.judging.recall([place.file])
         return place
 
-    async def opened(self, name: str) -> tuple[Place, Opened]:
+    async def opened(self, name: str) -> tuple[RecordingInFile, OpenRecording]:
         """Return the recording that is asked for, open."""
         place = await self.place(name)
         return place, await self.work(self.room.open, place)
@@ -64,7 +65,7 @@ class InRoom(Base):
             self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}")
         self.finish(text.encode("utf-8", "replace"))
 
-    def stretch(self, opened: Opened) -> tuple[float, float]:
+    def stretch(self, opened: OpenRecording) -> tuple[float, float]:
         """Return begin and end [s] of what is asked for, inside the recording."""
         begin = min(max(self.number("from", 0.0), 0.0), opened.seconds)
         return begin, min(max(self.number("to", opened.seconds), begin), opened.seconds)

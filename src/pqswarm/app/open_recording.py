@@ -10,13 +10,14 @@ import numpy as np
 
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope
+from pqswarm.recordings.status import interruptible
 
 if TYPE_CHECKING:
     from pqswarm._typing import AnyArray
     from pqswarm.identify import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["MOST_POINTS", "Opened", "encode", "urms_view"]
+__all__ = ["MOST_POINTS", "OpenRecording", "encode", "urms_view"]
 
 MOST_POINTS = 4000
 """Parts of a picture; no screen has more columns."""
@@ -35,7 +36,7 @@ def encode(values: "AnyArray") -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenRecording:
     """A recording, as the site sees it, and its picture.
 
     Attributes
@@ -54,7 +55,7 @@ class Opened:
     n_recordings: int
 
     @classmethod
-    def of(cls, source: "RecordingSource", number: int, n_recordings: int) -> "Opened":
+    def of(cls, source: "RecordingSource", number: int, n_recordings: int) -> "OpenRecording":
         """Begin a picture."""
         return cls(source, Envelope(source), number, n_recordings)
 
@@ -69,9 +70,11 @@ class Opened:
         """Its length [s]."""
         return self.source.n_samples / self.source.sampling_rate
 
-    def header(self) -> dict[str, Any]:
-        """Return what is known of it as plain values."""
+    def header(self, check: Callable[[], object]) -> dict[str, Any]:
+        """Return what is known of it as plain values; `check` may end the search for its status channels."""
         source = self.source
+        with interruptible(check):
+            status = self._status()
         return {
             "source": source.source,
             "station": source.station,
@@ -91,7 +94,7 @@ class Opened:
                 }
                 for one in source.channels
             ],
-            "status": self._status(),
+            "status": status,
         }
 
     def _status(self) -> list[dict[str, Any]]:

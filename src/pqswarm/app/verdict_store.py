@@ -2,14 +2,17 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pqswarm import __version__
 from pqswarm._files import write_atomically
-from pqswarm.app.shelf import File
+from pqswarm.app.old_state import touch
+from pqswarm.app.recording_files import RecordingFile
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.verdict import COLUMNS
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = ["Findings", "Found", "Kept", "KeptEvent", "judge_digest"]
+__all__ = ["FileFindings", "RecordingFindings", "StoredEvent", "VerdictStore", "judge_digest"]
 
 _FORMAT = "pqswarm verdicts 1"
 _LARGEST = 200_000_000
@@ -25,7 +28,7 @@ _DETAILS = {"thresholds": dict, "frequency": float, "references": list, "events"
 
 
 @dataclass(frozen=True)
-class KeptEvent:
+class StoredEvent:
     """An event of a recording.
 
     Attributes
@@ -53,7 +56,7 @@ class KeptEvent:
     channels: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: Any) -> "KeptEvent":
+    def of(cls, values: Any) -> "StoredEvent":
         """Check what was kept."""
         row = values["row"]
         if set(row) != set(COLUMNS) or not all(
@@ -75,7 +78,7 @@ class KeptEvent:
 
 
 @dataclass(frozen=True)
-class Found:
+class RecordingFindings:
     """What was found in a recording, or why nothing could be.
 
     Attributes
@@ -90,7 +93,7 @@ class Found:
         All of its channels.
     reason : str
         Why it could not be judged; empty if it was.
-    events : tuple of KeptEvent
+    events : tuple of StoredEvent
         In order of time.
     """
 
@@ -100,7 +103,7 @@ class Found:
     seconds: float | None = None
     n_channels: int | None = None
     reason: str = ""
-    events: tuple[KeptEvent, ...] = ()
+    events: tuple[StoredEvent, ...] = ()
 
     @property
     def n_events(self) -> int:
@@ -108,7 +111,7 @@ class Found:
         return sum(one.row["kind"] != "none" for one in self.events)
 
     @classmethod
-    def of(cls, values: Any) -> "Found":
+    def of(cls, values: Any) -> "RecordingFindings":
         """Check what was kept."""
         start, seconds, n_channels = values["start"], values["seconds"], values["n_channels"]
         if n_channels is not None and (not isinstance(n_channels, int) or isinstance(n_channels, bool)):
@@ -120,12 +123,12 @@ class Found:
             None if seconds is None else _number(seconds),
             n_channels,
             _text(values["reason"]),
-            tuple(map(KeptEvent.of, values["events"])),
+            tuple(map(StoredEvent.of, values["events"])),
         )
 
 
 @dataclass(frozen=True)
-class Findings:
+class FileFindings:
     """What was found in a file.
 
     Attributes
@@ -134,7 +137,7 @@ class Findings:
         Of the file when it was judged.
     digest : str
         SHA-256 of its content.
-    recordings : tuple of Found
+    recordings : tuple of RecordingFindings
         In order.
     details : tuple of dict or None
         Everything about each of them, if it could not be written.
@@ -142,35 +145,42 @@ class Findings:
 
     stamp: str
     digest: str
-    recordings: tuple[Found, ...]
+    recordings: tuple[RecordingFindings, ...]
     details: tuple[dict[str, Any] | None, ...] | None = field(default=None, compare=False)
 
 
-class Kept:
+class VerdictStore:
     """A folder with what was found in files, a file of JSON for each; what is damaged there is not there.
 
     Parameters
     ----------
     folder : Path
         Where.
-    judge : str
-        Digest of everything that a verdict depends on beside the file.
+    find_judge : callable
+        Returns a digest of everything that a verdict depends on beside the file; called once, when it is needed.
     """
 
-    def __init__(self, folder: Path, judge: str) -> None:
-        self.folder, self.judge = folder, judge
+    def __init__(self, folder: Path, find_judge: Callable[[], str]) -> None:
+        self.folder, self._find_judge = folder, find_judge
 
-    def load(self, file: File) -> Findings | None:
+    @cached_property
+    def judge(self) -> str:
+        """Digest of everything that a verdict depends on beside the file."""
+        return self._find_judge()
+
+    def load(self, file: RecordingFile) -> FileFindings | None:
         """Return what was found in a file, if it has not changed since, nor has the judge."""
         content = self._read(file)
         return None if content is None else content[0]
 
-    def details(self, file: File, number: int) -> dict[str, Any] | None:
+    def details(self, file: RecordingFile, number: int) -> dict[str, Any] | None:
         """Return everything about one recording of a file."""
         content = self._read(file)
         return None if content is None or number >= len(content[1]) else content[1][number]
 
-    def save(self, file: File, findings: Findings, details: "tuple[dict[str, Any] | None, ...]") -> Findings:
+    def save(
+        self, file: RecordingFile, findings: FileFindings, details: "tuple[dict[str, Any] | None, ...]"
+    ) -> FileFindings:
         """Write what was found; where that is not possible, it is kept in memory."""
         content = {
             "key": self._key(file),
@@ -181,20 +191,20 @@ class Kept:
         try:
             write_atomically(self._path(file), json.dumps(content, allow_nan=False, separators=(",", ":")))
         except (PqswarmError, ValueError):
-            return Findings(findings.stamp, findings.digest, findings.recordings, details)
+            return FileFindings(findings.stamp, findings.digest, findings.recordings, details)
         return findings
 
-    def forget(self, file: File) -> None:
+    def forget(self, file: RecordingFile) -> None:
         """Remove what was found in a file."""
         self._path(file).unlink(missing_ok=True)
 
-    def _path(self, file: File) -> Path:
+    def _path(self, file: RecordingFile) -> Path:
         return self.folder / f"{file.id}.json"
 
-    def _key(self, file: File) -> dict[str, str]:
+    def _key(self, file: RecordingFile) -> dict[str, str]:
         return {"format": _FORMAT, "name": file.name, "stamp": file.stamp, "judge": self.judge}
 
-    def _read(self, file: File) -> tuple[Findings, list[dict[str, Any] | None]] | None:
+    def _read(self, file: RecordingFile) -> tuple[FileFindings, list[dict[str, Any] | None]] | None:
         path = self._path(file)
         try:
             if path.stat().st_size > _LARGEST:
@@ -202,18 +212,19 @@ class Kept:
             values = json.loads(path.read_bytes())
             if values["key"] != self._key(file):
                 return None
-            recordings = tuple(map(Found.of, values["recordings"]))
+            recordings = tuple(map(RecordingFindings.of, values["recordings"]))
             details = values["details"]
             if not recordings or len(details) != len(recordings):
                 return None
             for one, found in zip(details, recordings, strict=True):
                 _check_details(one, found)
-            return Findings(file.stamp, _text(values["digest"]), recordings), details
+            touch(path)
+            return FileFindings(file.stamp, _text(values["digest"]), recordings), details
         except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             return None
 
 
-def _check_details(values: Any, found: Found) -> None:
+def _check_details(values: Any, found: RecordingFindings) -> None:
     if values is None:
         if not found.reason:
             raise ValueError
@@ -226,7 +237,7 @@ def _check_details(values: Any, found: Found) -> None:
         tuple(map(_text, one["possible"]))
 
 
-def _plain(found: Found) -> dict[str, Any]:
+def _plain(found: RecordingFindings) -> dict[str, Any]:
     return {**vars(found), "events": [vars(one) for one in found.events]}
 
 

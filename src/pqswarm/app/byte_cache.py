@@ -1,6 +1,7 @@
 """What is at hand of the recordings that were looked at last: bounded, the oldest goes first."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -9,13 +10,13 @@ import numpy as np
 if TYPE_CHECKING:
     from pqswarm.identify import Verdict
 
-__all__ = ["Memory", "verdict_bytes"]
+__all__ = ["ByteCache", "verdict_bytes"]
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 
-class Memory(Generic[_Key, _Value]):
+class ByteCache(Generic[_Key, _Value]):
     """Keeps what was used last, up to a number of bytes, and the last one whatever its size; for any thread.
 
     Parameters
@@ -25,11 +26,13 @@ class Memory(Generic[_Key, _Value]):
 
     Examples
     --------
-    >>> memory = Memory(10)
+    >>> memory = ByteCache(10)
     >>> for name in "abc":
     ...     memory.put(name, name.upper(), 5)
     >>> "a" in memory, memory.get("c")
     (False, 'C')
+    >>> memory.drop(lambda key: key == "c")
+    >>> memory.get("c")
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -47,6 +50,12 @@ class Memory(Generic[_Key, _Value]):
                 return None
             self._kept.move_to_end(key)
             return self._kept[key][0]
+
+    def drop(self, is_unwanted: Callable[[_Key], bool]) -> None:
+        """Keep no more what has an unwanted key."""
+        with self._lock:
+            for key in [key for key in self._kept if is_unwanted(key)]:
+                del self._kept[key]
 
     def put(self, key: _Key, value: _Value, size: int) -> None:
         """Keep something of about so many bytes."""

@@ -3,17 +3,17 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from pqswarm._text import file_text
+from pqswarm.app.byte_cache import ByteCache, verdict_bytes
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.kept import Findings, Found, Kept
-from pqswarm.app.memory import Memory, verdict_bytes
-from pqswarm.app.shelf import File, Shelf
+from pqswarm.app.recording_files import RecordingFile, RecordingFiles
+from pqswarm.app.verdict_store import FileFindings, RecordingFindings, VerdictStore
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Failure, Verdict, default_model, identify_file, possible_labels
@@ -46,25 +46,27 @@ class Judging:
     ----------
     workbench : Workbench
         Its pages are told.
-    shelf : Shelf
+    files : RecordingFiles
         The files.
-    kept : Kept
+    store : VerdictStore
         What was found before.
     tidy : callable
         Takes names of folders of this machine out of a text.
     """
 
-    def __init__(self, workbench: Workbench, shelf: Shelf, kept: Kept, tidy: Callable[[str], str]) -> None:
-        self.workbench, self.shelf, self.kept, self.tidy = workbench, shelf, kept, tidy
-        self.verdicts: Memory[tuple[str, int, str], Verdict] = Memory(_VERDICTS)
-        self.listeners: list[Callable[[File], None]] = []
+    def __init__(
+        self, workbench: Workbench, files: RecordingFiles, store: VerdictStore, tidy: Callable[[str], str]
+    ) -> None:
+        self.workbench, self.files, self.store, self.tidy = workbench, files, store, tidy
+        self.verdicts: ByteCache[tuple[str, int, str], Verdict] = ByteCache(_VERDICTS)
+        self.listeners: list[Callable[[RecordingFile], Awaitable[None]]] = []
         """Are told of each file that has been judged."""
         self.pictures = 0
         """Of long recordings, that are being made: they come first."""
-        self.current: File | None = None
+        self.current: RecordingFile | None = None
         self.share = 0.0
-        self._findings: dict[str, Findings] = {}
-        self._wanted: dict[str, File] = {}
+        self._findings: dict[str, FileFindings] = {}
+        self._wanted: dict[str, RecordingFile] = {}
         self._job: Job | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -73,35 +75,42 @@ class Judging:
         """Whether a file is being judged, or is about to be."""
         return self._task is not None and not self._task.done()
 
-    def findings(self, file: File) -> Findings | None:
+    def findings(self, file: RecordingFile) -> FileFindings | None:
         """Return what was found in a file, if that is known."""
         found = self._findings.get(file.id)
         return found if found is not None and found.stamp == file.stamp else None
 
-    def recall(self, files: Sequence[File]) -> None:
+    def recall(self, files: Sequence[RecordingFile]) -> None:
         """Load what was kept of files; in any thread."""
         for file in files:
             if file.stamp and self.findings(file) is None:
-                found = self.kept.load(file)
+                found = self.store.load(file)
                 if found is not None:
                     self._findings[file.id] = found
 
-    def details(self, file: File, number: int) -> dict[str, Any] | None:
+    def details(self, file: RecordingFile, number: int) -> dict[str, Any] | None:
         """Return everything about a recording, from where it is kept; in any thread."""
         found = self.findings(file)
         if found is None or number >= len(found.recordings):
             return None
-        return found.details[number] if found.details is not None else self.kept.details(file, number)
+        return found.details[number] if found.details is not None else self.store.details(file, number)
 
-    def forget(self, file: File) -> None:
-        """Know nothing of a file any more."""
-        self._findings.pop(file.id, None)
+    async def forget(self, file: RecordingFile) -> None:
+        """Know nothing any more of a file that is no longer listed."""
         self._wanted.pop(file.id, None)
-        if self.current is not None and self.current.id == file.id and self._job is not None:
+        while self.current is not None and self.current.id == file.id and self._job is not None:
             self._job.cancel()
-        self.kept.forget(file)
+            await asyncio.sleep(_PAUSE)  # it may just be writing what it found
+        self._findings.pop(file.id, None)
+        self.verdicts.drop(lambda key: key[0] == file.id)
+        await self.workbench.jobs.answer(Job(), lambda _: self.store.forget(file))
 
-    def want(self, file: File, number: int) -> None:
+    def keep_only(self, ids: Set[str]) -> None:
+        """Hold no findings in memory of files that are not listed; in any thread."""
+        for name in set(self._findings) - ids:
+            self._findings.pop(name, None)
+
+    def want(self, file: RecordingFile, number: int) -> None:
         """Let a recording that a page has open come first, if its verdict is not at hand."""
         if not file.stamp or (file.id, number, file.stamp) in self.verdicts:
             return
@@ -120,16 +129,16 @@ class Judging:
         if not self.is_busy and self._next() is not None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def is_watched(self, file: File) -> bool:
+    def is_watched(self, file: RecordingFile) -> bool:
         """Whether a page is open that may see a file; in any thread."""
         return any(file.is_seen_by(page.visitor) for page in list(self.workbench.pages.values()))
 
-    def _next(self) -> File | None:
+    def _next(self) -> RecordingFile | None:
         self._wanted = {name: file for name, file in self._wanted.items() if self.is_watched(file)}
         if self._wanted:
             return next(reversed(self._wanted.values()))
         visitors = {page.visitor for page in self.workbench.pages.values()}
-        waiting = (file for visitor in visitors for file in self.shelf.files(visitor))
+        waiting = (file for visitor in visitors for file in self.files.seen_by(visitor))
         return max(
             (file for file in waiting if file.stamp and self.findings(file) is None),
             key=lambda file: file.modified,
@@ -147,16 +156,21 @@ class Judging:
                 if self.workbench.jobs.is_closed:  # the server ends
                     return
                 _LOG.exception("cannot judge a file")
-                self._findings[file.id] = Findings(
-                    file.stamp, "", (Found(file.name, reason="could not be judged: see the terminal."),)
+                self._findings[file.id] = FileFindings(
+                    file.stamp, "", (RecordingFindings(file.name, reason="could not be judged: see the terminal."),)
                 )
             finally:
                 self._job = self.current = None
             self._wanted.pop(file.id, None)
-            for tell in self.listeners:
-                tell(file)
+            try:
+                for tell in self.listeners:
+                    await tell(file)
+            except RuntimeError:
+                if self.workbench.jobs.is_closed:
+                    return
+                raise
 
-    def _judge(self, job: Job, file: File, loop: asyncio.AbstractEventLoop) -> None:
+    def _judge(self, job: Job, file: RecordingFile, loop: asyncio.AbstractEventLoop) -> None:
         """The work, in a thread."""
         told = monotonic() - _OFTEN
 
@@ -185,11 +199,12 @@ class Judging:
             details.append(more)
             if isinstance(verdict, Verdict):
                 self.verdicts.put((file.id, number, file.stamp), verdict, verdict_bytes(verdict))
-        findings = Findings(file.stamp, digest, tuple(recordings))
+        job.check()
+        findings = FileFindings(file.stamp, digest, tuple(recordings))
         passing = any(isinstance(one, Failure) and one.passing for one, _ in found)
-        self._findings[file.id] = findings if passing else self.kept.save(file, findings, tuple(details))
+        self._findings[file.id] = findings if passing else self.store.save(file, findings, tuple(details))
 
-    def _say(self, file: File, share: float) -> None:
+    def _say(self, file: RecordingFile, share: float) -> None:
         if self.current is file and self.findings(file) is None:
             self.share = share
             message = {"about": "recordings", "id": file.id, "state": "working", "share": round(share, 3)}
@@ -197,7 +212,7 @@ class Judging:
 
 
 def judge_file(
-    workbench: Workbench, file: File, progress: Callable[[int, int], None]
+    workbench: Workbench, file: RecordingFile, progress: Callable[[int, int], None]
 ) -> list[tuple[Verdict | Failure, int | None]]:
     """Return the verdict on each recording of a file, with the number of its channels."""
     numbers: dict[int, int] = {}
@@ -211,11 +226,13 @@ def judge_file(
 
 
 def _describe(
-    file: File, verdict: Verdict | Failure, n_channels: int | None, tidy: Callable[[str], str]
-) -> tuple[Found, dict[str, Any] | None]:
+    file: RecordingFile, verdict: Verdict | Failure, n_channels: int | None, tidy: Callable[[str], str]
+) -> tuple[RecordingFindings, dict[str, Any] | None]:
     """What is kept of a verdict: rows, and everything else."""
     if isinstance(verdict, Failure):
-        return Found(tidy(verdict.source or file_text(file.path.name)), reason=_sentence(tidy(verdict.reason))), None
+        return RecordingFindings(
+            tidy(verdict.source or file_text(file.path.name)), reason=_sentence(tidy(verdict.reason))
+        ), None
     found = verdict.characterisation
     rows = [Row(0, verdict, one, rank_event(one.event)) for one in verdict.events]
     events = [
@@ -251,7 +268,7 @@ def _describe(
         "text": verdict.text(),
     }
     clean = _cleaned({"summary": summary, "details": details}, tidy)
-    return Found.of(clean["summary"]), clean["details"]
+    return RecordingFindings.of(clean["summary"]), clean["details"]
 
 
 def _cleaned(value: Any, tidy: Callable[[str], str]) -> Any:

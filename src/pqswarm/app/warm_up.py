@@ -1,0 +1,39 @@
+"""Loads in advance what the first verdicts and measurements need: libraries, the model and compiled code."""
+
+import logging
+from threading import Thread
+
+from pqswarm.app.workbench import Workbench
+
+__all__ = ["start_warm_up"]
+
+_LOG = logging.getLogger("pqswarm.app")
+
+
+def start_warm_up(workbench: Workbench) -> Thread:
+    """Begin to load, in a thread that nobody waits for: neither a page, nor the end of the process."""
+    thread = Thread(target=_warm_up, args=(workbench,), name="warm-up", daemon=True)
+    thread.start()
+    return thread
+
+
+def _warm_up(workbench: Workbench) -> None:
+    try:
+        import numpy as np
+
+        from pqswarm.identify import default_model, identify
+        from pqswarm.measure import measure_at
+        from pqswarm.recordings import Channel, Recording
+
+        time = np.arange(3200) / 6400
+        wave = 325.0 * np.cos(2 * np.pi * 50 * time) * np.where((time > 0.2) & (time < 0.3), 0.5, 1.0)
+        recording = Recording((Channel("U", "V", "A", wave),), 6400.0, 50.0)
+        for work in (
+            lambda: measure_at(recording, 0.1),
+            lambda: identify(recording, model=workbench.model or default_model()),
+        ):
+            if workbench.jobs.is_closed:
+                return
+            work()
+    except Exception:  # noqa: BLE001 (who asks for a verdict is told)
+        _LOG.debug("cannot warm up", exc_info=True)
