@@ -279,8 +279,8 @@ class Tab:
     def press(self, key, *modifiers):
         held = sum(MODIFIERS[name] for name in modifiers)
         told = {"key": key, "modifiers": held, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
-        if len(key) == 1:
-            told["text"] = key
+        if len(key) == 1 or key == "Enter":
+            told["text"] = "\r" if key == "Enter" else key
         self.call("Input.dispatchKeyEvent", type="keyDown", **told)
         self.call("Input.dispatchKeyEvent", type="keyUp", **told)
 

@@ -154,7 +154,7 @@ def test_wrong_views(app, sag, query):
 def test_the_cursor_is_measured_by_the_library(app, sag, source):
     found = get(app, f"/api/recordings/{sag}/cursor?t=0.55&t2=0.9")["moments"]
     for moment, one in zip((0.55, 0.9), found, strict=True):
-        assert one == json.loads(json.dumps(measure_at(source, moment).as_dict()))
+        assert one == json.loads(json.dumps(measure_at(source, moment, side="before").as_dict()))
     assert "error" in get(app, f"/api/recordings/{sag}/cursor?t=99")["moments"][0]
 
 

@@ -212,7 +212,7 @@ def test_an_event_is_shown_in_the_middle_and_measured(start, dropped):
     settle(start)
     source = open_recordings(dropped)[0]
     for cursor, moment in at.items():
-        truth = measure_at(source, moment)
+        truth = measure_at(source, moment, side="before")
         for channel in truth.channels:
             cell = f'[data-cursor="{cursor}"] td[data-channel="{channel.name}"][data-read='
             angle = start.evaluate(f"Number(document.querySelector('{cell}angle]').dataset.value)")

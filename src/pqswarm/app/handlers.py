@@ -151,7 +151,10 @@ class Base(RequestHandler):
             reason = str(error)
         self.set_status(status_code)
         with suppress(StreamClosedError):
-            self.send_json({"error": reason})
+            if self.request.headers.get("Sec-Fetch-Dest") == "document":
+                self.render("refused.html", reason=reason)
+            else:
+                self.send_json({"error": reason})
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         """Keep quiet about mistakes of who asks, and about who went away."""

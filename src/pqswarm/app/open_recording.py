@@ -124,11 +124,11 @@ class OpenRecording:
         }
 
     def measure(self, moment: float, cycles: int) -> dict[str, Any]:
-        """Return phasors, symmetrical components and spectra at a moment [s], or why there are none."""
+        """Return phasors, symmetrical components and spectra of the cycles before a moment [s], or why there are none."""
         from pqswarm.measure import measure_at
 
         try:
-            return measure_at(self.source, moment, cycles=cycles).as_dict()
+            return measure_at(self.source, moment, cycles=cycles, side="before").as_dict()
         except PqswarmError as error:
             return {"moment": moment, "error": str(error)}
 

@@ -16,7 +16,7 @@ HEADERS = {
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # without one a form, that of the password, would have no origin
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -72,7 +72,7 @@ class Door:
         if is_loopback(self.host) and not self._is_ours(request.headers.get("Host", "")):
             return "The address is not one of this server."
         origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+        if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
             return "Requests of other pages are not answered."
         site, mode = request.headers.get("Sec-Fetch-Site", "none"), request.headers.get("Sec-Fetch-Mode", "navigate")
         if site not in ("none", "same-origin") and not (mode == "navigate" and request.method in _READING):

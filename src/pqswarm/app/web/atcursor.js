@@ -17,7 +17,7 @@
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
       const save = pq.el("button", { on: { click: () => this.plot.firstElementChild && pq.saveSvg("spectrum.svg", this.plot.firstElementChild) } }, "Save SVG");
       holder.append(
-        pq.el("div", { class: "row heading" }, pq.el("h2", {}, "At the cursors"), pq.el("label", { class: "soft" }, "measured over ", this.cycles)),
+        pq.el("div", { class: "row heading" }, pq.el("h2", {}, "At the cursors"), pq.el("label", { class: "soft" }, "measured over ", this.cycles, " before each")),
         this.fault, pq.el("div", { class: "columns" }, this.cards.map((card) => card.root)),
         pq.el("figure", { class: "card harmonics" },
           pq.el("div", { class: "row heading" }, pq.el("figcaption", {}, "Harmonics"), this.which, this.legend, pq.el("div", { class: "tools" }, save)), this.plot));
