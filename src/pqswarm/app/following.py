@@ -15,8 +15,8 @@ from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Job
 from pqswarm.app.workbench import Page, Workbench, identifier, inside
 from pqswarm.errors import PqswarmError
-from pqswarm.study.following import Follower, Sight, store_stamp
-from pqswarm.study.store import FILE_NAME
+from pqswarm.study.following import Follower, Sight
+from pqswarm.study.store import FILE_NAME, store_stamp
 
 __all__ = ["Following", "Study"]
 

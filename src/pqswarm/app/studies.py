@@ -10,8 +10,7 @@ from pqswarm.app.following import Following, Study
 from pqswarm.app.handlers import Base, Refused
 from pqswarm.app.jobs import Job
 from pqswarm.app.study_numbers import about_study, chart_values, document_values, read_runs, run_values
-from pqswarm.study.following import store_stamp
-from pqswarm.study.store import Store
+from pqswarm.study.store import Store, store_stamp
 
 if TYPE_CHECKING:
     from pqswarm.report.document import Document

@@ -15,12 +15,12 @@ from pqswarm.study.lock import is_locked
 from pqswarm.study.planfile import restore_plan
 from pqswarm.study.progress import Meter, StudyProgress
 from pqswarm.study.records import RunKey, RunRecord, Standing
-from pqswarm.study.store import FILE_NAME, Store
+from pqswarm.study.store import Store, store_stamp
 
 if TYPE_CHECKING:
     from pqswarm.study.plan import StudyPlan
 
-__all__ = ["Follower", "Sight", "Stage", "store_stamp"]
+__all__ = ["Follower", "Sight", "Stage"]
 
 State = Literal["running", "stopped", "finished"]
 
@@ -54,25 +54,6 @@ class Sight:
     progress: StudyProgress
     stages: tuple[Stage, ...]
     best: dict[str, Standing]
-
-
-def store_stamp(folder: Path) -> tuple[int, ...]:
-    """Return what changes whenever something is written into the store of a study: sizes and times of its files.
-
-    Examples
-    --------
-    >>> store_stamp(Path("nowhere"))
-    (0, 0, 0, 0)
-    """
-    stamp: list[int] = []
-    for name in (FILE_NAME, f"{FILE_NAME}-wal"):
-        try:
-            status = (folder / name).stat()
-        except OSError:
-            stamp += (0, 0)
-        else:
-            stamp += (status.st_mtime_ns, status.st_size)
-    return tuple(stamp)
 
 
 class Follower:
