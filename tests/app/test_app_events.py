@@ -171,6 +171,7 @@ def test_files_hold_the_event(app, tmp_path):
         ({"depth": "7"}, "depth of sag must be a number from 0 to 1 [pu], not 7.0."),
         ({"depth": "deep"}, "depth must be a number, not 'deep'."),
         ({"depth": "nan"}, "depth of sag must be a number"),
+        ({"class": "dc_offset", "preset": "field", "snr": "inf"}, "snr must be finite, not 'inf'."),
         ({"rise": "1"}, "rise"),
         ({"event_class": "1"}, "event_class"),
         ({"class": "<b>sag</b>"}, "event class of preset 'paper'"),
@@ -192,6 +193,15 @@ def test_bad_requests_get_a_sentence(app, words, said):
     status, data = ask(app, "event", **({"class": "sag"} | words))
     assert status == 400, data
     assert said in json.loads(data)["error"]
+
+
+def test_json_that_is_nested_without_end_gets_a_sentence(app):
+    connection = HTTPConnection(app.home.removeprefix("http://"), timeout=60)
+    headers = {"Cookie": f"pqswarm-{app.home.rpartition(':')[2]}={app.token}", "X-Page": "0" * 32}
+    connection.request("PUT", "/api/studies/watch", body="[" * 100_000, headers=headers)
+    answer = connection.getresponse()
+    assert (answer.status, "JSON" in json.loads(answer.read())["error"]) == (400, True)
+    connection.close()
 
 
 @pytest.mark.parametrize("words", [{"steps": 1e9}, {"from": 1, "to": 0}, {"over": "depth", "steps": "many"}])

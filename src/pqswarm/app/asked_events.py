@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import inf, sqrt
+from math import inf, isinf, sqrt
 
 import numpy as np
 
@@ -131,6 +131,8 @@ def read_asked(words: Mapping[str, str]) -> AskedEvent:
             given[name] = float(text)
         except ValueError:
             raise PqswarmError(f"{name} must be a number, not {text[:40]!r}.") from None
+        if isinf(given[name]):
+            raise PqswarmError(f"{name} must be finite, not {text[:40]!r}.")
     return AskedEvent(event_class, preset, source, int(seed), inf if noise == "off" else _decibels(noise), given)
 
 
