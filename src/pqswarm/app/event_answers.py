@@ -1,12 +1,11 @@
 """What is said of an event: its waveform, bands and features, and what the rules and the model make of it."""
 
-import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from pqswarm._typing import FloatArray
 from pqswarm.app.asked_events import NOMINAL, AskedEvent
 from pqswarm.app.event_fields import list_fields
 from pqswarm.errors import PqswarmError
@@ -25,7 +24,8 @@ from pqswarm.features import (
 from pqswarm.identify import GROUPS, Model, default_model, identify, usable_features
 from pqswarm.identify.agreement import in_words
 from pqswarm.measure import KINDS, half_cycle_rms
-from pqswarm.recordings import Channel, Envelope, Recording
+from pqswarm.recordings import Envelope, Recording
+from pqswarm.recordings.views import describe_header, describe_view, encode_extremes, thin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,14 +74,9 @@ def describe_event(asked: AskedEvent, begin: float | None, end: float | None, po
         "source": asked.title,
         "path": "",
         "station": "",
-        "start": None,
-        "seconds": recording.duration,
-        "n_samples": recording.n_samples,
-        "sampling_rate": recording.sampling_rate,
-        "nominal_frequency": recording.nominal_frequency,
         "format": "",
         "notes": [],
-        "channels": [{"name": "U", "unit": "V", "phase": "A", "kind": "voltage"}],
+        **describe_header(recording),
         "status": [],
         "upload": False,
     }
@@ -113,22 +108,11 @@ def _view(event: Event, recording: Recording, begin: float | None, end: float | 
     view = envelope.view(first, stop, points)
     samples = recording.channels[0].samples
     time, urms = half_cycle_rms(samples, rate, event.frequency)
-    return {
-        "from": view.first / rate,
-        "to": view.stop / rate,
-        "n": view.n,
-        "step": view.step / rate,
-        "exact": view.exact,
-        "share": view.share,
-        "channels": [{"index": 0, "low": _pack(view.low[0]), "high": None if view.exact else _pack(view.high[0])}],
-        "urms": None
-        if urms.size < 2
-        else {
-            "from": float(time[0]),
-            "step": float(time[1] - time[0]),
-            "channels": [{"index": 0, "low": _pack(urms / NOMINAL), "high": None}],
-        },
-    }
+    shown = None
+    if urms.size > 1:
+        channel = {"index": 0, **encode_extremes(urms / NOMINAL, None)}
+        shown = {"from": float(time[0]), "step": float(time[1] - time[0]), "channels": [channel]}
+    return {**describe_view(view, rate), "urms": shown}
 
 
 def describe_features(asked: AskedEvent, model: Model | None, points: int = 400) -> dict[str, Any]:
@@ -234,14 +218,7 @@ def _event(one: "EventVerdict") -> dict[str, Any]:
     }
 
 
-def _thin(samples: npt.NDArray[np.float64], rate: float, points: int) -> dict[str, Any]:
+def _thin(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
     """Least and greatest values of parts, and how long a part is [s]."""
-    envelope = Envelope(Recording((Channel("", "", "", samples),), rate, 50.0))
-    envelope.build()
-    view = envelope.view(0, samples.size, points)
-    return {"step": view.step / rate, "low": _pack(view.low[0]), "high": _pack(view.high[0])}
-
-
-def _pack(values: npt.ArrayLike) -> str:
-    """Numbers as a page reads them: base64 of little-endian single precision."""
-    return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()
+    found = thin(samples, 0.0, 1 / rate, -(-samples.size // points))
+    return {"step": found["step"], "low": found["low"], "high": found["high"] or found["low"]}

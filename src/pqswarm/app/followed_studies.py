@@ -101,7 +101,7 @@ class FollowedStudies:
             while self._still_watched():
                 try:
                     changed, gone, cost = await self.do(self._look)
-                except Exception:  # pages go on waiting for news: so the next look must come
+                except Exception:  # noqa: BLE001 (pages wait for news: the next look must come)
                     _LOG.exception("The studies could not be looked at.")
                     changed, gone, cost = [], [], _AFTER_FAILURE * _SHARE
                 for page in self._watching:

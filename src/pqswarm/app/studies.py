@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES"]
 
+
 class StudyHandler(Base):
     """An answer about studies."""
 
