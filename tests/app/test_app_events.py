@@ -116,6 +116,7 @@ def test_the_depth_of_a_sag_from_none_to_interruption(app, depth, level, kind):
     channel = Channel("U", "V", "A", 230 * np.sqrt(2) * event.signal)
     verdict = identify(Recording((channel,), event.sampling_rate, event.frequency), nominal_voltage=230.0)
     assert [one["sentence"] for one in answer["events"]] == [one.event.sentence for one in verdict.events]
+    assert answer["main"] == verdict.events.index(verdict.main)
     said = {one["class"]: one["share"] for one in answer["events"][0]["probabilities"]}
     assert said == pytest.approx(dict(verdict.events[0].probabilities))
     assert answer["events"][0]["agreement"] == verdict.events[0].agreement

@@ -22,21 +22,18 @@ from pqswarm.features import (
     minimum_samples,
 )
 from pqswarm.identify import GROUPS, Model, default_model, identify, usable_features
-from pqswarm.identify.agreement import in_words
-from pqswarm.measure import KINDS, half_cycle_rms
+from pqswarm.identify.agreement import in_words, model_level, rule_level
+from pqswarm.measure import half_cycle_rms
 from pqswarm.recordings import Envelope, Recording
 from pqswarm.recordings.views import describe_header, describe_view, encode_extremes, thin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pqswarm.identify import EventVerdict, Verdict
 
 __all__ = ["describe_classes", "describe_event", "describe_features", "describe_verdict", "draw_view", "sum_up"]
 
 Check = Callable[[int, int], None] | None
 
-_LEVELS = ("sag", "swell", "interruption")
 _THUMBNAIL = 160
 """Parts of a small picture."""
 
@@ -147,10 +144,9 @@ def describe_features(asked: AskedEvent, model: Model | None, points: int = 400)
 def describe_verdict(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
     """Return what the rules and the model say of an event; what `check` raises ends the work."""
     verdict = _judge(asked, model, check)
-    main = _main(verdict.events)
     return {
-        "summary": _summary(verdict, main),
-        "main": verdict.events.index(main),
+        "summary": _summary(verdict),
+        "main": verdict.events.index(verdict.main),
         "events": [_event(one) for one in verdict.events],
         "sentences": list(verdict.sentences),
         "thresholds": verdict.characterisation.thresholds.settings(),
@@ -161,25 +157,16 @@ def describe_verdict(asked: AskedEvent, model: Model | None, check: Check = None
 
 def sum_up(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
     """Return in short what the rules and the model say of an event; what `check` raises ends the work."""
-    verdict = _judge(asked, model, check)
-    return _summary(verdict, _main(verdict.events))
+    return _summary(_judge(asked, model, check))
 
 
 def _judge(asked: AskedEvent, model: Model | None, check: Check) -> "Verdict":
     return identify(asked.record()[1], model, nominal_voltage=NOMINAL, progress=check)
 
 
-def _main(events: "Sequence[EventVerdict]") -> "EventVerdict":
-    """The event that a person would name first: by its kind, then by its size."""
-    order = list(KINDS)
-    return min(events, key=lambda one: (order.index(one.event.kind), -abs(1 - one.event.magnitude)))
-
-
-def _summary(verdict: "Verdict", main: "EventVerdict") -> dict[str, Any]:
+def _summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, and whether it is a sag, a swell or an interruption to them, or none."""
-    found = verdict.channels[0].result
-    worst = max(found.events, key=lambda event: abs(1 - event.magnitude), default=None)
-    group = GROUPS.get(main.label, main.label)
+    main, found = verdict.main, verdict.channels[0].result
     urms = found.urms[np.isfinite(found.urms)]
     return {
         "sentence": main.event.sentence,
@@ -187,13 +174,13 @@ def _summary(verdict: "Verdict", main: "EventVerdict") -> dict[str, Any]:
             "kind": main.event.kind,
             "class": main.rule,
             "title": in_words(main.rule),
-            "level": "none" if worst is None else worst.kind,
+            "level": rule_level(found),
         },
         "model": {
             "class": main.label,
             "title": in_words(main.label),
             "probability": main.probability if main.known and main.label else None,
-            "level": group if group in _LEVELS else "unknown" if main.label in ("", "unknown") else "none",
+            "level": model_level(main.label),
             "known": main.known,
         },
         "agreement": main.agreement,
