@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.app.serving import running_app
 
-from pqswarm.app.asked_events import AskedEvent, read_asked
+from pqswarm.app.event_request import EventRequest, read_request
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
 from pqswarm.identify import identify
@@ -83,7 +83,7 @@ def test_every_class_has_fields_that_hold_its_values(preset):
     from pqswarm.app.event_answers import describe_event
 
     for name in list(EVENT_CLASSES)[:14]:
-        answer = describe_event(AskedEvent(name, preset, seed=2), None, None, 100)
+        answer = describe_event(EventRequest(name, preset, seed=2), None, None, 100)
         json.dumps(answer, allow_nan=False)
         for one in answer["fields"]:
             assert one["low"] <= one["value"] <= one["high"], (name, one)
@@ -123,7 +123,7 @@ def test_the_depth_of_a_sag_from_none_to_interruption(app, depth, level, kind):
 
 
 def test_noise_is_that_of_the_library(app):
-    asked = read_asked({"class": "swell", "seed": "2", "noise": "30"})
+    asked = read_request({"class": "swell", "seed": "2", "noise": "30"})
     assert asked.python.endswith("signal = add_noise(event.signal, 30, noise_stream(2, 30))")
     event, noisy = asked.make()
     assert (noisy == add_noise(event.signal, 30.0, noise_stream(2, 30.0))).all()
@@ -213,4 +213,4 @@ def test_bad_sweeps(app, words):
 
 def test_presets_of_files_are_not_read():
     with pytest.raises(PqswarmError, match="preset"):
-        read_asked({"preset": "mine.toml"})
+        read_request({"preset": "mine.toml"})

@@ -59,7 +59,7 @@ def test_what_is_new_is_seen(begun):
 def test_the_store_is_read_only_if_it_has_changed(begun, monkeypatch):
     with Follower(begun.folder) as follower:
         follower.look()
-        monkeypatch.setattr(follower.store, "standings", lambda: pytest.fail("read again"))
+        monkeypatch.setattr(follower.store, "statuses", lambda: pytest.fail("read again"))
         follower.look()
 
 

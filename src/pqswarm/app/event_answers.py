@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._typing import FloatArray
-from pqswarm.app.asked_events import NOMINAL, AskedEvent
 from pqswarm.app.event_fields import list_fields
+from pqswarm.app.event_request import NOMINAL, EventRequest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PRESETS, SOURCES, Event, class_title, generate
 from pqswarm.features import (
@@ -62,7 +62,7 @@ def _thumbnail(name: str, preset: str) -> dict[str, Any]:
     return _thin(event.signal, event.sampling_rate, _THUMBNAIL)
 
 
-def describe_event(asked: AskedEvent, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
+def describe_event(asked: EventRequest, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
     """Return the event: its parameters as fields, what makes it in Python, its record, and a view of a stretch."""
     event, recording = asked.record()
     header = {
@@ -90,7 +90,7 @@ def describe_event(asked: AskedEvent, begin: float | None, end: float | None, po
     }
 
 
-def draw_view(asked: AskedEvent, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
+def draw_view(asked: EventRequest, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
     """Return a stretch of the event's waveform, thinned to what can be drawn, and Urms(1/2)."""
     event, recording = asked.record()
     return _view(event, recording, begin, end, points)
@@ -112,7 +112,7 @@ def _view(event: Event, recording: Recording, begin: float | None, end: float | 
     return {**describe_view(view, rate), "urms": shown}
 
 
-def describe_features(asked: AskedEvent, model: Model | None, points: int = 400) -> dict[str, Any]:
+def describe_features(asked: EventRequest, model: Model | None, points: int = 400) -> dict[str, Any]:
     """Return the wavelet bands of an event, thinned to what can be drawn, and its features."""
     event, signal = asked.make()
     rate, frequency = event.sampling_rate, event.frequency
@@ -141,7 +141,7 @@ def describe_features(asked: AskedEvent, model: Model | None, points: int = 400)
     }
 
 
-def describe_verdict(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
+def describe_verdict(asked: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
     """Return what the rules and the model say of an event; what `check` raises ends the work."""
     verdict = _judge(asked, model, check)
     return {
@@ -155,12 +155,12 @@ def describe_verdict(asked: AskedEvent, model: Model | None, check: Check = None
     }
 
 
-def sum_up(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
+def sum_up(asked: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
     """Return in short what the rules and the model say of an event; what `check` raises ends the work."""
     return _summary(_judge(asked, model, check))
 
 
-def _judge(asked: AskedEvent, model: Model | None, check: Check) -> "Verdict":
+def _judge(asked: EventRequest, model: Model | None, check: Check) -> "Verdict":
     return identify(asked.record()[1], model, nominal_voltage=NOMINAL, progress=check)
 
 

@@ -17,7 +17,7 @@ from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Job
 from pqswarm.app.workbench import Page, Workbench, identifier, inside
 from pqswarm.errors import PqswarmError
-from pqswarm.study.following import Follower, Sight
+from pqswarm.study.following import Follower, StudyStatus
 from pqswarm.study.store import FILE_NAME, store_stamp
 
 __all__ = ["FollowedStudies", "Study"]
@@ -266,15 +266,15 @@ def _nothing(study: Study) -> dict[str, Any]:
     )
 
 
-def _row(study: Study, sight: Sight, title: str) -> dict[str, Any]:
-    progress, running = sight.progress, sight.state == "running"
+def _row(study: Study, status: StudyStatus, title: str) -> dict[str, Any]:
+    progress, running = status.progress, status.state == "running"
     left = progress.seconds_left
     return _nothing(study) | {
-        "state": sight.state,
+        "state": status.state,
         "title": title,
         "stage": progress.stage,
-        "stages": [vars(stage) for stage in sight.stages],
-        "share": 1.0 if sight.state == "finished" else progress.share,
+        "stages": [vars(stage) for stage in status.stages],
+        "share": 1.0 if status.state == "finished" else progress.share,
         "rate": progress.rate if running and progress.rate > 0 else None,
         "seconds_left": left if running and isfinite(left) else None,
         "runs_done": progress.runs_done,
@@ -283,7 +283,7 @@ def _row(study: Study, sight: Sight, title: str) -> dict[str, Any]:
         "evaluations_total": progress.evaluations_total,
         "best": [
             {"classifier": name, "error": 100 * one.error if isfinite(one.error) else None, "size": one.size}
-            for name, one in sorted(sight.best.items())
+            for name, one in sorted(status.best.items())
         ],
     }
 

@@ -20,7 +20,7 @@ from pqswarm.search import SearchResult
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.legacy import translate
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord, Standing
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 
 __all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store", "store_stamp"]
 
@@ -325,13 +325,13 @@ class Store:
         statement = "SELECT * FROM runs WHERE classifier = ? AND algorithm = ? AND run = ?"
         return [self._restored(row) for key in keys for row in self._select(statement, *astuple(key))]
 
-    def standings(self) -> list[Standing]:
+    def statuses(self) -> list[RunStatus]:
         """Return where all runs are, without what makes them large: quick, whatever was found."""
         begun = "SELECT classifier, algorithm, run, n_evaluations, best_error, NULL FROM checkpoints"
         ended = "SELECT classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
         rows = self._select(begun) + self._select(ended)  # in this order: a run that ends meanwhile is among both
         try:
-            found = {one.key: one for one in map(_standing, rows)}
+            found = {one.key: one for one in map(_run_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
             raise self.damaged(error) from None
         return list(found.values())
@@ -365,10 +365,10 @@ def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(content)
 
 
-def _standing(row: tuple[Any, ...]) -> Standing:
+def _run_status(row: tuple[Any, ...]) -> RunStatus:
     """Where the run of a row is."""
     classifier, algorithm, run, n_evaluations, error, size = row
-    return Standing(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
+    return RunStatus(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
 
 
 def _record(row: tuple[Any, ...]) -> RunRecord:
