@@ -109,3 +109,13 @@ def smoke_command(tmp_path_factory):
 def smoke_study(smoke_command):
     """The folder of a finished study of the plan ``smoke``, only to be read: copy it to change it."""
     return smoke_command.folder
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A real browser, with a profile of its own."""
+    from tests.browser import Browser
+
+    opened = Browser(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.app.serving import running_app
 
-from pqswarm.app.asked_events import AskedEvent, read_asked
+from pqswarm.app.event_request import EventRequest, read_request
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
 from pqswarm.identify import identify
@@ -83,7 +83,7 @@ def test_every_class_has_fields_that_hold_its_values(preset):
     from pqswarm.app.event_answers import describe_event
 
     for name in list(EVENT_CLASSES)[:14]:
-        answer = describe_event(AskedEvent(name, preset, seed=2), None, None, 100)
+        answer = describe_event(EventRequest(name, preset, seed=2), None, None, 100)
         json.dumps(answer, allow_nan=False)
         for one in answer["fields"]:
             assert one["low"] <= one["value"] <= one["high"], (name, one)
@@ -116,13 +116,14 @@ def test_the_depth_of_a_sag_from_none_to_interruption(app, depth, level, kind):
     channel = Channel("U", "V", "A", 230 * np.sqrt(2) * event.signal)
     verdict = identify(Recording((channel,), event.sampling_rate, event.frequency), nominal_voltage=230.0)
     assert [one["sentence"] for one in answer["events"]] == [one.event.sentence for one in verdict.events]
+    assert answer["main"] == verdict.events.index(verdict.main)
     said = {one["class"]: one["share"] for one in answer["events"][0]["probabilities"]}
     assert said == pytest.approx(dict(verdict.events[0].probabilities))
     assert answer["events"][0]["agreement"] == verdict.events[0].agreement
 
 
 def test_noise_is_that_of_the_library(app):
-    asked = read_asked({"class": "swell", "seed": "2", "noise": "30"})
+    asked = read_request({"class": "swell", "seed": "2", "noise": "30"})
     assert asked.python.endswith("signal = add_noise(event.signal, 30, noise_stream(2, 30))")
     event, noisy = asked.make()
     assert (noisy == add_noise(event.signal, 30.0, noise_stream(2, 30.0))).all()
@@ -171,6 +172,7 @@ def test_files_hold_the_event(app, tmp_path):
         ({"depth": "7"}, "depth of sag must be a number from 0 to 1 [pu], not 7.0."),
         ({"depth": "deep"}, "depth must be a number, not 'deep'."),
         ({"depth": "nan"}, "depth of sag must be a number"),
+        ({"class": "dc_offset", "preset": "field", "snr": "inf"}, "snr must be finite, not 'inf'."),
         ({"rise": "1"}, "rise"),
         ({"event_class": "1"}, "event_class"),
         ({"class": "<b>sag</b>"}, "event class of preset 'paper'"),
@@ -194,6 +196,15 @@ def test_bad_requests_get_a_sentence(app, words, said):
     assert said in json.loads(data)["error"]
 
 
+def test_json_that_is_nested_without_end_gets_a_sentence(app):
+    connection = HTTPConnection(app.home.removeprefix("http://"), timeout=60)
+    headers = {"Cookie": f"pqswarm-{app.home.rpartition(':')[2]}={app.token}", "X-Page": "0" * 32}
+    connection.request("PUT", "/api/studies/watch", body="[" * 100_000, headers=headers)
+    answer = connection.getresponse()
+    assert (answer.status, "JSON" in json.loads(answer.read())["error"]) == (400, True)
+    connection.close()
+
+
 @pytest.mark.parametrize("words", [{"steps": 1e9}, {"from": 1, "to": 0}, {"over": "depth", "steps": "many"}])
 def test_bad_sweeps(app, words):
     status, _ = ask(app, "sweep", **({"class": "sag", "over": "depth", "from": 0, "to": 1} | words))
@@ -202,4 +213,4 @@ def test_bad_sweeps(app, words):
 
 def test_presets_of_files_are_not_read():
     with pytest.raises(PqswarmError, match="preset"):
-        read_asked({"preset": "mine.toml"})
+        read_request({"preset": "mine.toml"})

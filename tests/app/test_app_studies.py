@@ -12,7 +12,7 @@ from tests.app.serving import running_app
 
 from pqswarm.report.document import compose
 from pqswarm.report.summary import summarize
-from pqswarm.study import Store
+from pqswarm.study import Store, findings
 
 
 def copy(study, folder):
@@ -39,8 +39,13 @@ def app(smoke_study, tmp_path_factory):
     damaged.write_bytes(content[:4096] + b"\x5a" * 20_000 + content[24_096:])
     (folder / "text").mkdir()
     (folder / "text" / "study.sqlite").write_text("This is no database, but a text that is long enough.\n" * 99)
+    with Store(folder.parent / "outside", write=True) as store:  # as a study that was killed leaves its files
+        store.revise(store.find(findings.About))
+        shutil.copytree(folder.parent / "outside", folder / "killed")
+    killed = [(folder / "killed" / name).read_bytes() for name in ("study.sqlite", "study.sqlite-wal")]
+    assert killed[1]
     with running_app(folder, state=tmp_path_factory.mktemp("state")) as process:
-        process.folder = folder
+        process.folder, process.killed = folder, killed
         yield process
 
 
@@ -72,7 +77,7 @@ def summary(smoke_study):
 
 
 def test_all_studies_are_listed_and_what_cannot_be_read_says_why(rows):
-    assert set(rows) == {"good", "below/other", "newer", "damaged", "text"}
+    assert set(rows) == {"good", "below/other", "killed", "newer", "damaged", "text"}
     assert rows["good"]["state"] == "finished"
     assert (rows["good"]["share"], rows["good"]["runs_done"], rows["good"]["runs_total"]) == (1.0, 38, 38)
     assert {name: rows[name]["state"] for name in ("newer", "damaged", "text")} == dict.fromkeys(
@@ -179,3 +184,6 @@ def test_a_page_that_the_server_does_not_know_is_told_nothing(app):
 def test_nothing_is_written_into_the_folder(app, rows):
     for name in ("good", "newer", "damaged", "text"):
         assert [path.name for path in (app.folder / name).iterdir()] == ["study.sqlite"]
+    get(app, f"/api/studies/{rows['killed']['id']}/charts?classifier=NB")
+    files = ("study.sqlite", "study.sqlite-wal")
+    assert [(app.folder / "killed" / name).read_bytes() for name in files] == app.killed

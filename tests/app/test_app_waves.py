@@ -2,19 +2,12 @@
 
 import pytest
 from tests.app.waves_page import write_page
-from tests.browser import DESKTOP, PHONE, Browser, needs_browser
+from tests.browser import DESKTOP, PHONE, needs_browser
 
 pytestmark = needs_browser
 
 HOSTILE = ("<img src=x onerror=hurt()>", "</script><script>hurt()</script>", '"><svg onload=hurt()>', "<!--")
 READY = "document.querySelector('.waves').dataset.state === 'ready'"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    opened = Browser(tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")

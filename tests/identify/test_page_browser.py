@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.browser import DESKTOP, PHONE, Browser, needs_browser
+from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.identify.invented import event, judged, recording, verdict
 
 from pqswarm.identify.page import page_html
@@ -11,13 +11,6 @@ from pqswarm.identify.page import page_html
 pytestmark = needs_browser
 
 SHOWN = "[...document.querySelectorAll('.events tbody tr')].filter(r => r.offsetHeight).map(r => r.id).join(' ')"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    opened = Browser(tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")

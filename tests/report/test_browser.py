@@ -1,16 +1,9 @@
 """The report in a real browser: no errors, no missing pictures, no sideways scrolling, no tiny text."""
 
 import pytest
-from tests.browser import DESKTOP, PHONE, Browser, needs_browser
+from tests.browser import DESKTOP, PHONE, needs_browser
 
 pytestmark = needs_browser
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    opened = Browser(tmp_path_factory.mktemp("profile"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")

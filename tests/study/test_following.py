@@ -1,6 +1,9 @@
 """A study is followed from its store alone: what is seen, and that nobody is in the way of who writes."""
 
+import signal
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from math import inf
 
@@ -10,9 +13,10 @@ import pytest
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan
-from pqswarm.study.following import Follower, store_stamp
+from pqswarm.study.following import Follower
 from pqswarm.study.lock import is_locked, lock_folder
 from pqswarm.study.records import Checkpoint
+from pqswarm.study.store import store_stamp
 
 
 def record(algorithm, run, error, n_evaluations=120, size=3):
@@ -55,7 +59,7 @@ def test_what_is_new_is_seen(begun):
 def test_the_store_is_read_only_if_it_has_changed(begun, monkeypatch):
     with Follower(begun.folder) as follower:
         follower.look()
-        monkeypatch.setattr(follower.store, "standings", lambda: pytest.fail("read again"))
+        monkeypatch.setattr(follower.store, "statuses", lambda: pytest.fail("read again"))
         follower.look()
 
 
@@ -110,3 +114,51 @@ def test_the_stamp_changes_with_the_store(begun):
     before = store_stamp(begun.folder)
     begun.finish(record("ga", 0, 0.1))
     assert store_stamp(begun.folder) != before
+
+
+_KILLED = """
+import os, signal, sys
+from pqswarm.study import Store, findings, load_plan
+store = Store(sys.argv[1], write=True)
+store.put(findings.About(load_plan("smoke").model_dump(), "0", 0.0, {}), findings.Events(140, "digest"))
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_a_look_at_a_killed_study_changes_nothing(tmp_path):
+    killed = subprocess.run([sys.executable, "-c", _KILLED, tmp_path], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    files = [tmp_path / "study.sqlite", tmp_path / "study.sqlite-wal"]
+    before = [path.read_bytes() for path in files]
+    assert before[1]
+    with Follower(tmp_path) as follower:
+        assert follower.look().stages[0].done == 2
+        assert [path.read_bytes() for path in files] == before
+    assert [path.read_bytes() for path in files] == before
+    with Store(tmp_path, write=True) as resumed:
+        assert resumed.find(findings.Events).digest == "digest"
+
+
+def test_a_look_at_a_study_of_one_file_makes_no_other(begun):
+    begun.close()
+    assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
+    with Follower(begun.folder) as follower:
+        assert follower.look().progress.runs_done == 0
+        assert [path.name for path in begun.folder.iterdir()] == ["study.sqlite"]
+        with Store(begun.folder, write=True) as resumed:  # goes on while it is looked at
+            resumed.finish(record("ga", 0, 0.1))
+            assert follower.look().progress.runs_done == 1
+            assert len(follower.records()) == 1
+            resumed.finish(record("ga", 1, 0.1))
+            assert follower.look().progress.runs_done == 2
+        assert follower.look().progress.runs_done == 2
+
+
+def test_a_study_that_ends_while_it_is_followed_is_all_in_one_file(begun):
+    with Follower(begun.folder) as follower:
+        begun.finish(record("ga", 0, 0.1))
+        follower.look()
+        begun.close()
+        assert not (begun.folder / "study.sqlite-wal").stat().st_size
+        assert len(follower.records()) == 1

@@ -1,14 +1,13 @@
 """What is said of an event: its waveform, bands and features, and what the rules and the model make of it."""
 
-import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from pqswarm.app.asked_events import NOMINAL, AskedEvent
+from pqswarm._typing import FloatArray
 from pqswarm.app.event_fields import list_fields
+from pqswarm.app.event_request import NOMINAL, EventRequest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PRESETS, SOURCES, Event, class_title, generate
 from pqswarm.features import (
@@ -23,20 +22,18 @@ from pqswarm.features import (
     minimum_samples,
 )
 from pqswarm.identify import GROUPS, Model, default_model, identify, usable_features
-from pqswarm.identify.agreement import in_words
-from pqswarm.measure import KINDS, half_cycle_rms
-from pqswarm.recordings import Channel, Envelope, Recording
+from pqswarm.identify.agreement import in_words, model_level, rule_level
+from pqswarm.measure import half_cycle_rms
+from pqswarm.recordings import Envelope, Recording
+from pqswarm.recordings.views import describe_header, describe_view, encode_extremes, thin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pqswarm.identify import EventVerdict, Verdict
 
 __all__ = ["describe_classes", "describe_event", "describe_features", "describe_verdict", "draw_view", "sum_up"]
 
 Check = Callable[[int, int], None] | None
 
-_LEVELS = ("sag", "swell", "interruption")
 _THUMBNAIL = 160
 """Parts of a small picture."""
 
@@ -65,7 +62,7 @@ def _thumbnail(name: str, preset: str) -> dict[str, Any]:
     return _thin(event.signal, event.sampling_rate, _THUMBNAIL)
 
 
-def describe_event(asked: AskedEvent, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
+def describe_event(asked: EventRequest, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
     """Return the event: its parameters as fields, what makes it in Python, its record, and a view of a stretch."""
     event, recording = asked.record()
     header = {
@@ -74,14 +71,9 @@ def describe_event(asked: AskedEvent, begin: float | None, end: float | None, po
         "source": asked.title,
         "path": "",
         "station": "",
-        "start": None,
-        "seconds": recording.duration,
-        "n_samples": recording.n_samples,
-        "sampling_rate": recording.sampling_rate,
-        "nominal_frequency": recording.nominal_frequency,
         "format": "",
         "notes": [],
-        "channels": [{"name": "U", "unit": "V", "phase": "A", "kind": "voltage"}],
+        **describe_header(recording),
         "status": [],
         "upload": False,
     }
@@ -98,7 +90,7 @@ def describe_event(asked: AskedEvent, begin: float | None, end: float | None, po
     }
 
 
-def draw_view(asked: AskedEvent, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
+def draw_view(asked: EventRequest, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
     """Return a stretch of the event's waveform, thinned to what can be drawn, and Urms(1/2)."""
     event, recording = asked.record()
     return _view(event, recording, begin, end, points)
@@ -113,25 +105,14 @@ def _view(event: Event, recording: Recording, begin: float | None, end: float | 
     view = envelope.view(first, stop, points)
     samples = recording.channels[0].samples
     time, urms = half_cycle_rms(samples, rate, event.frequency)
-    return {
-        "from": view.first / rate,
-        "to": view.stop / rate,
-        "n": view.n,
-        "step": view.step / rate,
-        "exact": view.exact,
-        "share": view.share,
-        "channels": [{"index": 0, "low": _pack(view.low[0]), "high": None if view.exact else _pack(view.high[0])}],
-        "urms": None
-        if urms.size < 2
-        else {
-            "from": float(time[0]),
-            "step": float(time[1] - time[0]),
-            "channels": [{"index": 0, "low": _pack(urms / NOMINAL), "high": None}],
-        },
-    }
+    shown = None
+    if urms.size > 1:
+        channel = {"index": 0, **encode_extremes(urms / NOMINAL, None)}
+        shown = {"from": float(time[0]), "step": float(time[1] - time[0]), "channels": [channel]}
+    return {**describe_view(view, rate), "urms": shown}
 
 
-def describe_features(asked: AskedEvent, model: Model | None, points: int = 400) -> dict[str, Any]:
+def describe_features(asked: EventRequest, model: Model | None, points: int = 400) -> dict[str, Any]:
     """Return the wavelet bands of an event, thinned to what can be drawn, and its features."""
     event, signal = asked.make()
     rate, frequency = event.sampling_rate, event.frequency
@@ -160,13 +141,12 @@ def describe_features(asked: AskedEvent, model: Model | None, points: int = 400)
     }
 
 
-def describe_verdict(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
+def describe_verdict(asked: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
     """Return what the rules and the model say of an event; what `check` raises ends the work."""
     verdict = _judge(asked, model, check)
-    main = _main(verdict.events)
     return {
-        "summary": _summary(verdict, main),
-        "main": verdict.events.index(main),
+        "summary": _summary(verdict),
+        "main": verdict.events.index(verdict.main),
         "events": [_event(one) for one in verdict.events],
         "sentences": list(verdict.sentences),
         "thresholds": verdict.characterisation.thresholds.settings(),
@@ -175,27 +155,18 @@ def describe_verdict(asked: AskedEvent, model: Model | None, check: Check = None
     }
 
 
-def sum_up(asked: AskedEvent, model: Model | None, check: Check = None) -> dict[str, Any]:
+def sum_up(asked: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
     """Return in short what the rules and the model say of an event; what `check` raises ends the work."""
-    verdict = _judge(asked, model, check)
-    return _summary(verdict, _main(verdict.events))
+    return _summary(_judge(asked, model, check))
 
 
-def _judge(asked: AskedEvent, model: Model | None, check: Check) -> "Verdict":
+def _judge(asked: EventRequest, model: Model | None, check: Check) -> "Verdict":
     return identify(asked.record()[1], model, nominal_voltage=NOMINAL, progress=check)
 
 
-def _main(events: "Sequence[EventVerdict]") -> "EventVerdict":
-    """The event that a person would name first: by its kind, then by its size."""
-    order = list(KINDS)
-    return min(events, key=lambda one: (order.index(one.event.kind), -abs(1 - one.event.magnitude)))
-
-
-def _summary(verdict: "Verdict", main: "EventVerdict") -> dict[str, Any]:
+def _summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, and whether it is a sag, a swell or an interruption to them, or none."""
-    found = verdict.channels[0].result
-    worst = max(found.events, key=lambda event: abs(1 - event.magnitude), default=None)
-    group = GROUPS.get(main.label, main.label)
+    main, found = verdict.main, verdict.channels[0].result
     urms = found.urms[np.isfinite(found.urms)]
     return {
         "sentence": main.event.sentence,
@@ -203,13 +174,13 @@ def _summary(verdict: "Verdict", main: "EventVerdict") -> dict[str, Any]:
             "kind": main.event.kind,
             "class": main.rule,
             "title": in_words(main.rule),
-            "level": "none" if worst is None else worst.kind,
+            "level": rule_level(found),
         },
         "model": {
             "class": main.label,
             "title": in_words(main.label),
             "probability": main.probability if main.known and main.label else None,
-            "level": group if group in _LEVELS else "unknown" if main.label in ("", "unknown") else "none",
+            "level": model_level(main.label),
             "known": main.known,
         },
         "agreement": main.agreement,
@@ -234,14 +205,7 @@ def _event(one: "EventVerdict") -> dict[str, Any]:
     }
 
 
-def _thin(samples: npt.NDArray[np.float64], rate: float, points: int) -> dict[str, Any]:
+def _thin(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
     """Least and greatest values of parts, and how long a part is [s]."""
-    envelope = Envelope(Recording((Channel("", "", "", samples),), rate, 50.0))
-    envelope.build()
-    view = envelope.view(0, samples.size, points)
-    return {"step": view.step / rate, "low": _pack(view.low[0]), "high": _pack(view.high[0])}
-
-
-def _pack(values: npt.ArrayLike) -> str:
-    """Numbers as a page reads them: base64 of little-endian single precision."""
-    return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode()
+    found = thin(samples, 0.0, 1 / rate, -(-samples.size // points))
+    return {"step": found["step"], "low": found["low"], "high": found["high"] or found["low"]}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import floor, isfinite, log10
 from typing import Any
 
-from pqswarm.app.asked_events import AskedEvent
+from pqswarm.app.event_request import EventRequest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, RECORD, Event, LogUniform, Parameter
 from pqswarm.events.event import SUPPLY
@@ -31,7 +31,7 @@ _TURN = (0.0, 6.3)
 """Angles [rad]."""
 
 
-def list_fields(asked: AskedEvent, event: Event) -> list[dict[str, Any]]:
+def list_fields(asked: EventRequest, event: Event) -> list[dict[str, Any]]:
     """Return the fields of an event's parameters, those of the disturbance first, then supply and record."""
     ranges = asked.ranges_of.ranges(asked.event_class, asked.source)
     catalogue = EVENT_CLASSES.find(asked.event_class).catalogue

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from tornado.iostream import StreamClosedError
 
-from pqswarm.app.asked_events import AskedEvent, read_asked
 from pqswarm.app.event_answers import (
     describe_classes,
     describe_event,
@@ -19,6 +18,7 @@ from pqswarm.app.event_answers import (
     draw_view,
     sum_up,
 )
+from pqswarm.app.event_request import EventRequest, read_request
 from pqswarm.app.handlers import Base, Refused
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.errors import PqswarmError
@@ -32,13 +32,13 @@ _MOST_POINTS = 4000
 _MOST_STEPS = 101
 
 
-class _Bench(Base):
+class EventHandler(Base):
     """An answer about an event, which the address names in full: nothing is kept between requests."""
 
-    def asked(self) -> AskedEvent:
+    def asked(self) -> EventRequest:
         """The event."""
         words = {name: self.get_query_argument(name) for name in self.request.query_arguments}
-        return read_asked({name: text for name, text in words.items() if name not in _ADDRESSED})
+        return read_request({name: text for name, text in words.items() if name not in _ADDRESSED})
 
     def stretch(self) -> tuple[float | None, float | None, int]:
         """What is looked at: begin and end [s], None for those of the record, and how many parts are wanted."""
@@ -47,7 +47,7 @@ class _Bench(Base):
         return begin, end, int(min(max(self.number("points", 800), 10), _MOST_POINTS))
 
 
-class Classes(_Bench):
+class Classes(EventHandler):
     """The classes of a preset."""
 
     async def get(self) -> None:
@@ -56,7 +56,7 @@ class Classes(_Bench):
         self.send_json(await self.work(lambda _: describe_classes(preset)))
 
 
-class OneEvent(_Bench):
+class OneEvent(EventHandler):
     """An event: fields, record, waveform."""
 
     async def get(self) -> None:
@@ -65,7 +65,7 @@ class OneEvent(_Bench):
         self.send_json(await self.work(lambda _: describe_event(asked, *stretch)))
 
 
-class View(_Bench):
+class View(EventHandler):
     """A stretch of its waveform."""
 
     async def get(self) -> None:
@@ -74,7 +74,7 @@ class View(_Bench):
         self.send_json(await self.work(lambda _: draw_view(asked, *stretch)))
 
 
-class Features(_Bench):
+class Features(EventHandler):
     """Its bands and features."""
 
     async def get(self) -> None:
@@ -83,7 +83,7 @@ class Features(_Bench):
         self.send_json(await self.work(lambda _: describe_features(asked, model)))
 
 
-class Verdict(_Bench):
+class Verdict(EventHandler):
     """What the rules and the model say."""
 
     async def get(self) -> None:
@@ -92,7 +92,7 @@ class Verdict(_Bench):
         self.send_json(await self.work(lambda job: describe_verdict(asked, model, job.check)))
 
 
-class Sweep(_Bench):
+class Sweep(EventHandler):
     """What they say while one parameter moves: a line of JSON for each step, as long as the page listens."""
 
     async def get(self) -> None:
@@ -115,14 +115,14 @@ class Sweep(_Bench):
         except (StreamClosedError, Cancelled):
             return
 
-    def _step(self, job: Job, asked: AskedEvent, name: str, value: float) -> dict[str, Any]:
+    def _step(self, job: Job, asked: EventRequest, name: str, value: float) -> dict[str, Any]:
         try:
             return {"value": value, **sum_up(asked.moved(name, value), self.workbench.model, job.check)}
         except PqswarmError as error:
             return {"value": value, "error": str(error)}
 
 
-class File(_Bench):
+class EventFile(EventHandler):
     """The event as a recording: a table, or COMTRADE in an archive."""
 
     async def get(self) -> None:
@@ -137,7 +137,7 @@ class File(_Bench):
         self.finish(data)
 
 
-def _write(asked: AskedEvent, kind: str) -> bytes:
+def _write(asked: EventRequest, kind: str) -> bytes:
     recording = asked.record()[1]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"{asked.title}.{'csv' if kind == 'csv' else 'cfg'}")
@@ -158,5 +158,5 @@ ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/events/features", Features),
     (r"/api/events/verdict", Verdict),
     (r"/api/events/sweep", Sweep),
-    (r"/api/events/file", File),
+    (r"/api/events/file", EventFile),
 ]

@@ -128,7 +128,7 @@ class Base(RequestHandler):
         """Return what was sent as JSON."""
         try:
             found = json.loads(self.request.body)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError):  # no JSON, or nested without end
             found = None
         if not isinstance(found, dict):
             raise Refused("The request must be an object in JSON.", 400)

@@ -1,6 +1,5 @@
 """A recording that somebody looks at: its header, pictures of any stretch, and what is measured at a moment."""
 
-import base64
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, floor
@@ -11,13 +10,13 @@ import numpy as np
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import Envelope
 from pqswarm.recordings.status import interruptible
+from pqswarm.recordings.views import describe_header, describe_status, describe_view, thin
 
 if TYPE_CHECKING:
-    from pqswarm._typing import AnyArray
     from pqswarm.identify import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["MOST_POINTS", "OpenRecording", "encode", "urms_view"]
+__all__ = ["MOST_POINTS", "OpenRecording", "urms_view"]
 
 MOST_POINTS = 4000
 """Parts of a picture; no screen has more columns."""
@@ -28,11 +27,6 @@ _MOST_BAND, _MOST_ROWS = 100_000, 200_000
 _AROUND = 10.0
 """Cycles before and after a stretch that are looked at for its bands."""
 _STAYS = ("COMTRADE", "CSV", "table")
-
-
-def encode(values: "AnyArray") -> str:
-    """Return numbers as base64 of little-endian single precision."""
-    return base64.b64encode(np.asarray(values, "<f4").tobytes()).decode("ascii")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,53 +72,25 @@ class OpenRecording:
         return {
             "source": source.source,
             "station": source.station,
-            "start": None if source.start is None else source.start.isoformat(),
-            "seconds": self.seconds,
-            "n_samples": source.n_samples,
-            "sampling_rate": float(source.sampling_rate),
-            "nominal_frequency": float(source.nominal_frequency),
             "format": source.format,
             "notes": list(source.notes),
-            "channels": [
-                {
-                    "name": one.name,
-                    "unit": one.unit,
-                    "phase": one.phase,
-                    "kind": "voltage" if one.is_voltage else "current" if one.is_current else "other",
-                }
-                for one in source.channels
-            ],
+            **describe_header(source),
             "status": status,
         }
 
     def _status(self) -> list[dict[str, Any]]:
         """Status channels, those first that change."""
         found = sorted(self.source.status, key=lambda one: len(one.places) < 2)
-        rate = self.source.sampling_rate
-        return [
-            {"name": one.name, "changes": [[place / rate, state] for place, state in one.changes[:_MOST_CHANGES]]}
-            for one in found[:_MOST_STATUS]
-        ]
+        return describe_status(found[:_MOST_STATUS], self.source.sampling_rate, _MOST_CHANGES)
 
     def view(self, begin: float, end: float, points: int, check: Callable[[], object]) -> dict[str, Any]:
         """Return a picture of a stretch [s]."""
         rate = self.source.sampling_rate
         found = self.envelope.view(floor(begin * rate), ceil(end * rate), min(max(points, 1), MOST_POINTS), check)
-        return {
-            "from": found.first / rate,
-            "to": found.stop / rate,
-            "n": found.n,
-            "step": found.step / rate,
-            "exact": found.exact,
-            "share": found.share,
-            "channels": [
-                {"index": i, "low": encode(low), "high": None if found.exact else encode(high)}
-                for i, (low, high) in enumerate(zip(found.low, found.high, strict=True))
-            ],
-        }
+        return describe_view(found, rate)
 
     def measure(self, moment: float, cycles: int) -> dict[str, Any]:
-        """Return phasors, symmetrical components and spectra of the cycles before a moment [s], or why there are none."""
+        """Return phasors, symmetrical components and spectra just before a moment [s], or why there are none."""
         from pqswarm.measure import measure_at
 
         try:
@@ -181,16 +147,6 @@ class OpenRecording:
         for row in zip(*(column.tolist() for column in columns), strict=True):
             writer.writerow([f"{value:.9g}" if value == value else "" for value in row])
         return stream.getvalue()
-
-
-def thin(values: "AnyArray", begin: float, step: float, times: int) -> dict[str, Any]:
-    """Return a series as it is drawn: all of it, or the least and greatest of each `times` values."""
-    if times <= 1:
-        return {"from": begin, "step": step, "n": len(values), "low": encode(values), "high": None}
-    padded = np.pad(np.asarray(values, np.float64), (0, -len(values) % times), constant_values=np.nan)
-    parts = padded.reshape(-1, times)
-    low, high = np.fmin.reduce(parts, axis=1), np.fmax.reduce(parts, axis=1)
-    return {"from": begin, "step": step * times, "n": len(low), "low": encode(low), "high": encode(high)}
 
 
 def urms_view(verdict: "Verdict", begin: float, end: float, points: int) -> dict[str, Any] | None:

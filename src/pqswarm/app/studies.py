@@ -1,104 +1,74 @@
 """The room of studies: all studies of the folder, live while they run, and all that is known of one, or of two."""
 
-import asyncio
-import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pqswarm.app.following import Following, Study
+from pqswarm.app.answer_cache import AnswerCache
+from pqswarm.app.followed_studies import FollowedStudies, Study
 from pqswarm.app.handlers import Base, Refused
 from pqswarm.app.jobs import Job
-from pqswarm.app.study_numbers import about_study, chart_values, document_values, read_runs, run_values
-from pqswarm.study.following import store_stamp
-from pqswarm.study.store import Store
+from pqswarm.app.study_numbers import Runs, about_study, chart_values, document_values, read_runs, run_values
+from pqswarm.study.store import Store, store_stamp
 
 if TYPE_CHECKING:
     from pqswarm.report.document import Document
     from pqswarm.report.summary import StudySummary
+    from pqswarm.study.following import Follower
 
 __all__ = ["ROUTES"]
 
-_KEPT = 12
-"""Answers that are kept, by what they are an answer to."""
-_CALM = 50
-"""What took a second is not computed again for as many seconds, as long as the study runs."""
 
-
-class Shelf:
-    """Answers that took time, until what they are about has changed; one is computed at a time."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, ...], tuple[object, Any, float]] = OrderedDict()
-        self._one = asyncio.Lock()
-
-    async def get(self, key: tuple[str, ...], stamp: object, work: Callable[[], Any], calm: bool = False) -> Any:
-        """Return what is kept under a key if it is of that stamp, or calmly of a moment ago, else what work returns."""
-        async with self._one:
-            kept = self._kept.get(key)
-            if kept is not None and (kept[0] == stamp or (calm and time.monotonic() < kept[2])):
-                self._kept.move_to_end(key)
-                return kept[1]
-            begin = time.monotonic()
-            value = await work()
-            end = time.monotonic()
-            self._kept[key] = stamp, value, end + _CALM * (end - begin)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-            return value
-
-
-class Room(Base):
+class StudyHandler(Base):
     """An answer about studies."""
 
     @property
-    def following(self) -> Following:
-        """Who looks at the studies, for all pages."""
+    def followed(self) -> FollowedStudies:
+        """The studies of the folder, for all pages."""
         rooms = self.workbench.rooms
         if "studies" not in rooms:
-            rooms["studies"] = Following(self.workbench), Shelf()
-        found: Following = rooms["studies"][0]
+            rooms["studies"] = FollowedStudies(self.workbench), AnswerCache()
+        found: FollowedStudies = rooms["studies"][0]
         return found
 
     @property
-    def shelf(self) -> Shelf:
+    def cache(self) -> AnswerCache:
         """What was computed before."""
-        self.following  # noqa: B018 (it is made together with it)
-        found: Shelf = self.workbench.rooms["studies"][1]
+        self.followed  # noqa: B018 (it is made together with it)
+        found: AnswerCache = self.workbench.rooms["studies"][1]
         return found
 
     async def study(self, name: str) -> Study:
         """Return a study by its id."""
-        return await self.following.do(self.following.find, name)
+        return await self.followed.do(self.followed.find, name)
 
     async def use(self, name: str, function: Callable[..., Any]) -> Any:
         """Return what a function of a study and its follower returns."""
-        return await self.following.do(self.following.use, name, function)
+        return await self.followed.do(self.followed.use, name, function)
 
 
-class Studies(Room):
+class Studies(StudyHandler):
     """All studies of the folder."""
 
     async def get(self) -> None:
         """Send what is known of each."""
-        rows = await self.following.do(self.following.rows)
+        rows = await self.followed.do(self.followed.rows)
         self.send_json({"folder": self.workbench.folder.name, "studies": rows})
 
 
-class Watch(Room):
+class Watch(StudyHandler):
     """Whether a page shows studies."""
 
     def put(self) -> None:
         """Tell the page what changes, or no more."""
         page, wanted = self.page, bool(self.read_json().get("watch"))
         if page is not None and wanted:
-            self.following.watch(page)
+            self.followed.watch(page)
         elif page is not None:
-            self.following.leave(page)
+            self.followed.leave(page)
         self.send_json({"watching": wanted and page is not None})
 
 
-class One(Room):
+class One(StudyHandler):
     """One study: its plan and progress."""
 
     async def get(self, name: str) -> None:
@@ -106,21 +76,29 @@ class One(Room):
         self.send_json(await self.use(name, lambda study, follower: {"id": study.id} | about_study(follower)))
 
 
-class Charts(Room):
+class Charts(StudyHandler):
     """What the charts of one classifier show."""
 
     async def get(self, name: str) -> None:
         """Send the numbers."""
         classifier = self.get_query_argument("classifier", "")
-        runs = await self.use(name, lambda _, follower: read_runs(follower, classifier))
+        runs, changing = await self.use(name, lambda _, follower: _current_runs(follower, classifier))
 
         async def compute() -> Any:
             return await self.work(lambda job: chart_values(job.check, runs))
 
-        self.send_json(await self.shelf.get(("charts", name, classifier), len(runs.records), compute, calm=True))
+        key = ("charts", name, classifier)
+        self.send_json(await self.cache.get(key, len(runs.records), compute, changing))
 
 
-class OneRun(Room):
+def _current_runs(follower: "Follower", classifier: str) -> tuple[Runs, bool]:
+    """The finished runs with a classifier, and whether there will soon be more."""
+    seen = follower.look()
+    more = seen.state == "running" and seen.progress.runs_done < seen.progress.runs_total
+    return read_runs(follower, classifier), more
+
+
+class OneRun(StudyHandler):
     """One run."""
 
     async def get(self, name: str) -> None:
@@ -132,7 +110,7 @@ class OneRun(Room):
         )
 
 
-class Tables(Room):
+class Tables(StudyHandler):
     """All words and tables of the report of a study, or of two side by side, as far as there are any."""
 
     async def get(self, name: str) -> None:
@@ -150,7 +128,7 @@ class Tables(Room):
         async def compute() -> Any:
             return await self.work(_write, studies, write)
 
-        return await self.shelf.get((kind, *(study.id for study in studies)), stamp, compute)
+        return await self.cache.get((kind, *(study.id for study in studies)), stamp, compute)
 
 
 class Report(Tables):

@@ -56,9 +56,9 @@ def about_study(follower: "Follower") -> dict[str, Any]:
         "title": plan.title,
         "plan": format_plan(plan),
         "version": about.version,
-        "machine": {str(key): _plain(value) for key, value in about.machine.items()},
-        "began": _plain(about.began),
-        "finished": None if end is None else _plain(end.at),
+        "machine": {str(key): _json_value(value) for key, value in about.machine.items()},
+        "began": _json_value(about.began),
+        "finished": None if end is None else _json_value(end.at),
         "runs": plan.runs,
         "max_evaluations": plan.max_evaluations,
         "classifiers": [classifier.name for classifier in plan.classifiers],
@@ -94,7 +94,7 @@ def chart_values(check: Callable[[], None], runs: Runs) -> dict[str, Any]:
         "budget": runs.plan.max_evaluations,
         "n_runs": len(runs.records),
         "n_features": len(runs.names),
-        "all_features": None if runs.all_features is None else _plain(100 * runs.all_features),
+        "all_features": None if runs.all_features is None else _json_value(100 * runs.all_features),
         "convergence": [],
         "points": [],
         "front": [],
@@ -130,7 +130,9 @@ def _convergence(groups: dict[str, list[RunRecord]], budget: int, check: Callabl
         check()
         after, quartiles = quartile_curve(title, curve, grid)
         points = zip(after.tolist(), *(100 * quartiles[[1, 0, 2]]).tolist(), strict=True)
-        shown = [[n, median, _plain(low), _plain(high)] for n, median, low, high in points if isfinite(median)]
+        shown = [
+            [n, median, _json_value(low), _json_value(high)] for n, median, low, high in points if isfinite(median)
+        ]
         lines.append({"title": title, "n_runs": len(curve), "points": shown})
     return lines
 
@@ -162,13 +164,13 @@ def run_values(runs: Runs, algorithm: str, number: int) -> dict[str, Any]:
         "algorithm": algorithm,
         "title": runs.plan.algorithm(algorithm).title,
         "run": number,
-        "error": _plain(100 * record.error),
-        "all_features": None if runs.all_features is None else _plain(100 * runs.all_features),
+        "error": _json_value(100 * record.error),
+        "all_features": None if runs.all_features is None else _json_value(100 * runs.all_features),
         "size": record.size,
         "n_features": int(record.mask.size),
         "seed": str(record.seed),
         "evaluations": result.n_evaluations,
-        "seconds": _plain(record.seconds),
+        "seconds": _json_value(record.seconds),
         "features": [{"name": names[i], "meaning": meanings[i]} for i in result.selected.tolist()],
     }
 
@@ -224,7 +226,7 @@ def _value(value: Any) -> float | None:
     return first if isfinite(first) else None
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """A value that JSON can hold."""
     if isinstance(value, float) and not isfinite(value):
         return None

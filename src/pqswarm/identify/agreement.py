@@ -5,10 +5,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqswarm.identify.curves import RMS
+
 if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult, Event
 
-__all__ = ["GROUPS", "describe_agreement", "event_rule", "group_of", "in_words", "main_disturbance", "rule_class"]
+__all__ = [
+    "GROUPS",
+    "describe_agreement",
+    "event_rule",
+    "group_of",
+    "in_words",
+    "main_disturbance",
+    "model_level",
+    "rule_class",
+    "rule_level",
+]
 
 GROUPS: Mapping[str, str] = {
     "pure_sinusoid": "normal",
@@ -63,6 +75,28 @@ def main_disturbance(result: "ChannelResult") -> tuple[float, float] | None:
         return None
     _, start, end = max(found)
     return start, end
+
+
+def rule_level(result: "ChannelResult") -> str:
+    """Return whether the voltage of a channel is a sag, a swell, or an interruption by the rules, or ``"none"``.
+
+    The event farthest from 1 pu decides.
+    """
+    worst = max(result.events, key=lambda event: abs(1 - event.magnitude), default=None)
+    return "none" if worst is None else worst.kind
+
+
+def model_level(label: str) -> str:
+    """Return whether a class is a sag, a swell, or an interruption, ``"none"``, or ``"unknown"`` without a class.
+
+    Examples
+    --------
+    >>> model_level("sag_with_harmonics"), model_level("flicker"), model_level("")
+    ('sag', 'none', 'unknown')
+    """
+    if label in ("", "unknown"):
+        return "unknown"
+    return group if (group := group_of(label)) in RMS else "none"
 
 
 def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:

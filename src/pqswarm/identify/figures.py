@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.identify.curves import COLOURS, RMS, rank_event
+from pqswarm.identify.curves import COLOURS, RMS
 from pqswarm.identify.fonts import draw_name, families, shorten
 from pqswarm.identify.words import count_text, frequency_text, scale_of, time_text
 from pqswarm.report.style import FAINT, STYLE
@@ -71,7 +71,7 @@ def plot_verdict(
     event: "EventVerdict | None" = None,
 ) -> Figure:
     """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
-    chosen = event or max(verdict.events, key=lambda one: rank_event(one.event))
+    chosen = event or verdict.main
     begin, end = _find_window(chosen.event, recording.n_samples / recording.sampling_rate)
     systems = _choose_systems(verdict, chosen.event, 1 if event else _MOST_SYSTEMS)
     results = [result for members in systems.values() for result in members]

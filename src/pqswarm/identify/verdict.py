@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.identify.agreement import in_words
+from pqswarm.identify.curves import rank_event
 from pqswarm.identify.words import to_milliseconds, voltage_text
 
 if TYPE_CHECKING:
@@ -202,6 +203,11 @@ class Verdict:
         """The caveats, by their name in earlier versions."""
         warnings.warn("Verdict.limits is deprecated: use caveats.", DeprecationWarning, stacklevel=2)
         return self.caveats
+
+    @property
+    def main(self) -> EventVerdict:
+        """The worst of its events: what moves the voltage before what is steady, then by size."""
+        return max(self.events, key=lambda one: rank_event(one.event))
 
     @property
     def sentences(self) -> tuple[str, ...]:

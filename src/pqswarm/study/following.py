@@ -14,13 +14,13 @@ from pqswarm.study.findings import place_text
 from pqswarm.study.lock import is_locked
 from pqswarm.study.planfile import restore_plan
 from pqswarm.study.progress import Meter, StudyProgress
-from pqswarm.study.records import RunKey, RunRecord, Standing
-from pqswarm.study.store import FILE_NAME, Store
+from pqswarm.study.records import RunKey, RunRecord, RunStatus
+from pqswarm.study.store import Store, store_stamp
 
 if TYPE_CHECKING:
     from pqswarm.study.plan import StudyPlan
 
-__all__ = ["Follower", "Sight", "Stage", "store_stamp"]
+__all__ = ["Follower", "Stage", "StudyStatus"]
 
 State = Literal["running", "stopped", "finished"]
 
@@ -35,7 +35,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Sight:
+class StudyStatus:
     """What can be seen of a study now.
 
     Attributes
@@ -46,33 +46,14 @@ class Sight:
         How far it has come; rates are those since it is followed.
     stages : tuple of Stage
         What it consists of.
-    best : dict of str to Standing
+    best : dict of str to RunStatus
         The run with the least error so far of each classifier; of equals the smallest that is finished.
     """
 
     state: State
     progress: StudyProgress
     stages: tuple[Stage, ...]
-    best: dict[str, Standing]
-
-
-def store_stamp(folder: Path) -> tuple[int, ...]:
-    """Return what changes whenever something is written into the store of a study: sizes and times of its files.
-
-    Examples
-    --------
-    >>> store_stamp(Path("nowhere"))
-    (0, 0, 0, 0)
-    """
-    stamp: list[int] = []
-    for name in (FILE_NAME, f"{FILE_NAME}-wal"):
-        try:
-            status = (folder / name).stat()
-        except OSError:
-            stamp += (0, 0)
-        else:
-            stamp += (status.st_mtime_ns, status.st_size)
-    return tuple(stamp)
+    best: dict[str, RunStatus]
 
 
 class Follower:
@@ -120,7 +101,7 @@ class Follower:
         self._meter = Meter(self.plan, self._told.append)
         self._stamp: tuple[int, ...] = ()
         self._stages: tuple[Stage, ...] = ()
-        self._best: dict[str, Standing] = {}
+        self._best: dict[str, RunStatus] = {}
         self._finished = False
         self._records: dict[RunKey, RunRecord] = {}
 
@@ -134,7 +115,7 @@ class Follower:
         """Let go of the store."""
         self.store.close()
 
-    def look(self) -> Sight:
+    def look(self) -> StudyStatus:
         """Return what can be seen now; the store is read only if it has changed."""
         stamp = store_stamp(self.folder)
         if stamp != self._stamp:
@@ -148,22 +129,22 @@ class Follower:
             state = "stopped"
         self._meter.tell(self._stage())
         progress = self._told.pop()
-        return Sight(state, progress, self._stages, self._best)
+        return StudyStatus(state, progress, self._stages, self._best)
 
     def records(self) -> list[RunRecord]:
         """Return all finished runs, by classifier, algorithm and number."""
-        new = [one.key for one in self.store.standings() if one.finished and one.key not in self._records]
+        new = [one.key for one in self.store.statuses() if one.finished and one.key not in self._records]
         self._records |= {record.key: record for record in self.store.records(new)}
         return [self._records[key] for key in sorted(self._records)]
 
     def _read(self) -> None:
-        standings, places = self.store.standings(), set(self.store.places())
+        statuses, places = self.store.statuses(), set(self.store.places())
         self._finished = ("Finished", "", "") in places
-        self._best = _best(standings)
+        self._best = _best(statuses)
         counts = self._count(places)
-        self._meter.follow(standings, counts | ({"report": 1} if self._finished else {}))
+        self._meter.follow(statuses, counts | ({"report": 1} if self._finished else {}))
         plan, levels = self.plan, len(self.plan.dataset.snr)
-        done = sum(one.finished for one in standings)
+        done = sum(one.finished for one in statuses)
         n, sets = len(plan.classifiers), len(held_out_seeds(plan))
         totals = {"events": levels, "hyperparameters": n, "smaller": n, "stage II": levels * n}
         totals["held-out"] = levels * n * sets
@@ -210,8 +191,8 @@ _TITLES = {
 }
 
 
-def _best(standings: Iterable[Standing]) -> dict[str, Standing]:
-    best: dict[str, Standing] = {}
-    for one in sorted(standings, key=lambda one: (round(one.error, 12), one.size is None, one.size or 0)):
+def _best(statuses: Iterable[RunStatus]) -> dict[str, RunStatus]:
+    best: dict[str, RunStatus] = {}
+    for one in sorted(statuses, key=lambda one: (round(one.error, 12), one.size is None, one.size or 0)):
         best.setdefault(one.key.classifier, one)
     return best

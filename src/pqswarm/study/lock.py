@@ -27,14 +27,14 @@ def is_locked(folder: Path) -> bool | None:
     except OSError:
         return None
     try:
-        inode = path.stat().st_ino
+        status = path.stat()
     except OSError:
         return False
-    holders = {words[-4] for line in listed.splitlines() if _names(inode, words := line.split())}
+    holders = {words[-4] for line in listed.splitlines() if _names(status.st_ino, words := line.split())}
     if not holders:
         return False
-    device = path.stat().st_dev
-    if any(place == f"{major(device):02x}:{minor(device):02x}:{inode}" for place in _places(listed)):
+    place = f"{major(status.st_dev):02x}:{minor(status.st_dev):02x}:{status.st_ino}"
+    if place in _places(listed):
         return True
     return any(_has_open(pid, path) for pid in holders)  # some file systems have other numbers for their devices
 

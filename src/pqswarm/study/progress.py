@@ -7,7 +7,7 @@ from math import inf
 
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_parts import HeldOutPlan
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord, Standing
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 
 __all__ = ["Meter", "Report", "StudyProgress"]
 
@@ -92,13 +92,13 @@ class Meter:
         for checkpoint in running:
             self._note(checkpoint.key, checkpoint.n_evaluations, checkpoint.best_error)
 
-    def follow(self, standings: Iterable[Standing], steps: Mapping[str, int]) -> None:
+    def follow(self, statuses: Iterable[RunStatus], steps: Mapping[str, int]) -> None:
         """Note where all runs are, and how often each step is done, as a store tells; what is new was just done."""
         before = sum(self._evaluations.values())
-        for standing in standings:
-            if standing.finished:
-                self._finished.add(standing.key)
-            self._note(standing.key, standing.n_evaluations, standing.error)
+        for status in statuses:
+            if status.finished:
+                self._finished.add(status.key)
+            self._note(status.key, status.n_evaluations, status.error)
         self.spend(sum(self._evaluations.values()) - before)
         self._steps = sum(_STEPS[step] * times for step, times in steps.items())
 

@@ -13,7 +13,7 @@ from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
 from pqswarm.study._deprecated import renamed
 
-__all__ = ["Checkpoint", "RunKey", "RunRecord", "Standing", "best_of", "packed_state", "unpacked_state"]
+__all__ = ["Checkpoint", "RunKey", "RunRecord", "RunStatus", "best_of", "packed_state", "unpacked_state"]
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -97,7 +97,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Standing:
+class RunStatus:
     """Where a run is, finished or on its way, in few words.
 
     Attributes

@@ -20,9 +20,9 @@ from pqswarm.search import SearchResult
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.legacy import translate
-from pqswarm.study.records import Checkpoint, RunKey, RunRecord, Standing
+from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 
-__all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store"]
+__all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store", "store_stamp"]
 
 FILE_NAME = "study.sqlite"
 SCHEMA_VERSION = 2
@@ -50,6 +50,25 @@ CREATE TABLE checkpoints (
 _TABLES = {1: {"facts", "runs", "checkpoints"}, SCHEMA_VERSION: {"findings", "runs", "checkpoints"}}
 
 
+def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
+    """Return what changes whenever something is written into the store of a study: sizes and times of its files.
+
+    Examples
+    --------
+    >>> store_stamp(Path("nowhere"))
+    (0, 0, 0, 0)
+    """
+    stamp: list[int] = []
+    for file in (name, f"{name}-wal"):
+        try:
+            status = (folder / file).stat()
+        except OSError:
+            stamp += (0, 0)
+        else:
+            stamp += (status.st_mtime_ns, status.st_size)
+    return tuple(stamp)
+
+
 class Store:
     """The database of one study.
 
@@ -74,27 +93,62 @@ class Store:
         self.folder = Path(folder)
         self.path = self.folder / FILE_NAME
         self._write = write
+        self._stamp: tuple[int, ...] | None = None
         with self._explained():
             if write:
                 self.folder.mkdir(parents=True, exist_ok=True)
-            elif not self.path.exists():
-                raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is missing.")
-            try:
                 self._connect(str(self.path))
-            except sqlite3.OperationalError:
-                # A finished study in a folder that cannot be written, such as an archive, can still be read.
-                rest = self.path.with_name(f"{FILE_NAME}-wal")
-                if write or (rest.exists() and rest.stat().st_size):
-                    raise
-                self._connect(f"{self.path.resolve().as_uri()}?immutable=1", uri=True)
+            elif self.path.exists():
+                self._connect_to_read()
+            else:
+                raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is missing.")
+
+    def _connect_to_read(self) -> None:
+        """Open the database so that nothing of it changes, neither now nor when it is closed.
+
+        One without a write-ahead log is all in one file, and is read without any other file or lock; who begins to
+        write makes a log, which the stamp shows.
+        """
+        path = self.path.resolve()
+        stamp = store_stamp(path.parent, path.name)
+        settled = stamp[-1] == 0
+        self._connect(f"{path.as_uri()}?{'immutable=1' if settled else 'mode=ro'}", uri=True)
+        self._stamp = stamp if settled else None
 
     def _connect(self, address: str, uri: bool = False) -> None:
+        before = getattr(self, "_db", None)
         self._db = sqlite3.connect(address, isolation_level=None, timeout=30.0, uri=uri)
         try:
             self._open()
         except BaseException:
             self._db.close()
+            if before is not None:
+                self._db = before
             raise
+        if before is not None:
+            before.close()
+
+    def _is_outdated(self) -> bool:
+        """Whether the file was written since it was opened as one that nobody writes."""
+        if self._stamp is None:
+            return False
+        path = self.path.resolve()
+        return store_stamp(path.parent, path.name) != self._stamp
+
+    def _select(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Rows of the database as it is now."""
+        with self._explained():
+            while True:
+                if self._is_outdated():
+                    self._connect_to_read()
+                try:
+                    rows = self._db.execute(statement, values).fetchall()
+                except sqlite3.DatabaseError:
+                    if not self._is_outdated():
+                        raise
+                else:
+                    if not self._is_outdated():
+                        return rows
 
     def _open(self) -> None:
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
@@ -191,7 +245,11 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database; who has written leaves all in one file, also while others read it."""
+        if self._write:
+            with suppress(sqlite3.Error):  # nothing is lost: the log is read with the file
+                self._db.execute("PRAGMA busy_timeout = 1000")
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
 
     def put(self, *findings: Finding) -> None:
@@ -216,12 +274,11 @@ class Store:
         """
         place = (kind.__name__, classifier, place_text(level, seed))
         statement = "SELECT * FROM findings WHERE kind = ? AND classifier = ? AND level = ?"
-        with self._explained():
-            row = self._db.execute(statement, place).fetchone()
-        if row is None:
+        rows = self._select(statement, *place)
+        if not rows:
             return None
         try:
-            return kind.from_json(_checked(row)[3])
+            return kind.from_json(_checked(rows[0])[3])
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise self.damaged(error) from None
 
@@ -254,8 +311,7 @@ class Store:
 
     def finished(self) -> list[RunRecord]:
         """Return all finished runs, by classifier, algorithm and number."""
-        with self._explained():
-            rows = self._db.execute("SELECT * FROM runs ORDER BY classifier, algorithm, run").fetchall()
+        rows = self._select("SELECT * FROM runs ORDER BY classifier, algorithm, run")
         return [self._restored(row) for row in rows]
 
     def _restored(self, row: tuple[Any, ...]) -> RunRecord:
@@ -267,31 +323,27 @@ class Store:
     def records(self, keys: Iterable[RunKey]) -> list[RunRecord]:
         """Return some of the finished runs, in the given order; what is not finished is left out."""
         statement = "SELECT * FROM runs WHERE classifier = ? AND algorithm = ? AND run = ?"
-        with self._explained():
-            rows = [self._db.execute(statement, astuple(key)).fetchone() for key in keys]
-        return [self._restored(row) for row in rows if row is not None]
+        return [self._restored(row) for key in keys for row in self._select(statement, *astuple(key))]
 
-    def standings(self) -> list[Standing]:
+    def statuses(self) -> list[RunStatus]:
         """Return where all runs are, without what makes them large: quick, whatever was found."""
         begun = "SELECT classifier, algorithm, run, n_evaluations, best_error, NULL FROM checkpoints"
         ended = "SELECT classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
-        with self._explained():  # in this order: a run that ends meanwhile is among both
-            rows = [row for statement in (begun, ended) for row in self._db.execute(statement).fetchall()]
+        rows = self._select(begun) + self._select(ended)  # in this order: a run that ends meanwhile is among both
         try:
-            found = {one.key: one for one in map(_standing, rows)}
+            found = {one.key: one for one in map(_run_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
             raise self.damaged(error) from None
         return list(found.values())
 
     def places(self) -> list[tuple[str, str, str]]:
         """Return which findings there are: kind, classifier, and level and seed as :func:`place_text` writes them."""
-        with self._explained():
-            return self._db.execute("SELECT kind, classifier, level FROM findings").fetchall()
+        rows = self._select("SELECT kind, classifier, level FROM findings")
+        return [(kind, classifier, level) for kind, classifier, level in rows]
 
     def checkpoints(self) -> dict[RunKey, Checkpoint]:
         """Return where the runs on their way are; a damaged one is left out, and so begins anew."""
-        with self._explained():
-            rows = self._db.execute("SELECT * FROM checkpoints").fetchall()
+        rows = self._select("SELECT * FROM checkpoints")
         found = {}
         for *place, n_evaluations, best_error, seconds, state in rows:
             with suppress(FileFormatError, TypeError):
@@ -313,10 +365,10 @@ def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(content)
 
 
-def _standing(row: tuple[Any, ...]) -> Standing:
+def _run_status(row: tuple[Any, ...]) -> RunStatus:
     """Where the run of a row is."""
     classifier, algorithm, run, n_evaluations, error, size = row
-    return Standing(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
+    return RunStatus(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
 
 
 def _record(row: tuple[Any, ...]) -> RunRecord:

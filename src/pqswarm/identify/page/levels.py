@@ -11,6 +11,7 @@ import numpy as np
 
 from pqswarm.identify.curves import RMS
 from pqswarm.recordings import Envelope
+from pqswarm.recordings.views import describe_header, describe_status, describe_view
 
 if TYPE_CHECKING:
     from pqswarm._typing import BoolArray, FloatArray
@@ -86,31 +87,13 @@ def near_event(event: "Event", length: float) -> Stretches:
 
 def describe_recording(recording: "RecordingSource", channels: Sequence[int]) -> dict[str, Any]:
     """What the viewer knows of a recording: see `pq.Waves`."""
-    kept = [recording.channels[place] for place in channels]
-    return {
-        "name": _shorten(recording.source or "recording"),
-        "start": recording.start.isoformat() if recording.start else None,
-        "seconds": recording.n_samples / recording.sampling_rate,
-        "n_samples": recording.n_samples,
-        "sampling_rate": recording.sampling_rate,
-        "nominal_frequency": recording.nominal_frequency,
-        "channels": [
-            {
-                "name": _shorten(one.name or f"channel {place + 1}"),
-                "unit": _shorten(one.unit),
-                "phase": one.phase,
-                "kind": "voltage" if one.is_voltage else "current" if one.is_current else "other",
-            }
-            for place, one in zip(channels, kept, strict=True)
-        ],
-        "status": [
-            {
-                "name": _shorten(one.name),
-                "changes": [[round(at / recording.sampling_rate, 6), state] for at, state in one.changes],
-            }
-            for one in choose_status(recording)
-        ],
-    }
+    header = describe_header(recording, channels, _shorten)
+    for place, one in zip(channels, header["channels"], strict=True):
+        one["name"] = one["name"] or f"channel {place + 1}"
+    status = describe_status(choose_status(recording), recording.sampling_rate, text=_shorten)
+    for one in status:
+        one["changes"] = [[round(moment, 6), state] for moment, state in one["changes"]]
+    return {"name": _shorten(recording.source or "recording"), **header, "status": status}
 
 
 def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
@@ -154,17 +137,8 @@ def list_views(
             view = envelope.view(*wanted)
         if view.exact:
             exact.append((view.first, view.stop))
-        lines = [_pack(view.low[place], None if view.exact else view.high[place]) for place in channels]
-        views.append(
-            {
-                "from": view.first / rate,
-                "to": view.stop / rate,
-                "step": view.step / rate,
-                "exact": view.exact,
-                "channels": [{"index": i, **line} for i, line in enumerate(lines)],
-                "urms": _urms(verdict, channels, view.first / rate, view.stop / rate),
-            }
-        )
+        urms = _urms(verdict, channels, view.first / rate, view.stop / rate)
+        views.append({**describe_view(view, rate, channels, _pack), "urms": urms})
     return views
 
 

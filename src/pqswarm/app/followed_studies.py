@@ -1,6 +1,7 @@
 """Which studies there are, and how far they have come: one thread looks, as long as a page that shows them is open."""
 
 import asyncio
+import logging
 import os
 import sqlite3
 import time
@@ -11,14 +12,15 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pqswarm._text import file_text
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Job
 from pqswarm.app.workbench import Page, Workbench, identifier, inside
 from pqswarm.errors import PqswarmError
-from pqswarm.study.following import Follower, Sight, store_stamp
-from pqswarm.study.store import FILE_NAME
+from pqswarm.study.following import Follower, StudyStatus
+from pqswarm.study.store import FILE_NAME, store_stamp
 
-__all__ = ["Following", "Study"]
+__all__ = ["FollowedStudies", "Study"]
 
 _EVERY = 1.5
 """Seconds between looks; more where a look takes long."""
@@ -28,13 +30,19 @@ _SEARCH_EVERY = 2.0
 """Seconds between searches for new studies, at least."""
 _PATIENCE = 0.5
 """Seconds for which the first answer waits for what is read."""
+_AFTER_FAILURE = 30.0
+"""Seconds until the next look after one that failed."""
 _DEPTH, _MOST_FOLDERS, _MOST_STUDIES = 4, 5000, 500
 _KEPT = 4
 """Studies whose stores stay open although they do not run."""
 
-_DAMAGES = (sqlite3.Error, ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
+_DAMAGES = (
+    *(sqlite3.Error, OSError, ValueError, TypeError, KeyError),
+    *(IndexError, AttributeError, OverflowError, RecursionError),
+)
 """What can go wrong with a store that somebody else has made."""
 
+_LOG = logging.getLogger(__name__)
 _Found = TypeVar("_Found")
 
 
@@ -57,7 +65,7 @@ class Study:
         self.follower = None
 
 
-class Following:
+class FollowedStudies:
     """Looks at the studies of a folder for all pages together."""
 
     def __init__(self, workbench: Workbench) -> None:
@@ -91,7 +99,11 @@ class Following:
     async def _look_again_and_again(self) -> None:
         while True:
             while self._still_watched():
-                changed, gone, cost = await self.do(self._look)
+                try:
+                    changed, gone, cost = await self.do(self._look)
+                except Exception:  # noqa: BLE001 (pages wait for news: the next look must come)
+                    _LOG.exception("The studies could not be looked at.")
+                    changed, gone, cost = [], [], _AFTER_FAILURE * _SHARE
                 for page in self._watching:
                     for row in changed:
                         page.tell({"about": "studies", "study": row})
@@ -170,7 +182,7 @@ class Following:
             study.row = _row(study, study.follower.look(), study.follower.plan.title)
         except PqswarmError as error:
             study.close()
-            study.row = _nothing(study) | {"state": "unreadable", "error": _readable(" ".join(str(error).split()))}
+            study.row = _nothing(study) | {"state": "unreadable", "error": file_text(" ".join(str(error).split()))}
         except _DAMAGES as error:
             study.close()
             reason = f"{FILE_NAME} cannot be read ({type(error).__name__})."
@@ -208,7 +220,7 @@ class Following:
         for folder in _studies_below(home):
             name = folder.relative_to(home).as_posix()
             title = home.name or "/" if name == "." else name
-            made = Study(identifier(f"study {name}"), _readable(title), folder)
+            made = Study(identifier(f"study {name}"), file_text(title), folder)
             if made.id not in self._studies and inside(home, folder / FILE_NAME):
                 self._studies[made.id] = made
         self._searched = time.monotonic()
@@ -254,15 +266,15 @@ def _nothing(study: Study) -> dict[str, Any]:
     )
 
 
-def _row(study: Study, sight: Sight, title: str) -> dict[str, Any]:
-    progress, running = sight.progress, sight.state == "running"
+def _row(study: Study, status: StudyStatus, title: str) -> dict[str, Any]:
+    progress, running = status.progress, status.state == "running"
     left = progress.seconds_left
     return _nothing(study) | {
-        "state": sight.state,
+        "state": status.state,
         "title": title,
         "stage": progress.stage,
-        "stages": [vars(stage) for stage in sight.stages],
-        "share": 1.0 if sight.state == "finished" else progress.share,
+        "stages": [vars(stage) for stage in status.stages],
+        "share": 1.0 if status.state == "finished" else progress.share,
         "rate": progress.rate if running and progress.rate > 0 else None,
         "seconds_left": left if running and isfinite(left) else None,
         "runs_done": progress.runs_done,
@@ -271,7 +283,7 @@ def _row(study: Study, sight: Sight, title: str) -> dict[str, Any]:
         "evaluations_total": progress.evaluations_total,
         "best": [
             {"classifier": name, "error": 100 * one.error if isfinite(one.error) else None, "size": one.size}
-            for name, one in sorted(sight.best.items())
+            for name, one in sorted(status.best.items())
         ],
     }
 
@@ -279,8 +291,3 @@ def _row(study: Study, sight: Sight, title: str) -> dict[str, Any]:
 def _bytes(study: Study) -> int:
     stamp = store_stamp(study.folder)
     return stamp[1] + stamp[3]
-
-
-def _readable(name: str) -> str:
-    """A name without the bytes that are no text."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import inf, sqrt
+from math import inf, isinf, sqrt
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events import PRESETS, Event, Preset, add_noise, check_snr, generate, noise_stream
 from pqswarm.recordings import Channel, Recording
 
-__all__ = ["MOST_SAMPLES", "NOMINAL", "AskedEvent", "read_asked"]
+__all__ = ["MOST_SAMPLES", "NOMINAL", "EventRequest", "read_request"]
 
 NOMINAL = 230.0
 """What 1 pu is [V]."""
@@ -25,7 +25,7 @@ _MOST_PARAMETERS = 100
 
 
 @dataclass(frozen=True)
-class AskedEvent:
+class EventRequest:
     """An event that is asked for.
 
     Attributes
@@ -41,7 +41,7 @@ class AskedEvent:
 
     Examples
     --------
-    >>> AskedEvent("sag", seed=3, given={"depth": 0.4}).python
+    >>> EventRequest("sag", seed=3, given={"depth": 0.4}).python
     'event = generate("sag", seed=3, depth=0.4)'
     """
 
@@ -84,7 +84,7 @@ class AskedEvent:
         channel = Channel("U", "V", "A", NOMINAL * sqrt(2) * signal)
         return event, Recording((channel,), event.sampling_rate, event.frequency, source=self.title)
 
-    def moved(self, name: str, value: float) -> "AskedEvent":
+    def moved(self, name: str, value: float) -> "EventRequest":
         """The same with a parameter moved; ``noise`` counts as one."""
         if name == "noise":
             return replace(self, noise=check_snr(value))
@@ -101,15 +101,15 @@ class AskedEvent:
         words = [f'"{self.event_class}"', f"seed={self.seed}"]
         words += [f'preset="{self.preset}"'] if self.preset != "paper" else []
         words += [f'source="{self.source}"'] if self.source != "model" else []
-        words += [f"{name}={_plain(value)}" for name, value in self.given.items()]
+        words += [f"{name}={_number_text(value)}" for name, value in self.given.items()]
         line = f"event = generate({', '.join(words)})"
         if self.noise == inf:
             return line
-        level = _plain(self.noise)
+        level = _number_text(self.noise)
         return f"{line}\nsignal = add_noise(event.signal, {level}, noise_stream({self.seed}, {level}))"
 
 
-def read_asked(words: Mapping[str, str]) -> AskedEvent:
+def read_request(words: Mapping[str, str]) -> EventRequest:
     """Read an event from the words of an address, or raise an error that names the first that will not do."""
     rest = dict(words)
     event_class, preset, source = rest.pop("class", "sag"), rest.pop("preset", "paper"), rest.pop("source", "model")
@@ -131,7 +131,9 @@ def read_asked(words: Mapping[str, str]) -> AskedEvent:
             given[name] = float(text)
         except ValueError:
             raise PqswarmError(f"{name} must be a number, not {text[:40]!r}.") from None
-    return AskedEvent(event_class, preset, source, int(seed), inf if noise == "off" else _decibels(noise), given)
+        if isinf(given[name]):
+            raise PqswarmError(f"{name} must be finite, not {text[:40]!r}.")
+    return EventRequest(event_class, preset, source, int(seed), inf if noise == "off" else _decibels(noise), given)
 
 
 def _decibels(text: str) -> float:
@@ -149,5 +151,5 @@ def _drawn(event_class: str, seed: int, preset: str, source: str) -> Event:
     return generate(event_class, seed, PRESETS.find(preset), source=source)
 
 
-def _plain(value: float) -> str:
+def _number_text(value: float) -> str:
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))
