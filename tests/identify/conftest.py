@@ -1,17 +1,21 @@
 """A small model for all tests of this folder."""
 
 import pytest
+from tests.conftest import made_once
 
-from pqswarm.identify import train
+from pqswarm.identify import load_model, train
 
 NAMES = ["rms.minimum", "rms.maximum", "half.minimum", "harmonic.5", "transient.31_62.excess", "D1.energy", "A8.energy"]
 
 
 @pytest.fixture(scope="session")
-def small():
-    return train("field", events_per_class=10, subset=NAMES, seed=3)
+def small_file(tmp_path_factory):
+    def make(folder):
+        train("field", events_per_class=10, subset=NAMES, seed=3).save(folder / "small.npz")
+
+    return made_once(tmp_path_factory, "small-model", make) / "small.npz"
 
 
 @pytest.fixture(scope="session")
-def small_file(small, tmp_path_factory):
-    return small.save(tmp_path_factory.mktemp("model") / "small.npz")
+def small(small_file):
+    return load_model(small_file)

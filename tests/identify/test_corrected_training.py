@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from pqswarm.identify import (
 )
 from pqswarm.identify.corrected_events import CorrectedEvent, find_corrected, make_corrected
 from pqswarm.identify.features import FEATURES
+from pqswarm.identify.training_events import TRAINING_SNR, make_events
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
 RATE = 25_000.0
@@ -68,14 +70,21 @@ def correct(june, verdict, tmp_path):
     return write
 
 
+@cache
+def generated():
+    """The events of all small models."""
+    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, least=10)
+
+
 def small(corrections):
-    some = get_preset("field").with_classes(FEW)
-    return train(some, 10, subset=NAMES, corrections=corrections, n_jobs=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pqswarm.identify.training.make_events", lambda *_, **__: generated())
+        return train(get_preset("field").with_classes(FEW), 10, subset=NAMES, corrections=corrections, n_jobs=1)
 
 
 def test_a_corrected_event_is_followed_and_others_like_it_are_too(verdict, correct):
     assert verdict.events[0].label == "pure_sinusoid"
-    model = train(events_per_class=15, corrections=correct(), n_jobs=1)
+    model = train(events_per_class=10, corrections=correct(), n_jobs=1)
     assert model.origin["corrections"] == model.origin["corrections_followed"] == 1
     (event, *_) = identify(telegram(), model).events
     assert event.label == "oscillatory_transient"

@@ -29,7 +29,7 @@ from pqswarm.identify import (
 from pqswarm.identify.calibration import fit_estimator, log_scores, soften
 from pqswarm.identify.features import resample, upper_frequencies
 from pqswarm.identify.model import CODES, scale
-from pqswarm.identify.training_events import HELD_OUT, TRAINED, list_recordings, make_events
+from pqswarm.identify.training_events import HELD_OUT, TRAINED, TRAINING_SNR, list_recordings, make_events
 from pqswarm.measure.capture import MEASURES, measure_capture
 from pqswarm.recordings import Channel, Recording
 
@@ -62,12 +62,19 @@ FEW = ("pure_sinusoid", "sag", "swell", "harmonics")
 LOGISTIC = {"estimator": "sklearn.linear_model.LogisticRegression", "parameters": {"max_iter": 300}}
 
 
+@pytest.fixture(scope="module")
+def events_of_few():
+    """Those of `FEW`, on which many classifiers are trained."""
+    return make_events(get_preset("field").with_classes(FEW), 10, TRAINING_SNR, 0, bandwidth=0, least=10)
+
+
 @pytest.mark.parametrize(
     "classifier",
     ["kernel-nb", "k-nn", "gaussian-nb", CLASSIFIERS["k-nn"]({"n_neighbors": 9}), CLASSIFIERS["estimator"](LOGISTIC)],
     ids=lambda one: one if isinstance(one, str) else one.describe(),
 )
-def test_any_classifier_with_probabilities(classifier, tmp_path):
+def test_any_classifier_with_probabilities(classifier, events_of_few, tmp_path, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.training.make_events", lambda *_, **__: events_of_few)
     search = None if isinstance(classifier, EstimatorClassifier) else "sffs"
     some = get_preset("field").with_classes(FEW)
     model = train(some, events_per_class=10, classifier=classifier, search=search, max_evaluations=60, subset=NAMES)
@@ -79,8 +86,10 @@ def test_any_classifier_with_probabilities(classifier, tmp_path):
     first, second = found.best(2)
     assert first[1] >= second[1]
     assert model.class_names[found.labels[2]] == first[0]
-    again = load_model(model.save(tmp_path / "model.npz"))
-    assert again.classifier == model.classifier
+    path = model.save(tmp_path / "model.npz")
+    again = load_model(path)
+    assert (again.classifier, again.subsets, again.origin) == (model.classifier, model.subsets, model.origin)
+    assert again.save(tmp_path / "again.npz").read_bytes() == path.read_bytes()
     np.testing.assert_array_equal(again.predict(rows).probabilities, found.probabilities)
 
 

@@ -17,15 +17,18 @@ def scaled(data, train, scaling):
 def distances(a, b, metric):
     """All distances of the rows of a to those of b, terms added one by one in double precision."""
     total = np.zeros((len(a), len(b)))
-    for f in range(a.shape[1]):
-        d = a[:, f, None] - b[None, :, f]
-        np.abs(d, out=d)
-        if metric == "manhattan":
-            total += d
-        elif metric == "euclidean":
-            total += np.square(d, out=d)
-        else:
-            np.maximum(total, d, out=total)
+    columns = np.ascontiguousarray(b.T)
+    for start in range(0, len(a), 16):  # few rows at a time stay in the cache
+        some, near = total[start : start + 16], a[start : start + 16]
+        d = np.empty_like(some)
+        for f, column in enumerate(columns):
+            np.abs(np.subtract(near[:, f, None], column, out=d), out=d)
+            if metric == "manhattan":
+                some += d
+            elif metric == "euclidean":
+                some += np.square(d, out=d)
+            else:
+                np.maximum(some, d, out=some)
     return total
 
 

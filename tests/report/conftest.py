@@ -3,7 +3,7 @@
 import pytest
 from markupsafe import Markup
 from tests.conftest import made_once
-from tests.report.studies import TINY, TITLE, replanned, summary_of
+from tests.report.studies import TINY, TITLE, pictures_of, replanned, summary_of
 
 from pqswarm.report import write_report
 from pqswarm.study import read_plan, run_study
@@ -21,10 +21,16 @@ def found(study, request):
 
 @pytest.fixture(scope="session")
 def hostile(smoke_study, tmp_path_factory):
-    """The same study under a title that no one should trust, with its report, only to be read."""
+    """The same study under a title that no one should trust, with its report, only to be read.
+
+    Its pictures take most of the time: they are those of the study's own report, where the title alone differs.
+    """
+    drawn = pictures_of((smoke_study / "report.html").read_text(encoding="utf-8"))
 
     def make(folder):
-        write_report(replanned(smoke_study, folder, title=TITLE))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("pqswarm.report.html._pictures", lambda drawing, prefix: drawn[drawing.name])
+            write_report(replanned(smoke_study, folder, title=TITLE))
 
     return made_once(tmp_path_factory, "hostile-study", make)
 

@@ -1,9 +1,12 @@
 """Studies with something changed, and what sections say about them."""
 
+import re
 import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+
+from markupsafe import Markup
 
 from pqswarm.report.document import compose
 from pqswarm.report.summary import summarize
@@ -70,3 +73,12 @@ def tables(study, found):
 def told(study, found, **changes):
     """The answer for a classifier of which something is changed."""
     return " ".join(chapter(study, replace(found, **changes)).answer)
+
+
+def pictures_of(page):
+    """The pictures of a report, by the names of its drawings and by their widths."""
+    drawings = re.findall(
+        r'data-name="([^"]*)">[^\n]*?<div class="frame"[^>]*>(.*?)</div><p class="note">', page, re.DOTALL
+    )
+    shown = r'<div class="(wide|narrow)">(.*?)</div>'
+    return {name: {k: Markup(text) for k, text in re.findall(shown, frame, re.DOTALL)} for name, frame in drawings}

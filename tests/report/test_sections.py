@@ -133,6 +133,7 @@ classifiers = [
 [[algorithms]]
 name = "mine"
 algorithm = "ga"
+parameters = { size = 6 }
 [[algorithms]]
 algorithm = "bpso"
 [[algorithms]]

@@ -29,7 +29,7 @@ snr = [inf, 30]
 events_per_class = 5
 seeds = [1, 2]
 [folds]
-number = 5
+number = 3
 [[classifiers]]
 name = "k-NN"
 kind = "k-nn"
