@@ -28,7 +28,6 @@ from pqswarm.evaluation.scaling import WITHIN_FOLDS
 __all__ = ["CHECKS", "check_classifier", "check_regressor"]
 
 _Problem = tuple[FloatArray, AnyArray, Folds]
-_FEW = 4  # masks whose errors are compared with their counts: all features, one, none, and some
 
 
 @cache
@@ -50,28 +49,19 @@ def _masks(n_features: int) -> BoolArray:
     return masks
 
 
-def _scaled_for_folds(problem: _Problem, scaling: Scaling) -> list[FloatArray]:
-    """All events, as they are when each fold is tested."""
+def _cross_validate(classifier: Classifier, problem: _Problem, mask: BoolArray, scaling: Scaling) -> AnyArray:
+    """What the estimator predicts for each event when its fold is tested."""
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
-    X, _, folds = problem
-    scalers = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
-    if scaling in scalers:
-        return [scalers[scaling]().fit(X[train]).transform(X) for train, _ in folds.split()]
-    return [scaled(X, X) if scaling == "once" else X] * folds.n_folds
-
-
-def _cross_validate(classifier: Classifier, problem: _Problem, views: list[FloatArray], mask: BoolArray) -> AnyArray:
-    """What the estimator predicts for each event when its fold is tested."""
-    from sklearn import config_context
-
-    _, y, folds = problem
+    X, y, folds = problem
     predicted = np.empty_like(y)
-    for data, (train, test) in zip(views, folds.split(), strict=True):
-        with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
-            warnings.simplefilter("ignore")  # estimators may warn of a constant feature
-            fitted = classifier.estimator().fit(data[train][:, mask], y[train])
-            predicted[test] = fitted.predict(data[test][:, mask])
+    scalers = {"minmax": MinMaxScaler, "standard": StandardScaler, "robust": RobustScaler}
+    for train, test in folds.split():
+        data = scaled(X, X) if scaling == "once" else X
+        data = (scalers[scaling]().fit(X[train]).transform(X) if scaling in scalers else data)[:, mask]
+        with warnings.catch_warnings():  # estimators may warn of a constant feature
+            warnings.simplefilter("ignore")
+            predicted[test] = classifier.estimator().fit(data[train], y[train]).predict(data[test])
     return predicted
 
 
@@ -152,23 +142,25 @@ def check_predictions(classifier: Classifier) -> None:
         X, y, folds = problem
         for scaling in SCALINGS:
             masks = _masks(X.shape[1])[: 5 if scaling in WITHIN_FOLDS else None]
-            evaluator = classifier.evaluator(X, y, folds, scaling=scaling, n_jobs=1)
-            views, counts = _scaled_for_folds(problem, scaling), evaluator.error_counts(masks)
-            for mask, count in zip(masks, counts, strict=True):
+            evaluator = classifier.evaluator(X, y, folds, scaling=scaling)
+            counts, errors = evaluator.error_counts(masks), evaluator.errors(masks)
+            for mask, count, error in zip(masks, counts, errors, strict=True):
                 if not mask.any():
-                    require(np.array_equal(count, folds.sizes), "the empty subset has an error below 1")
+                    all_wrong = error == 1.0 and np.array_equal(count, folds.sizes)
+                    require(all_wrong, "the empty subset has an error below 1")
                     continue
-                expected = _cross_validate(classifier, problem, views, mask)
+                expected = _cross_validate(classifier, problem, mask, scaling)
                 found = evaluator.predictions(mask)
                 where = f"scaling {scaling!r}, features {np.flatnonzero(mask).tolist()}"
                 require(np.array_equal(found, expected), f"the evaluator does not predict as the estimator: {where}")
                 wrong = np.bincount(folds.test_fold[expected != y], minlength=folds.n_folds)
                 require(np.array_equal(count, wrong), f"the evaluator miscounts errors: {where}")
-            rates = counts[:_FEW] / folds.sizes
-            same = np.abs(evaluator.errors(masks[:_FEW]) - rates.mean(axis=1)).max() < 1e-12
-            require(same, f"error is not the mean over folds: scaling {scaling!r}")
-            same = np.array_equal(evaluator.fold_errors(masks[:_FEW]), rates)
-            require(same, "errors of folds are not their counts over their sizes")
+                mean = (wrong / folds.sizes).mean()
+                require(abs(error - mean) < 1e-12, f"error is not the mean over folds: {where}")
+            rates = evaluator.fold_errors(masks)
+            require(
+                np.array_equal(rates, counts / folds.sizes), "errors of folds are not their counts over their sizes"
+            )
 
 
 def check_threads(classifier: Classifier) -> None:
