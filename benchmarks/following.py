@@ -95,6 +95,14 @@ def used_by(pid: int) -> float:
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def wait_idle(pid: int) -> None:
+    """Wait until a process rests: a server that has just started loads what the first answers need."""
+    before = -1.0
+    while used_by(pid) > before + 0.02:
+        before = used_by(pid)
+        time.sleep(1.0)
+
+
 def main() -> None:
     """Measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -117,6 +125,7 @@ def main() -> None:
             try:
                 address = next(filter(None, (re.search(r"http://\S+", line) for line in app.stdout))).group()
                 page = Page(address)
+                wait_idle(app.pid)
                 before = used_by(app.pid)
                 followed.append(run(plan, served / f"followed-{i}"))
                 server.append((used_by(app.pid) - before) / followed[-1][1])
