@@ -70,6 +70,14 @@ def rows(app):
     return {row["name"]: row for row in get(app, "/api/studies")["studies"]}
 
 
+def test_no_path_of_the_machine_is_told(app, rows):
+    assert rows["text"]["error"]
+    told = json.dumps(
+        [list(rows.values()), *(ask(app, f"/api/studies/{row['id']}/charts")[1] for row in rows.values())]
+    )
+    assert str(app.folder.parent) not in told
+
+
 @pytest.fixture(scope="module")
 def summary(smoke_study):
     with Store(smoke_study) as store:

@@ -182,7 +182,10 @@ class FollowedStudies:
             study.row = _row(study, study.follower.look(), study.follower.plan.title)
         except PqswarmError as error:
             study.close()
-            study.row = _nothing(study) | {"state": "unreadable", "error": file_text(" ".join(str(error).split()))}
+            study.row = _nothing(study) | {
+                "state": "unreadable",
+                "error": self._workbench.names.hide(file_text(" ".join(str(error).split()))),
+            }
         except _DAMAGES as error:
             study.close()
             reason = f"{FILE_NAME} cannot be read ({type(error).__name__})."

@@ -148,7 +148,7 @@ class Base(RequestHandler):
         reason = "Something went wrong; see the terminal." if status_code >= 500 else self._reason
         if isinstance(error, PqswarmError):
             status_code = error.status if isinstance(error, Refused) else 404 if isinstance(error, Missing) else 400
-            reason = str(error)
+            reason = self.workbench.names.hide(str(error))
         self.set_status(status_code)
         with suppress(StreamClosedError):
             if self.request.headers.get("Sec-Fetch-Dest") == "document":

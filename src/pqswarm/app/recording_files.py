@@ -85,11 +85,14 @@ class RecordingFiles:
         return self.uploads / upload_folder_name(visitor)
 
     def look(self, visitor: str, *, now: bool = False) -> bool:
-        """Look at the folder and the uploads of a visitor again; say whether anything changed since the last time."""
+        """Look at the folder and the uploads of a visitor, `now` or if it is time; say whether anything changed.
+
+        The folder, which may be large, is never looked at more often than once a second or so.
+        """
         with self._looking:
             changed = False
             for owner in ("", visitor):
-                if not now and monotonic() - self._looked.get(owner, -_AGAIN) < _AGAIN:
+                if not (now and owner) and monotonic() - self._looked.get(owner, -_AGAIN) < _AGAIN:
                     continue
                 found = {one.id: one for one in (self._uploaded(owner) if owner else self._in_folder())}
                 changed |= found != self._files.get(owner, found)

@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 
 from pqswarm._text import file_text
 from pqswarm.app.byte_cache import ByteCache
-from pqswarm.app.folder_names import FolderNames
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.judging import Judging
@@ -48,9 +47,7 @@ class RecordingsRoom:
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
         make_private(workbench.state)
-        folders = (workbench.folder, workbench.folder.parent, workbench.corrections.parent)
-        state = (workbench.state, workbench.state / "uploads")
-        self.tidy = FolderNames((*folders, *state)).hide
+        self.tidy = workbench.names.hide
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
         clean_parts(self.files.uploads)
         remove_old(workbench.state)
@@ -151,6 +148,7 @@ class RecordingsRoom:
     def summary(self, visitor: str) -> dict[str, Any]:
         """Return all that a visitor sees."""
         from pqswarm.events.broad import BROAD_CLASSES
+        from pqswarm.identify.agreement import in_words
         from pqswarm.measure.event import KINDS
 
         places = self.places(visitor)
@@ -168,7 +166,7 @@ class RecordingsRoom:
             "note": " ".join(notes),
             "max_bytes": self.workbench.max_bytes,
             "kinds": {kind: {"title": title, "colour": COLOURS[kind]} for kind, title in KINDS.items()},
-            "classes": list(BROAD_CLASSES),
+            "classes": {name: in_words(name) for name in BROAD_CLASSES},
             "recordings": [self.entry(place) for place in places],
             "rows": rows[:_MOST_ROWS],
         }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pqswarm.app.folder_names import FolderNames
 from pqswarm.app.jobs import Job, Jobs
 from pqswarm.errors import PqswarmError
 
@@ -99,6 +100,9 @@ class Workbench:
     """Are told of each page that was opened."""
 
     def __post_init__(self) -> None:
+        folders = (self.folder, self.folder.parent, self.corrections.parent)
+        self.names = FolderNames((*folders, self.state, self.state / "uploads"))
+        """What no page is told."""
         if not self.folder.is_dir():
             raise PqswarmError(f"{self.folder} is not a folder.")
 

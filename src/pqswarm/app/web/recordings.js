@@ -4,12 +4,11 @@
   const pq = window.pq;
   const WAIT = 250; // milliseconds between two drawings of what changes all the time
 
-  const words = { pure_sinusoid: "no disturbance", dc_offset: "DC offset", oscillatory_transient: "transient", voltage_change: "small voltage change" };
   const file = (id) => id.split("-")[0];
 
   pq.recordings = {
     // A class in words.
-    className: (label) => (label ? words[label] ?? label.replaceAll("_", " ") : ""),
+    className: (label) => (label ? store.classes[label] ?? label.replaceAll("_", " ") : ""),
     kindTitle: (row) => store.kinds[row.kind]?.title ?? row.kind,
     // The size of an event: shares of the reference in percent.
     magnitude: (row) => (row.magnitude === "" || row.magnitude === null || row.kind === "none" ? null : row.unit === "pu" ? 100 * row.magnitude : row.magnitude),
@@ -28,7 +27,7 @@
 
   // What is known of all recordings; the page that is shown is told when it changes.
   const store = (pq.recordings.store = {
-    recordings: [], rows: [], kinds: {}, classes: [], folder: "", note: "", judging: false, total: 0, known: false, limit: null,
+    recordings: [], rows: [], kinds: {}, classes: {}, folder: "", note: "", judging: false, total: 0, known: false, limit: null,
 
     async load(signal) {
       const told = await pq.app.api("/api/recordings", { signal });
