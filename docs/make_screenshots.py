@@ -21,6 +21,9 @@ from tests.browser import Browser, Tab  # noqa: E402
 LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
 """How each page is shown: the width [pixels], and light or dark."""
 
+HEIGHTS = {"recordings": 1160, "recording": 1480, "studies": 420, "study": 1240, "events": 1180}
+"""Of the pictures [pixels], so that each shows what the page is for."""
+
 EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2"
 READY = {
     "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => "
@@ -74,6 +77,8 @@ def main() -> None:
                 for page, link in links.items():
                     for look, (width, scheme) in LOOKS.items():
                         tab = browser.tab(f"{app.home}/{link}", width=width, scheme=scheme)
+                        size = {"width": width, "height": HEIGHTS[page], "deviceScaleFactor": 1, "mobile": False}
+                        tab.call("Emulation.setDeviceMetricsOverride", **size)
                         settle(tab, page)
                         tab.picture(out / f"{page}{look}.png")
                         tab.close()

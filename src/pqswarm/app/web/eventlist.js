@@ -23,7 +23,7 @@
     { key: "kind", title: "Kind", value: kindTitle, show: (row) => [swatch(row.kind), row.category && row.category !== row.kind && row.category.length < 28 ? row.category : kindTitle(row)] },
     { key: "phases", title: "Phases", help: "Phases, or channels where phases are not known", text: (row) => row.phases || row.channels },
     { key: "magnitude", title: "Magnitude", number: true, help: "Residual or greatest voltage, or peak, in percent of the reference", text: magnitudeText, value: magnitude },
-    { key: "duration", title: "Duration", number: true, text: durationText, value: (row) => row.duration_s },
+    { key: "duration", title: "Duration", number: true, help: "By IEC 61000-4-30, from Urms(1/2): up to a cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
     { key: "class", title: "Class", help: "By the model; a pencil marks a class that somebody corrected", value: (row) => className(label(row)),
       show: (row) => (row.correction?.label ? pq.el("span", { class: "corrected", title: `Corrected by ${row.correction.by}` }, `${className(label(row))} ✎`) : className(row.class)) },
     { key: "probability", title: "Prob.", number: true, help: "Probability of the class by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },
