@@ -6,7 +6,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT := study
 FOLDER := .
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
+
+# Tests wait at times for browsers, servers and kills: one more process than cores keeps these busy.
+WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 
 # Tests start many processes, each of which would compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -27,7 +30,7 @@ test: style ## check style, types and layers, and run all tests
 	@$(MAKE) --no-print-directory --jobs 2 types tests
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 coverage: $(VENV)/.installed-dev ## run all tests and list the lines that they do not reach, which takes longer
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term

@@ -73,8 +73,9 @@ def test_waveforms_zoom_and_cursors_read(browser, tmp_path):
     assert tab.evaluate("document.images.length") == 0
     first = "document.querySelector('#figure-1 .waves')"
     assert tab.evaluate(f"{first}.querySelector('.waves-channel').textContent") == f"{HOSTILE}UA"[:120]
-    assert tab.evaluate(f"{first}.querySelector('[data-read=delta]').textContent") == "80.0 ms"
+    tab.until(f"{first}.querySelector('[data-read=delta]').textContent === '80.0 ms'")
     assert tab.evaluate(f"{first}.querySelector('[data-read=cycles]').textContent") == "4.0 cycles"
+    tab.until(f"{first}.querySelector('[data-read=value][data-cursor=A]')?.dataset.value")
     value = f"+{first}.querySelector('[data-read=value][data-cursor=A]').dataset.value"
     expected = of.channels[0].samples[round(0.4 * 12_800)]
     assert tab.evaluate(value) == pytest.approx(expected, abs=0.01 * 11_547)

@@ -14,7 +14,7 @@ from pqswarm.report.html import html_report
 from pqswarm.report.interactive import mark
 
 pytestmark = test_browser.pytestmark
-browser, report = test_browser.browser, test_browser.report
+report = test_browser.report
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "<img src=x onerror='window.hacked=1'>\"');window.hacked=1;//"

@@ -20,7 +20,7 @@ from pqswarm.app import events, recordings, studies
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
 from pqswarm.app.recordings_room import RecordingsRoom
 from pqswarm.app.security import Door, PasswordQueue, is_loopback
-from pqswarm.app.warm_up import start_warm_up
+from pqswarm.app.warm_up import WarmUp
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 
@@ -132,13 +132,13 @@ async def _serve(workbench: Workbench, host: str, port: int, password: str, read
     door = Door(host, sockets[0].getsockname()[1], password)
     server = HTTPServer(make_application(workbench, door), max_body_size=_BODY, max_buffer_size=_BODY * 8)
     server.add_sockets(sockets)
+    workbench.arrivals.append(WarmUp(workbench).start)
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside of the main thread
             loop.add_signal_handler(number, end.set)
     ready(door.address)
-    start_warm_up(workbench)
     try:
         await end.wait()
     finally:

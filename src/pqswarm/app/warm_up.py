@@ -3,18 +3,23 @@
 import logging
 from threading import Thread
 
-from pqswarm.app.workbench import Workbench
+from pqswarm.app.workbench import Page, Workbench
 
-__all__ = ["start_warm_up"]
+__all__ = ["WarmUp"]
 
 _LOG = logging.getLogger("pqswarm.app")
 
 
-def start_warm_up(workbench: Workbench) -> Thread:
-    """Begin to load, in a thread that nobody waits for: neither a page, nor the end of the process."""
-    thread = Thread(target=_warm_up, args=(workbench,), name="warm-up", daemon=True)
-    thread.start()
-    return thread
+class WarmUp:
+    """Loads once, when the first page is opened, in a thread that nobody waits for, not even the end of the process."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self._thread = Thread(target=_warm_up, args=(workbench,), name="warm-up", daemon=True)
+
+    def start(self, _: Page) -> None:
+        """Begin, if it has not begun."""
+        if self._thread.ident is None:
+            self._thread.start()
 
 
 def _warm_up(workbench: Workbench) -> None:
