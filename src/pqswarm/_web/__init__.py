@@ -10,7 +10,7 @@ VIEWER = ("draw.js", "waves_panels.js", "waves_input.js", "waves.js", "waves_fra
 SCRIPTS = (*VIEWER, "table.js", "instruments.js", "charts.js")
 """All, in such an order."""
 
-STYLES = ("colours.css", "base.css", "waves.css", "instruments.css", "charts.css")
+STYLES = ("colours.css", "base.css", "waves.css", "instruments.css", "tolerance.css", "charts.css")
 """In the same order."""
 
 

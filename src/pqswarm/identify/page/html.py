@@ -80,7 +80,7 @@ def page_html(
     viewer = read_scripts(*VIEWER) if figures else ""
     scripts = [_template("pqswarm.report", "report.js"), viewer, _template("pqswarm.identify.page", "page.js")]
     scripts = [script for script in scripts if script]
-    styles = [read_styles("colours.css"), _template("pqswarm.report", "report.css")]
+    styles = [read_styles("colours.css"), _template("pqswarm.report", "report.css"), read_styles("tolerance.css")]
     styles += [read_styles("waves.css") if figures else "", _template("pqswarm.identify.page", "page.css")]
     text = environment.get_template("page.html.jinja").render(
         style=_ours("".join(styles)),
