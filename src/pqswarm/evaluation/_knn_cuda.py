@@ -32,6 +32,7 @@ _SIDE = 128  # places in a tile
 _KEYS = 4  # ways to sort the events, of which the best is taken; one under the Chebyshev distance
 _SLAB = 1 << 26  # bytes of the bits of a subset at a time: of many events only some rows are tested at once
 _GROUP = 512  # rows that are ordered by the width of their windows
+_ROWS = 8  # rows that a block decides
 _REACH = 16  # bytes of what is known of an event before the search
 _KERNELS = ("knn_common.cu", "knn_arrange.cu", "knn_filter.cu", "knn_decide.cu")
 
@@ -155,7 +156,9 @@ class KNNOnCuda(CudaBackend["KNNEvaluator"]):
             here, at = min(slab, view.tested - first), (i32(first), i32(slab), bits)
             filtered = (packed, n_padded, sizes, words, reaches, places, tested, n, *at)
             k["filter"]((-(-here // _SIDE), m), (256,), filtered)
-            k["decide"]((-(-here // 8), m), (256,), (*exact, placed, placed_keys, reaches, places, tested, *at, *out))
+            k["decide"](
+                (-(-here // _ROWS), m), (256,), (*exact, placed, placed_keys, reaches, places, tested, *at, *out)
+            )
 
     def _leads(self, view: _ViewOnGpu, masks: BoolArray) -> Any:
         """Which of its features each subset is sorted by under the Chebyshev distance: the one that varies most."""

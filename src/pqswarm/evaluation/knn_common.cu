@@ -27,15 +27,15 @@ __device__ __forceinline__ float added(float total, float4 a, float4 b)
     return added(added(added(added(total, a.x, b.x), a.y, b.y), a.z, b.z), a.w, b.w);
 }
 
-// What four lanes have added up, together.
-__device__ __forceinline__ float joined(float total)
+// What four lanes of those in `lanes` have added up, together.
+__device__ __forceinline__ float joined(float total, unsigned lanes)
 {
 #if METRIC == 2
-    total = fmaxf(total, __shfl_xor_sync(ALL_LANES, total, 1));
-    return fmaxf(total, __shfl_xor_sync(ALL_LANES, total, 2));
+    total = fmaxf(total, __shfl_xor_sync(lanes, total, 1));
+    return fmaxf(total, __shfl_xor_sync(lanes, total, 2));
 #else
-    total += __shfl_xor_sync(ALL_LANES, total, 1);
-    return total + __shfl_xor_sync(ALL_LANES, total, 2);
+    total += __shfl_xor_sync(lanes, total, 1);
+    return total + __shfl_xor_sync(lanes, total, 2);
 #endif
 }
 

@@ -47,8 +47,8 @@ void limit(const float4* __restrict__ rows, int n, int n_padded, const int* __re
             to_one = added(to_one, own[w], one[w]);
             to_two = added(to_two, own[w], two[w]);
         }
-        to_one = joined(to_one);
-        to_two = joined(to_two);
+        to_one = joined(to_one, ALL_LANES);
+        to_two = joined(to_two, ALL_LANES);
         keep_smallest(other.x >= 0 ? to_one : INFINITY, best);
         keep_smallest(other.y >= 0 ? to_two : INFINITY, best);
     }
