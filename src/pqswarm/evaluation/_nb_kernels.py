@@ -8,11 +8,8 @@ rounding could change the winner, the sum is made again in double precision.
 import numpy as np
 from numba import njit
 
-__all__ = ["decide", "decide_exactly", "gaussian_winners", "kernel_terms"]
+__all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "winner"]
 
-_UNIT = 2.0**-24  # rounding unit of single precision
-_SAFETY = 1.1
-_CLIPPED = -1e29  # scores below may hold terms that single precision could not hold
 _EQUAL = 1e-12  # of the sum of absolute terms: a hundred times their rounding
 _NEGLIGIBLE = 50.0  # terms smaller by exp(-50) than the largest do not change the sum of a million
 _FARTHEST = 1e300  # half a squared distance, in widths, beyond which nothing is told apart
@@ -173,36 +170,28 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide(scores, sizes, highest, n_classes, winners, doubtful):
-    """The class of the largest score of each event, and the events where rounding leaves that in doubt.
-
-    `scores`, float32[m, n * n_classes], are sums of logarithms, each of `sizes`, int64[m], terms, none larger than
-    `highest`, which is not negative; terms below -1e30 were raised to that. Filled are `winners`, int64[m, n], with the
-    first class of the largest score, and `doubtful`, bool[m, n]: whether another comes within the error of the sums.
-    """
-    n = winners.shape[1]
-    for row in range(scores.shape[0]):
-        relative = _SAFETY * _UNIT * (sizes[row] + 3.0)
-        # The absolute terms of a sum S add up to at most |S| + 2 size highest.
-        fixed = relative * 2.0 * sizes[row] * highest
-        for event in range(n):
-            base = event * n_classes
-            best = scores[row, base]
-            second = np.float32(-np.inf)
-            winner = 0
-            for c in range(1, n_classes):
-                score = scores[row, base + c]
-                better = score > best
-                loser = best if better else score
-                second = loser if loser > second else second
-                winner = c if better else winner
-                best = score if better else best
-            winners[row, event] = winner
-            if second == -np.inf:
-                doubtful[row, event] = best == -np.inf
-            else:
-                error = 2.0 * fixed + relative * (abs(best) + abs(second))
-                doubtful[row, event] = not (best - second > error and best > _CLIPPED)
+def winner(table, priors, selected, event, totals, absolute):
+    """The class of the largest score of one event, as in `decide_exactly`; two arrays, float64[classes], are its own."""
+    n_classes = priors.shape[1]
+    for c in range(n_classes):
+        totals[c] = priors[event, c]
+        absolute[c] = abs(totals[c])
+    for f in selected:
+        for c in range(n_classes):
+            term = table[f, event, c]
+            totals[c] += term
+            absolute[c] += abs(term)
+    best = -np.inf
+    size = 0.0
+    for c in range(n_classes):
+        if totals[c] > best:
+            best = totals[c]
+            size = absolute[c]
+    least = best - _EQUAL * (1.0 + size)
+    for c in range(n_classes):
+        if totals[c] >= least:
+            return c
+    return 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -214,24 +203,6 @@ def decide_exactly(table, priors, selected, events, winners):
     float64[n, classes], and the terms of the `selected` features in `table`, float64[p, n, classes]. `winners`,
     int64[n], is filled at `events`.
     """
-    n_classes = priors.shape[1]
-    totals = np.empty(n_classes)
+    totals, absolute = np.empty(priors.shape[1]), np.empty(priors.shape[1])
     for event in events:
-        best = -np.inf
-        size = 0.0
-        for c in range(n_classes):
-            total = priors[event, c]
-            absolute = abs(total)
-            if total > -np.inf:
-                for f in selected:
-                    total += table[f, event, c]
-                    absolute += abs(table[f, event, c])
-            totals[c] = total
-            if total > best:
-                best = total
-                size = absolute
-        least = best - _EQUAL * (1.0 + size)
-        for c in range(n_classes):
-            if totals[c] >= least:
-                winners[event] = c
-                break
+        winners[event] = winner(table, priors, selected, event, totals, absolute)
