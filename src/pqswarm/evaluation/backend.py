@@ -13,6 +13,7 @@ from pqswarm.evaluation.folds import Folds
 
 __all__ = ["Backend", "CudaBackend", "ExactEvaluator"]
 
+_LABELS = 2**22  # predicted at once at most, for counts
 _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
 
 
@@ -28,7 +29,9 @@ class Backend(ABC, Generic[_Evaluator]):
 
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
-        return self.evaluator.count_errors(self.predict(masks))
+        e, step = self.evaluator, max(1, _LABELS // len(self.evaluator.data))
+        parts = (masks[first : first + step] for first in range(0, len(masks), step))
+        return np.concatenate([e.count_errors(self.predict(part)) for part in parts])
 
 
 class CudaBackend(Backend[_Evaluator]):
