@@ -1,7 +1,7 @@
 """Naive Bayes from tables of log-likelihoods: compiled code, arrays in, arrays out.
 
 The log-likelihood of an event under a class is a sum over features. With fixed folds each term of kernel densities is
-known beforehand: ``_nb_counts.py`` adds them up in single precision, and where rounding could change the
+known beforehand: ``_nb_count_kernels.py`` adds them up in single precision, and where rounding could change the
 result, the sum is made again here, in double precision.
 """
 
@@ -208,7 +208,7 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def winner(table, priors, selected, event, totals, absolute):
-    """The class of the largest score of one event, as in `decide_exactly`; two arrays, float64[classes], are its own."""
+    """The class of the largest score of one event, as in `decide_exactly`; the last two arrays are filled."""
     n_classes = priors.shape[1]
     for c in range(n_classes):
         totals[c] = priors[event, c]

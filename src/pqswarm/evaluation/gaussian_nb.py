@@ -106,7 +106,8 @@ class GaussianNBEvaluator(ExactEvaluator):
             events = doubtful[self.folds.test_fold[doubtful] == number]
             data = np.ascontiguousarray(self._view(int(number))[events][:, selected])
             with np.errstate(all="ignore"):
-                winners[events] = self._model(int(number), *(moment[number][columns] for moment in moments)).predict(data)
+                model = self._model(int(number), *(moment[number][columns] for moment in moments))
+                winners[events] = model.predict(data)
 
     def _model(self, fold: int, means: FloatArray, variances: FloatArray, spread: FloatArray) -> Any:
         """The model that scikit-learn fits without a fold, of moments that are what it would compute."""

@@ -164,7 +164,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
 
 class KernelNBOnCpu(Backend[KernelNBEvaluator]):
-    """The CPU's part of a kernel naive Bayes evaluator: the compiled code of ``_nb_counts.py`` and ``_nb_kernels.py``."""
+    """The CPU's part of a kernel naive Bayes evaluator: the compiled code of ``_nb_count_kernels.py``."""
 
     def __init__(self, evaluator: KernelNBEvaluator) -> None:
         super().__init__(evaluator)
@@ -207,7 +207,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
     def _counts_of(self, masks: BoolArray) -> IntArray:
         """The counts of masks, neighbours similar, that are not too many."""
-        from pqswarm.evaluation._nb_counts import count_doubtful, count_errors, share_features
+        from pqswarm.evaluation._nb_count_kernels import count_doubtful, count_errors, share_features
 
         e, n = self.evaluator, len(self.evaluator.data)
         sizes = masks.sum(axis=1)
@@ -231,7 +231,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
         jobs = min(effective_jobs(e.n_jobs), 1 + self._table[:, 0].size * len(tree[4]) // _TERMS)
         edges = [len(self._table) * job // jobs for job in range(jobs + 1)]
         e.in_threads(work, list(pairwise(edges)))
-        return np.sum(found, axis=0)
+        return np.asarray(np.sum(found, axis=0))
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
@@ -260,9 +260,9 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
     size = 12 * n_events * n_features * n_classes
     if size > _MEMORY:
         raise PqswarmError(
-            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_events} events x {n_features} features x "
-            f"{n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer events, or fewer features (the best by a "
-            f"filter), or Gaussian naive Bayes, which needs no table."
+            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_events} events x {n_features} features "
+            f"x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer events, or fewer features (the best "
+            f"by a filter), or Gaussian naive Bayes, which needs no table."
         )
 
 

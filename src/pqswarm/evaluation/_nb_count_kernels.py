@@ -1,7 +1,7 @@
 """Errors of many subsets from a table of log-likelihoods: compiled code, arrays in, arrays out.
 
-The score of a class is a sum over the selected features. Subsets of a batch often have features in common, above all those
-that a search asks for around one of them: what halves of the batch, halves of these, and so on have in common is
+The score of a class is a sum over the selected features. Subsets of a batch often have features in common, above all
+if a search asks for those around one of them: what the batch, its halves, their halves and so on have in common is
 added once. An event is classified correctly if the score of its own class, which comes first, exceeds all others.
 """
 
@@ -68,7 +68,7 @@ def share_features(masks, parents, slots, starts, subsets, features):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _add(sums, source, target, table, rows, width):
     """Add rows of the table, which begin at `rows`, to the sum at `source`; the result goes to `target`."""
-    # Indices without a sign, and a target that is either no source at all or the same: so that it vectorises.
+    # Only with indices that have no sign, and with += where source and target are the same, it vectorises.
     if rows.size == 0:
         for j in range(width):
             sums[target + j] = sums[source + j]
@@ -113,33 +113,30 @@ def count_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, 
     being their logarithmic prior; the first class is the event's own; terms below -1e30 were raised to that, and
     priors to -3e38. `shape` are the last three numbers, and that of all events, which come fold by fold from
     `fold_starts`, int64[folds + 1]. `span` are the first block and the one after the last. `sizes`, int64[m], are those
-    of the subsets; no term is larger than `highest`, which is not negative. `tree` is what :func:`share_features` fills,
-    and its two numbers. Where rounding could change whether an event is an error, it is not counted, and subset * events
-    + event goes to `doubtful`, int32, which must be large enough for all.
+    of the subsets; no term is larger than `highest`, which is not negative. `tree` is what :func:`share_features`
+    fills and returns. Where rounding could change whether an event is an error, it is not counted, and
+    subset * n + event goes to `doubtful`, int32, which must be large enough for all.
     """
     parents, slots, starts, subsets, features, n_nodes, n_slots = tree
-    n_features, n_classes, events, n = shape
-    width = uint64(n_classes * events)
-    per_class, classes = uint64(events), uint64(n_classes)
+    n_rows, n_classes, events, n = shape
+    width, per_class, classes = uint64(n_classes * events), uint64(events), uint64(n_classes)
     sums = np.empty(n_slots * n_classes * events, np.float32)
     most = np.empty(events, np.float32)
-    wrong = np.empty(events, np.int32)
-    rows = np.empty(features.size + 1, np.uint64)
-    prior = np.full(1, uint64((n_features - 1)) * width)
-    unsure = np.empty(events, np.int32)
+    wrong, unsure = np.empty(events, np.int32), np.empty(events, np.int32)
+    rows = np.empty(features.size, np.uint64)
     n_doubtful = 0
     fold = 0
     for block in range(span[0], span[1]):
-        start = uint64(block) * uint64(n_features) * width
+        start = uint64(block) * uint64(n_rows) * width
         for k in range(features.size):
             rows[k] = start + uint64(features[k]) * width
         first = block * events
         last = min(n, first + events)
         while fold_starts[fold + 1] <= first:
             fold += 1
-        sums[: n_classes * events] = 0.0
-        prior[0] = start + uint64(n_features - 1) * width
-        _add(sums, uint64(0), uint64(0), table, prior, width)
+        prior = start + uint64(n_rows - 1) * width
+        for j in range(width):
+            sums[j] = table[prior + j]
         for node in range(n_nodes):
             target = uint64(slots[node]) * width
             _add(sums, uint64(parents[node]) * width, target, table, rows[starts[node] : starts[node + 1]], width)
