@@ -29,9 +29,12 @@ class Backend(ABC, Generic[_Evaluator]):
 
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
-        e, step = self.evaluator, max(1, _LABELS // len(self.evaluator.data))
-        parts = (masks[first : first + step] for first in range(0, len(masks), step))
-        return np.concatenate([e.count_errors(self.predict(part)) for part in parts])
+        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        step = max(1, _LABELS // len(self.evaluator.data))
+        for first in range(0, len(masks), step):
+            rows = slice(first, first + step)
+            counts[rows] = self.evaluator.count_errors(self.predict(masks[rows]))
+        return counts
 
 
 class CudaBackend(Backend[_Evaluator]):
