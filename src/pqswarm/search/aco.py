@@ -33,9 +33,10 @@ def deposit(
 
     The sum is over the ants whose subset, a row of `paths`, used the edge; their `errors` J are at most 1.
     """
-    used = np.stack([paths, ~paths])
     left = (1.0 - errors)[:, np.newaxis]
-    total = (1.0 - evaporation) * pheromone + (used * left).sum(axis=1) / factor
+    total = (1.0 - evaporation) * pheromone
+    total[0] += (paths * left).sum(axis=0) / factor
+    total[1] += (~paths * left).sum(axis=0) / factor
     return np.asarray(np.clip(total, low, high))
 
 

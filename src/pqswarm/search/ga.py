@@ -27,8 +27,8 @@ def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
     If all weights are zero, all are taken as equal.
     """
     wheel = np.cumsum(weights if weights.any() else np.ones_like(weights))
-    chosen = np.searchsorted(wheel, u * wheel[-1], side="right")
-    return np.asarray(np.minimum(chosen, np.flatnonzero(np.diff(wheel, prepend=0.0))[-1]))
+    chosen = wheel.searchsorted(u * wheel[-1], side="right")
+    return np.asarray(np.minimum(chosen, wheel.searchsorted(wheel[-1])))  # the last that has a share of the wheel
 
 
 def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
@@ -39,9 +39,9 @@ def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
     children = parents.copy()
     pairs = 2 * len(cuts)
     tail = np.arange(parents.shape[1]) >= cuts[:, np.newaxis]
-    first, second = parents[0:pairs:2], parents[1:pairs:2]
-    children[0:pairs:2] = np.where(tail, second, first)
-    children[1:pairs:2] = np.where(tail, first, second)
+    exchanged = (parents[0:pairs:2] ^ parents[1:pairs:2]) & tail
+    children[0:pairs:2] ^= exchanged
+    children[1:pairs:2] ^= exchanged
     return children
 
 
@@ -114,8 +114,9 @@ class GA(Search):
         crossed = self.rng.random(count // 2) < p.crossover_probability
         cuts = 1 + (self.rng.random(count // 2) * (n - 1)).astype(np.int64)
         children = self._resize(crossover(parents, np.where(crossed, cuts, n)) ^ self._flips())
-        elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
-        children[count - elites.size :] = self.population[elites]
+        if p.elites:
+            elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
+            children[count - elites.size :] = self.population[elites]
         return children
 
     def _flips(self) -> BoolArray:
