@@ -8,7 +8,7 @@ What NumPy does in its own order or by its own approximation, pairwise sums and 
 import numpy as np
 from numba import njit
 
-__all__ = ["binary_step", "learn_in_two_dimensions", "likeliest", "spin"]
+__all__ = ["best_around", "binary_step", "learn_in_two_dimensions", "likeliest", "spin", "trust"]
 
 _MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # the bits of a number that are not its sign
 
@@ -64,38 +64,65 @@ def learn_in_two_dimensions(
 
 
 @njit(cache=True, nogil=True)
-def spin(rho, r):
-    """Return where the wheel of each row of `rho`, (m, n), stops: the first sum of its numbers that reaches r."""
-    m, n = rho.shape
+def best_around(errors, neighbours):
+    """Return for each place on a ring the place of the least of its error and its neighbours'; of equals the first."""
+    count = errors.size
+    best = np.empty(count, np.int64)
+    for i in range(count):
+        best[i] = i
+        for step in range(-min(neighbours, count), min(neighbours, count) + 1):
+            k = (i + step) % count
+            if errors[k] < errors[best[i]] or (errors[k] == errors[best[i]] and k < best[i]):
+                best[i] = k
+    return best
+
+
+@njit(cache=True, nogil=True)
+def trust(errors, previous):
+    """Return how much each particle trusts itself."""
+    worst = errors.max()
+    out = np.zeros(errors.size)
+    for i in range(errors.size if worst > 0.0 else 0):
+        share = errors[i] / worst if worst < np.inf else 1.0 * (errors[i] == np.inf)
+        weight = min(1.0 - share, 1.0)
+        out[i] = (weight if errors[i] < previous[i] else -weight) + 0.0  # the sum turns -0 into 0
+    return out
+
+
+@njit(cache=True, nogil=True)
+def spin(velocities, row, r):
+    """Return where the wheels of velocities[:, row] stop: the first sum of the numbers that reaches r."""
+    m, _, n = velocities.shape
     xi = np.empty(m, np.int64)
     for i in range(m):
+        rho = velocities[i, row]
         total, place = 0.0, -1
         for j in range(n):
-            total += rho[i, j]
+            total += rho[j]
             if place < 0 and total >= r[i]:
                 place = j
         if not total > 0.0:
-            xi[i] = rho[i].argmax() + 1
+            xi[i] = rho.argmax() + 1
         else:
             xi[i] = n if place < 0 else place + 1  # rounding made r larger than the sum
     return xi
 
 
 @njit(cache=True, nogil=True)
-def likeliest(sigma, xi):
-    """Return the masks of the xi[i] largest numbers of each row of `sigma`, (m, n); of equals the first.
+def likeliest(velocities, row, xi):
+    """Return the masks of the xi[i] largest numbers of each velocities[i, row]; of equals the first.
 
     Numbers are compared as integers that have the same order, and a limit between those that are in and those that are
     not is found by bisection: counting is much faster than sorting, for it has no branches.
     """
-    m, n = sigma.shape
+    m, _, n = velocities.shape
     masks = np.zeros((m, n), np.bool_)
     keys = np.empty(n, np.int64)
     for i in range(m):
         wanted = min(xi[i], n)
         if wanted < 1:
             continue
-        bits = (sigma[i] + 0.0).view(np.int64)  # the sum has no negative zero
+        bits = (velocities[i, row] + 0.0).view(np.int64)  # the sum has no negative zero
         for j in range(n):
             keys[j] = bits[j] ^ ((bits[j] >> 63) & _MAGNITUDE)
         low, high = keys.min() - 1, keys.max()  # above `low` are `wanted` numbers or more, above `high` are fewer

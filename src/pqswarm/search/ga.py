@@ -6,6 +6,7 @@ import numpy as np
 
 from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
 
 __all__ = ["GA", "GAParameters", "crossover", "fitness", "roulette"]
@@ -26,9 +27,9 @@ def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
 
     If all weights are zero, all are taken as equal.
     """
-    wheel = np.cumsum(weights if weights.any() else np.ones_like(weights))
-    chosen = wheel.searchsorted(u * wheel[-1], side="right")
-    return np.asarray(np.minimum(chosen, wheel.searchsorted(wheel[-1])))  # the last that has a share of the wheel
+    from pqswarm.search._population_kernels import spin_wheel
+
+    return np.asarray(spin_wheel(weights, u))
 
 
 def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
@@ -36,13 +37,11 @@ def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
 
     Of each pair the first features, as many as its entry of `cuts`, are kept; n leaves the pair as it is.
     """
-    children = parents.copy()
-    pairs = 2 * len(cuts)
-    tail = np.arange(parents.shape[1]) >= cuts[:, np.newaxis]
-    exchanged = (parents[0:pairs:2] ^ parents[1:pairs:2]) & tail
-    children[0:pairs:2] ^= exchanged
-    children[1:pairs:2] ^= exchanged
-    return children
+    from pqswarm.search._population_kernels import exchange_tails
+
+    if 2 * len(cuts) > len(parents):
+        raise PqswarmError(f"{len(cuts)} cuts need {2 * len(cuts)} parents, not {len(parents)}.")
+    return np.asarray(exchange_tails(parents, cuts))
 
 
 @parameters

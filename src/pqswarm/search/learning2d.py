@@ -6,7 +6,6 @@ masks have shape (..., n), velocities and learning sets (..., 2, n).
 """
 
 from abc import abstractmethod
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -79,13 +78,9 @@ def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
     >>> adaptive_weight(np.array([0.1, 0.2, 0.4]), np.array([0.2, 0.2, 0.1])).tolist()
     [0.75, -0.5, 0.0]
     """
-    worst = float(errors.max())
-    if worst <= 0:
-        return np.zeros_like(errors)
-    share = np.isinf(errors).astype(np.float64) if worst == np.inf else errors / worst
-    weight = np.minimum(1 - share, 1.0)
-    # Adding zero turns the -0 of the worst particle into 0.
-    return np.asarray(np.where(errors < previous, weight, -weight) + 0.0)
+    from pqswarm.search._move_kernels import trust
+
+    return np.asarray(trust(errors, previous))
 
 
 def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
@@ -101,7 +96,8 @@ def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
     """
     from pqswarm.search._move_kernels import spin
 
-    return np.asarray(spin(*_by_particle(rho, r, np.float64)).reshape(rho.shape[:-1]))
+    rows, each = _by_particle(rho, r, np.float64)
+    return np.asarray(spin(rows, 0, each).reshape(rho.shape[:-1]))
 
 
 def ranks(sigma: FloatArray) -> IntArray:
@@ -128,12 +124,13 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
     """
     from pqswarm.search._move_kernels import likeliest
 
-    return np.asarray(likeliest(*_by_particle(sigma, xi, np.int64)).reshape(sigma.shape))
+    rows, each = _by_particle(sigma, xi, np.int64)
+    return np.asarray(likeliest(rows, 0, each).reshape(sigma.shape))
 
 
 def _by_particle(likelihoods: FloatArray, numbers: npt.ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
-    """A row of likelihoods for each particle of a stack, (m, n), and a number for each, (m,)."""
-    rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, likelihoods.shape[-1])
+    """A row of likelihoods for each particle of a stack, (m, 1, n), and a number for each, (m,)."""
+    rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, 1, likelihoods.shape[-1])
     each = np.ascontiguousarray(numbers, dtype=kind)
     if each.shape != likelihoods.shape[:-1]:
         each = np.broadcast_to(each, likelihoods.shape[:-1])
@@ -150,16 +147,9 @@ def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArra
     >>> neighbourhood_best(np.array([0.3, 0.2, 0.2, 0.4, 0.3])).tolist()
     [1, 1, 1, 2, 0]
     """
-    around = _ring(pbest_errors.size, neighbours)
-    best = pbest_errors[around].argmin(axis=1)
-    return np.asarray(around[np.arange(pbest_errors.size), best])
+    from pqswarm.search._move_kernels import best_around
 
-
-@lru_cache(maxsize=8)
-def _ring(count: int, neighbours: int) -> IntArray:
-    """Each particle and its neighbours, in order of their indices."""
-    around = np.arange(count)[:, np.newaxis] + np.arange(-neighbours, neighbours + 1)
-    return np.sort(around % count, axis=1)
+    return np.asarray(best_around(pbest_errors, neighbours))
 
 
 @parameters
@@ -227,18 +217,23 @@ class Learning2D(VelocitySwarm):
         return np.asarray(velocities)
 
     def _move(self) -> BoolArray:
+        from pqswarm.search._move_kernels import likeliest, spin
+
         self._refresh()
         self.velocities = self._learnt_velocities()
-        rho, sigma = self.velocities[:, 0], self.velocities[:, 1]
+        likelihoods, count = self.velocities, len(self.velocities)
         if self.parameters.clip_negative:
-            rho = np.where((rho > 0).any(axis=1, keepdims=True), np.maximum(rho, 0.0), rho)
-        xi = cardinality(rho, self.rng.random(len(rho)) * rho.sum(axis=1))
-        return position(sigma, xi if self.size is None else np.full_like(xi, self.size))
+            likelihoods = likelihoods.copy()
+            rho = likelihoods[:, 0]
+            np.maximum(rho, 0.0, out=rho, where=(rho > 0).any(axis=1, keepdims=True))
+        r = self.rng.random(count) * likelihoods[:, 0].sum(axis=1)
+        xi = spin(likelihoods, 0, r) if self.size is None else np.full(count, self.size)
+        return np.asarray(likeliest(likelihoods, 1, xi))
 
     def _refresh(self) -> None:
         """Forget the velocity of particles that have not improved for too long (Algorithm 3)."""
-        stale = self.stagnation >= self.parameters.refresh_gap
-        if stale.any():
+        if self.stagnation.max() >= self.parameters.refresh_gap:
+            stale = self.stagnation >= self.parameters.refresh_gap
             self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
             self.stagnation[stale] = 0
 
