@@ -8,7 +8,7 @@ What NumPy does in its own order or by its own approximation, pairwise sums and 
 import numpy as np
 from numba import njit
 
-__all__ = ["best_around", "binary_step", "learn_in_two_dimensions", "likeliest", "spin", "trust"]
+__all__ = ["best_around", "binary_step", "learn_in_two_dimensions", "likeliest", "notice_better", "spin", "trust"]
 
 _MAGNITUDE = 0x7FFFFFFFFFFFFFFF  # the bits of a number that are not its sign
 
@@ -64,6 +64,19 @@ def learn_in_two_dimensions(
 
 
 @njit(cache=True, nogil=True)
+def notice_better(masks, errors, pbest, pbest_errors, all_better):
+    """Replace personal bests by what is better, and return whose they are."""
+    better = np.empty(errors.size, np.bool_)
+    for i in range(errors.size):
+        better[i] = all_better or errors[i] < pbest_errors[i]
+        if better[i]:
+            pbest_errors[i] = errors[i]
+            for j in range(masks.shape[1]):
+                pbest[i, j] = masks[i, j]
+    return better
+
+
+@njit(cache=True, nogil=True)
 def best_around(errors, neighbours):
     """Return for each place on a ring the place of the least of its error and its neighbours'; of equals the first."""
     count = errors.size
@@ -80,8 +93,9 @@ def best_around(errors, neighbours):
 @njit(cache=True, nogil=True)
 def trust(errors, previous):
     """Return how much each particle trusts itself."""
-    worst = errors.max()
-    out = np.zeros(errors.size)
+    worst, out = 0.0, np.zeros(errors.size)
+    for error in errors:
+        worst = max(worst, error)
     for i in range(errors.size if worst > 0.0 else 0):
         share = errors[i] / worst if worst < np.inf else 1.0 * (errors[i] == np.inf)
         weight = min(1.0 - share, 1.0)
@@ -96,13 +110,15 @@ def spin(velocities, row, r):
     xi = np.empty(m, np.int64)
     for i in range(m):
         rho = velocities[i, row]
-        total, place = 0.0, -1
+        total, place, largest = 0.0, -1, 0
         for j in range(n):
             total += rho[j]
             if place < 0 and total >= r[i]:
                 place = j
+            if rho[j] > rho[largest]:
+                largest = j
         if not total > 0.0:
-            xi[i] = rho.argmax() + 1
+            xi[i] = largest + 1
         else:
             xi[i] = n if place < 0 else place + 1  # rounding made r larger than the sum
     return xi
@@ -122,10 +138,12 @@ def likeliest(velocities, row, xi):
         wanted = min(xi[i], n)
         if wanted < 1:
             continue
-        bits = (velocities[i, row] + 0.0).view(np.int64)  # the sum has no negative zero
+        low, high = np.int64(_MAGNITUDE), np.int64(-_MAGNITUDE)
         for j in range(n):
-            keys[j] = bits[j] ^ ((bits[j] >> 63) & _MAGNITUDE)
-        low, high = keys.min() - 1, keys.max()  # above `low` are `wanted` numbers or more, above `high` are fewer
+            bits = np.float64(velocities[i, row, j] + 0.0).view(np.int64)  # the sum is no negative zero
+            keys[j] = bits ^ ((bits >> 63) & _MAGNITUDE)
+            low, high = min(low, keys[j]), max(high, keys[j])
+        low -= 1  # above `low` are `wanted` numbers or more, above `high` are fewer
         while high - low != 1:
             middle = (low & high) + ((low ^ high) >> 1)
             above = 0

@@ -41,7 +41,9 @@ def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
 
     if 2 * len(cuts) > len(parents):
         raise PqswarmError(f"{len(cuts)} cuts need {2 * len(cuts)} parents, not {len(parents)}.")
-    return np.asarray(exchange_tails(parents, cuts))
+    children = parents.copy()
+    exchange_tails(children, cuts)
+    return children
 
 
 @parameters
@@ -108,21 +110,13 @@ class GA(Search):
         self.generation = self.generation + 1
 
     def _children(self) -> BoolArray:
-        p, count, n = self.parameters, len(self.population), self.n_features
-        parents = self.population[roulette(fitness(self.errors, p.fitness), self.rng.random(count))]
-        crossed = self.rng.random(count // 2) < p.crossover_probability
-        cuts = 1 + (self.rng.random(count // 2) * (n - 1)).astype(np.int64)
-        children = self._resize(crossover(parents, np.where(crossed, cuts, n)) ^ self._flips())
+        from pqswarm.search._population_kernels import breed
+
+        p, (count, n), each_bit = self.parameters, self.population.shape, self.parameters.mutation == "bit"
+        draws = self.rng.random(count + 2 * (count // 2) + count * (n if each_bit else 2))
+        weights, rates = fitness(self.errors, p.fitness), (p.crossover_probability, p.mutation_probability)
+        children = self._resize(breed(self.population, weights, draws, *rates, each_bit))
         if p.elites:
             elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
             children[count - elites.size :] = self.population[elites]
         return children
-
-    def _flips(self) -> BoolArray:
-        """Which bits to flip."""
-        p, count, n = self.parameters, len(self.population), self.n_features
-        if p.mutation == "bit":
-            return self.rng.random((count, n)) < p.mutation_probability
-        where = (self.rng.random(count) * n).astype(np.int64)
-        flipped = self.rng.random(count) < p.mutation_probability
-        return np.asarray((np.arange(n) == where[:, np.newaxis]) & flipped[:, np.newaxis])

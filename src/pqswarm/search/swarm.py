@@ -58,14 +58,12 @@ class Swarm(Search):
         """Return the next positions, new arrays."""
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
-        first = self.iteration == 0
-        better = np.ones(len(errors), dtype=np.bool_) if first else errors < self.pbest_errors
-        improved = False
-        if better.any():
-            self.pbest[better] = masks[better]
-            self.pbest_errors[better] = errors[better]
-            leader = int(self.pbest_errors.argmin())
-            improved = bool(first or self.pbest_errors[leader] < self.gbest_error)
+        from pqswarm.search._move_kernels import notice_better
+
+        first = bool(self.iteration == 0)
+        better = notice_better(masks, errors, self.pbest, self.pbest_errors, first)
+        leader = self.pbest_errors.argmin()
+        improved = bool(first or self.pbest_errors[leader] < self.gbest_error)
         if improved:
             self.gbest = self.pbest[leader].copy()
             self.gbest_error = np.array(self.pbest_errors[leader])
