@@ -35,7 +35,8 @@ def binary_velocity(
     """
     from pqswarm.search._move_kernels import binary_step
 
-    if {position.shape, pbest.shape, r1.shape, r2.shape} != {velocity.shape} or gbest.shape != velocity.shape[1:]:
+    same = velocity.shape == position.shape == pbest.shape == r1.shape == r2.shape
+    if not same or gbest.shape != velocity.shape[1:]:
         raise PqswarmError("position, pbest, r1 and r2 must have the shape of velocity, and gbest that of its rows.")
     weights = float(inertia), float(cognitive), float(social), float(limit)
     return np.asarray(binary_step(velocity, position, pbest, gbest, r1, r2, *weights))
