@@ -71,19 +71,17 @@ class Memo:
         keys: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
         with self._lock:
             known = self._recall(keys)
-        first: dict[bytes, int] = {}  # where each new subset comes first
-        for row, error in enumerate(known):
-            if error is None:
-                first.setdefault(keys[row], row)
-        if first:
-            evaluated = self.evaluator.errors(checked[list(first.values())])
-            new = dict(zip(first, evaluated.tolist(), strict=True))
-            known = [new[key] if error is None else error for key, error in zip(keys, known, strict=True)]
+        unknown = [row for row, error in enumerate(known) if error is None]
+        new: dict[bytes, float] = {}
+        if unknown:
+            rows = {keys[row]: row for row in unknown}  # of equal subsets one is evaluated
+            new = dict(zip(rows, self.evaluator.errors(checked[list(rows.values())]).tolist(), strict=True))
+            for row in unknown:
+                known[row] = new[keys[row]]
         with self._lock:
             self.n_evaluations += len(keys)
-            self.n_hits += len(keys) - len(first)
-            if first:
-                self._keep(new)
+            self.n_hits += len(keys) - len(new)
+            self._keep(new)
         return np.array(known, dtype=np.float64)
 
     def _recall(self, keys: list[bytes]) -> list[float | None]:

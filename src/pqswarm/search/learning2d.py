@@ -131,9 +131,7 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
 def _by_particle(likelihoods: FloatArray, numbers: npt.ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
     """A row of likelihoods for each particle of a stack, (m, 1, n), and a number for each, (m,)."""
     rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, 1, likelihoods.shape[-1])
-    each: AnyArray = np.ascontiguousarray(numbers, dtype=kind)
-    if each.shape != likelihoods.shape[:-1]:
-        each = np.broadcast_to(each, likelihoods.shape[:-1])
+    each: AnyArray = np.broadcast_to(np.asarray(numbers, dtype=kind), likelihoods.shape[:-1]).copy()
     return rows, each.reshape(-1)
 
 
