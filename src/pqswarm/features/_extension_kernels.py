@@ -1,0 +1,71 @@
+"""How like a cycle is to those before it, and values between equally spaced samples: compiled code."""
+
+import numpy as np
+from numba import njit
+
+from pqswarm.features._lane_kernels import LANES, load, store
+
+__all__ = ["interpolate", "squared_distances"]
+
+_PAIRED = 128  # longer sums are the sum of two
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _squared_distance(a, b, sums):
+    """Sum of (a - b)^2, added up as np.sum does it: in eight sums, and longer ones in pairs of sums."""
+    n = a.size
+    if n > _PAIRED:
+        half = n // 2 // LANES * LANES
+        return _squared_distance(a[:half], b[:half], sums) + _squared_distance(a[half:], b[half:], sums)
+    total = 0.0
+    if n >= LANES:
+        difference = load(a, 0) - load(b, 0)
+        eight = difference * difference
+        for i in range(1, n // LANES):
+            difference = load(a, i) - load(b, i)
+            eight = eight + difference * difference
+        store(eight, sums, 0)
+        total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+    for i in range(n // LANES * LANES, n):
+        total += (a[i] - b[i]) * (a[i] - b[i])
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def squared_distances(signal, ends, cycle, lags):
+    """Squared distance of the `cycle` samples before each of `ends` from those that are each of `lags` earlier."""
+    distances, sums = np.empty((ends.size, lags.size)), np.empty(LANES)
+    for i in range(ends.size):
+        last = signal[ends[i] - cycle : ends[i]]
+        for j in range(lags.size):
+            earlier = signal[ends[i] - cycle - lags[j] : ends[i] - lags[j]]
+            distances[i, j] = _squared_distance(last, earlier, sums)
+    return distances
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def interpolate(samples, positions):
+    """Values of the cubic spline through six or more `samples`, at `positions` [samples] from the first to the last.
+
+    At the ends the third derivative is continuous ("not a knot"), which makes the second derivative of the last sample
+    but one its second difference; those between follow from a tridiagonal system.
+    """
+    n = samples.size
+    curvature, factor = np.empty(n), np.zeros(n)
+    for i in range(1, n - 1):
+        curvature[i] = samples[i - 1] - 2.0 * samples[i] + samples[i + 1]
+    for i in range(2, n - 2):
+        factor[i] = 1.0 / (4.0 - factor[i - 1])
+        curvature[i] = (6.0 * curvature[i] - curvature[i - 1]) * factor[i]
+    for i in range(n - 3, 1, -1):
+        curvature[i] -= factor[i] * curvature[i + 1]
+    curvature[0] = 2.0 * curvature[1] - curvature[2]
+    curvature[n - 1] = 2.0 * curvature[n - 2] - curvature[n - 3]
+    out = np.empty(positions.size)
+    for j in range(positions.size):
+        i = min(max(int(positions[j]), 0), n - 2)
+        right = positions[j] - i
+        left = 1.0 - right
+        bend = (left * left * left - left) * curvature[i] + (right * right * right - right) * curvature[i + 1]
+        out[j] = left * samples[i] + right * samples[i + 1] + bend * (1.0 / 6.0)
+    return out
