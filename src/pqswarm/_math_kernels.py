@@ -15,7 +15,7 @@ __all__ = [
     "exponentials",
     "logarithm",
     "logarithm_of_normal",
-    "normals",
+    "make_normal",
     "sine",
     "sines",
     "sum_of_sines",
@@ -145,12 +145,10 @@ def sum_of_sines(angle, orders, sizes, phases, total):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def normals(uniforms):
-    """Standard normal numbers, as many as there are uniform ones of [0, 1): an even number (Box and Muller)."""
-    out = np.empty(uniforms.size)
-    for i in range(uniforms.size // 2):
-        radius = np.sqrt(-2.0 * logarithm(1.0 - uniforms[2 * i]))
-        angle = _TWO_PI * uniforms[2 * i + 1]
-        out[2 * i] = radius * cosine(angle)
-        out[2 * i + 1] = radius * sine(angle)
-    return out
+def make_normal(values):
+    """Turn uniform numbers of [0, 1), of which there are an even number, into standard normal ones (Box and Muller)."""
+    for i in range(values.size // 2):
+        radius = np.sqrt(-2.0 * logarithm_of_normal(1.0 - values[2 * i]))
+        angle = _TWO_PI * values[2 * i + 1]
+        values[2 * i] = radius * cosine(angle)
+        values[2 * i + 1] = radius * sine(angle)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference import functions as slow
 
+from pqswarm._lane_kernels import LANES
 from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
 from pqswarm.features import FUNCTIONS, decompose, extract, feature_names
 from pqswarm.features._function_kernels import band_functions
-from pqswarm.features._lane_kernels import LANES
 
 
 def fast(band, rounding=0.0):

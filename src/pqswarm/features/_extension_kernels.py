@@ -3,32 +3,10 @@
 import numpy as np
 from numba import njit
 
-from pqswarm.features._lane_kernels import LANES, load, store
+from pqswarm._lane_kernels import LANES
+from pqswarm._sum_kernels import squared_distance
 
 __all__ = ["interpolate", "squared_distances"]
-
-_PAIRED = 128  # longer sums are the sum of two
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _squared_distance(a, b, sums):
-    """Sum of (a - b)^2, added up as np.sum does it: in eight sums, and longer ones in pairs of sums."""
-    n = a.size
-    if n > _PAIRED:
-        half = n // 2 // LANES * LANES
-        return _squared_distance(a[:half], b[:half], sums) + _squared_distance(a[half:], b[half:], sums)
-    total = 0.0
-    if n >= LANES:
-        difference = load(a, 0) - load(b, 0)
-        eight = difference * difference
-        for i in range(1, n // LANES):
-            difference = load(a, i) - load(b, i)
-            eight = eight + difference * difference
-        store(eight, sums, 0)
-        total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
-    for i in range(n // LANES * LANES, n):
-        total += (a[i] - b[i]) * (a[i] - b[i])
-    return total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -39,7 +17,7 @@ def squared_distances(signal, ends, cycle, lags):
         last = signal[ends[i] - cycle : ends[i]]
         for j in range(lags.size):
             earlier = signal[ends[i] - cycle - lags[j] : ends[i] - lags[j]]
-            distances[i, j] = _squared_distance(last, earlier, sums)
+            distances[i, j] = squared_distance(last, earlier, sums)
     return distances
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from pqswarm.features._lane_kernels import LANES, choose, fill, find_between, load, lower, store, upper
+from pqswarm._lane_kernels import LANES, choose, fill, find_between, load, lower, store, upper
 
 __all__ = ["SAMPLE", "medians"]
 

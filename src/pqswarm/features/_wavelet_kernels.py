@@ -6,7 +6,7 @@ PyWavelets is compiled to fused products where a processor always has them, as o
 
 from numba import njit
 
-from pqswarm.features._lane_kernels import LANES, fill, load, store
+from pqswarm._lane_kernels import LANES, fill, load, store
 
 __all__ = ["analyse", "join", "prolong", "split"]
 

@@ -146,7 +146,7 @@ _KEPT = _Kept()
 
 def _workspace(n_coefficients: int) -> FloatArray:
     """Memory to work in, which costs more to get from the system and to give back than the work in it."""
-    from pqswarm.features._lane_kernels import LANES
+    from pqswarm._lane_kernels import LANES
 
     size = LANES * n_coefficients
     if size > _MOST_KEPT:

@@ -167,7 +167,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     >>> [band.shape for band in decompose(np.ones((1, 100)), 2, "db4", "periodization")]
     [(1, 50), (1, 25), (1, 25)]
     """
-    from pqswarm.features._lane_kernels import LANES
+    from pqswarm._lane_kernels import LANES
     from pqswarm.features._wavelet_kernels import analyse, join, prolong, split
 
     given = np.ascontiguousarray(signals, dtype=np.float64)
