@@ -9,7 +9,10 @@ branches, so that loops over them vectorise.
 import numpy as np
 from numba import njit
 
-__all__ = ["cosine", "exponential", "exponentials", "logarithm", "normals", "sine", "sines", "sum_of_sines"]
+__all__ = [
+    *("cosine", "exponential", "exponentials", "logarithm", "logarithms", "normals"),
+    *("sine", "sines", "sum_of_sines", "tangents"),
+]
 
 _ROUND = 1.5 * 2.0**52  # added to a number it leaves the nearest integer, in the last bits of the sum
 _PER_PI = 0.3183098861837907
@@ -116,6 +119,24 @@ def exponentials(x):
     out = np.empty(x.size)
     for i in range(x.size):
         out[i] = exponential(x[i])
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def logarithms(x):
+    """The logarithm of each element of an array."""
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = logarithm(x[i])
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def tangents(x):
+    """The tangent of each element of an array."""
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = sine(x[i]) / cosine(x[i])
     return out
 
 

@@ -10,7 +10,7 @@ from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
-__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity"]
+__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity", "take_probability"]
 
 
 def binary_velocity(
@@ -33,6 +33,13 @@ def binary_velocity(
     x = position.astype(np.float64)
     step = inertia * velocity + cognitive * r1 * (pbest - x) + social * r2 * (gbest - x)
     return np.asarray(np.clip(step, -limit, limit))
+
+
+def take_probability(velocity: FloatArray) -> FloatArray:
+    """Return the probability that a feature is taken: 1 / (1 + exp(-velocity)), the same on every processor."""
+    from pqswarm._math_kernels import exponentials
+
+    return np.asarray(1.0 / (1.0 + exponentials(-velocity.ravel()).reshape(velocity.shape)))
 
 
 @parameters
@@ -77,7 +84,7 @@ class BinarySwarm(VelocitySwarm):
             social=p.social,
             limit=p.velocity_limit,
         )
-        return self._resize(self.rng.random(self.positions.shape) < 1.0 / (1.0 + np.exp(-self.velocities)))
+        return self._resize(self.rng.random(self.positions.shape) < take_probability(self.velocities))
 
 
 @parameters

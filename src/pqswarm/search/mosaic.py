@@ -1,6 +1,8 @@
 """MOSAIC: our own search, which learns what features are worth and puts subsets together from the best."""
 
 from collections.abc import Mapping
+from decimal import Context, Decimal
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +21,7 @@ _POPULATION, _BEST, _KEPT = 60, 18, 10  # of the subsets drawn by frequencies: a
 _LOW, _NEAR, _SINGLE = 8, 12, 60  # of a line: features to leave and others to take in exchange; to leave or take alone
 _RATE, _MEMORY = 0.4, 0.02  # how fast gains follow what is measured, and their scale
 _UNKNOWN = -np.inf  # the error of a subset that was not asked for yet
+_EXACT = Context(prec=30)  # digits of powers, before they are rounded
 _NOISE = 0.5  # of the gains when moves are ordered, as a multiple of how wrong they are on average
 
 
@@ -118,7 +121,9 @@ class Mosaic(FreshSearch):
 
     def _cost(self, masks: BoolArray, errors: FloatArray) -> FloatArray:
         """What is minimised: the error, more for more features."""
-        return np.asarray(errors * masks.sum(axis=-1) ** (self.parameters.parsimony * np.sign(errors)))
+        sizes, exponents = np.broadcast_arrays(masks.sum(axis=-1), self.parameters.parsimony * np.sign(errors))
+        powers = [_power(*pair) for pair in zip(sizes.ravel().tolist(), exponents.ravel().tolist(), strict=True)]
+        return np.asarray(errors * np.reshape(powers, sizes.shape))
 
     # While frequencies are learned
 
@@ -137,7 +142,7 @@ class Mosaic(FreshSearch):
         count, total = masks.sum(axis=0), len(masks)
         fewer = np.minimum(count, total - count)
         if np.isfinite(errors).all():
-            held = errors @ masks
+            held = (errors[:, np.newaxis] * masks).sum(axis=0)  # row by row, and not as a library of matrices adds
             difference = (errors.sum() - held) / np.maximum(total - count, 1) - held / np.maximum(count, 1)
             self.gains = np.where(fewer > 0, difference * 0.5 * fewer / (fewer + 5.0), 0.0)
         self.waiting = masks[: self.parameters.elites].copy()
@@ -260,13 +265,13 @@ class Mosaic(FreshSearch):
         masks, errors, lines = masks[known], errors[known], lines[known]
         changed = masks ^ self.line_masks[lines]
         signs = changed * np.where(masks, 1.0, -1.0)
-        wrong = self.line_errors[lines] - errors - signs @ self.gains
+        wrong = self.line_errors[lines] - errors - (signs * self.gains).sum(axis=1)
         shares = (signs * (wrong / np.maximum(changed.sum(axis=1), 1))[:, np.newaxis]).sum(axis=0)
         count = changed.sum(axis=0)
         self.gains = self.gains + np.where(self.tries > 0, _RATE, 1.0) * shares / np.maximum(count, 1)
         self.tries = self.tries + count
         if wrong.size:
-            weight = 1.0 if self.scale == 0 else 1.0 - (1.0 - _MEMORY) ** wrong.size
+            weight = 1.0 if self.scale == 0 else 1.0 - _power(1.0 - _MEMORY, wrong.size)
             self.scale = self.scale + weight * (np.abs(wrong).mean() - self.scale)
 
     def _have_ended(self) -> BoolArray:
@@ -304,7 +309,7 @@ class Mosaic(FreshSearch):
         one = self.elites[place]
         if which < 0.5 or count < 2:  # without some of its features, and with a stranger
             lost = min(round((0.2 + 0.4 * much) * one.sum()), one.sum() - 1)
-            left = one & (np.argsort(np.argsort(-np.where(one, draws[0], -1.0))) >= lost)
+            left = one & (np.argsort(np.argsort(-np.where(one, draws[0], -1.0), kind="stable")) >= lost)
             left[np.where(one, -1.0, draws[1]).argmax()] = True
             return np.asarray(left)
         two = self.elites[(place + 1 + int(other * (count - 1))) % count]
@@ -312,7 +317,7 @@ class Mosaic(FreshSearch):
         sizes = sorted((one.sum(), two.sum()))
         more = sizes[0] + int(much * (sizes[1] - sizes[0] + 1)) - shared.sum()
         worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _noise(draws[:2]), -np.inf)
-        child = shared | (differ & (np.argsort(np.argsort(-worth)) < more))
+        child = shared | (differ & (np.argsort(np.argsort(-worth, kind="stable")) < more))
         for step in range(int(steps * 3)):
             child = move(child[np.newaxis], np.array(kinds[step : step + 1]), draws[2 + step : 3 + step])[0]
         return np.asarray(child)
@@ -324,9 +329,20 @@ def _noise(draws: FloatArray) -> FloatArray:
 
 
 def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
-    """The least values of each row in order, at most `count`, and where they are."""
-    rows = np.arange(len(values))[:, np.newaxis]
-    where = np.argpartition(values, count, axis=1)[:, :count] if count < values.shape[1] else None
-    found = values if where is None else values[rows, where]
-    order = np.argsort(found, axis=1, kind="stable")
-    return found[rows, order], order if where is None else where[rows, order]
+    """The least values of each row in order, at most `count`, and where they are; of equals the first come first."""
+    if count >= values.shape[1]:
+        where = np.argsort(values, axis=1, kind="stable")
+    else:  # by the value of the last one: which of equals a partition puts first depends on the processor
+        limits = np.partition(values, count - 1, axis=1)[:, count - 1]
+        places = [np.flatnonzero(row <= limit) for row, limit in zip(values, limits, strict=True)]
+        orders = [np.argsort(row[own], kind="stable")[:count] for row, own in zip(values, places, strict=True)]
+        where = np.array([own[order] for own, order in zip(places, orders, strict=True)])
+    return np.take_along_axis(values, where, axis=1), where
+
+
+@cache
+def _power(base: float, exponent: float) -> float:
+    """base ** exponent, correctly rounded: the last bit of the C library's depends on the processor."""
+    if base == 0:
+        return 0.0**exponent if exponent >= 0 else np.inf
+    return float(_EXACT.power(Decimal(base), Decimal(exponent)))
