@@ -31,8 +31,8 @@ _ODD = tuple(1.0 / factorial(k) for k in range(13, 2, -2))  # and from its cube 
 def _exponentials(powers, n, bits, out):
     """out[:n] = exp(-powers[:n]) for powers of 0 to 600; without calls or branches, so that it vectorises.
 
-    exp(-x) = 2^k exp(r) with |r| <= 0.35, where the series has an error below 5e-18 after the 13th power. Products and sums
-    are not fused, so that it is the same on every processor.
+    exp(-x) = 2^k exp(r) with |r| <= 0.35, where the series has an error below 5e-18 after the 13th power. Products and
+    sums are not fused, so that it is the same on every processor.
     """
     for i in range(n):
         k = np.floor(0.5 - powers[i] * _LOG2_E)

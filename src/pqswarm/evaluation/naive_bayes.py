@@ -12,7 +12,10 @@ from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu", "class_blocks", "log_priors", "mix_uniform", "portable_log"]
+__all__ = [
+    *("KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
+    *("class_blocks", "log_priors", "mix_uniform", "portable_log"),
+]
 
 # A matrix product of so many masks and events is efficient, and its result stays in the cache.
 _MASKS = 64

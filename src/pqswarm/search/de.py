@@ -125,6 +125,7 @@ class DifferentialEvolution(FreshSearch):
     def _adapt(self, gains: FloatArray, rates: FloatArray) -> None:
         """Remember the rates of children that beat their parents: the Lehmer mean of F, the mean of CR, by gain."""
         weights = gains / gains.sum()
-        once, twice = (weights * rates).sum(axis=1), (weights * np.square(rates[0])).sum()  # the same on every processor
+        # Sums, not products of matrices, in which every library adds in an order of its own.
+        once, twice = (weights * rates).sum(axis=1), (weights * np.square(rates[0])).sum()
         self.memory[:, self.place] = twice / once[0], once[1]
         self.place = (self.place + 1) % self.parameters.memory

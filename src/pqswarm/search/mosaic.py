@@ -329,20 +329,17 @@ def _noise(draws: FloatArray) -> FloatArray:
 
 
 def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
-    """The least values of each row in order, at most `count`, and where they are; of equals the first come first."""
-    if count >= values.shape[1]:
-        where = np.argsort(values, axis=1, kind="stable")
-    else:  # by the value of the last one: which of equals a partition puts first depends on the processor
-        limits = np.partition(values, count - 1, axis=1)[:, count - 1]
-        places = [np.flatnonzero(row <= limit) for row, limit in zip(values, limits, strict=True)]
-        orders = [np.argsort(row[own], kind="stable")[:count] for row, own in zip(values, places, strict=True)]
-        where = np.array([own[order] for own, order in zip(places, orders, strict=True)])
-    return np.take_along_axis(values, where, axis=1), where
+    """The least values of each row in order, at most `count`, and where they are."""
+    rows = np.arange(len(values))[:, np.newaxis]
+    where = np.argpartition(values, count, axis=1)[:, :count] if count < values.shape[1] else None
+    found = values if where is None else values[rows, where]
+    order = np.argsort(found, axis=1, kind="stable")
+    return found[rows, order], order if where is None else where[rows, order]
 
 
 @cache
 def _power(base: float, exponent: float) -> float:
-    """base ** exponent, correctly rounded: the last bit of the C library's depends on the processor."""
+    """A power, correctly rounded: the last bit of the C library's depends on the processor."""
     if base == 0:
         return 0.0**exponent if exponent >= 0 else np.inf
     return float(_EXACT.power(Decimal(base), Decimal(exponent)))
