@@ -142,7 +142,7 @@ class Mosaic(FreshSearch):
         count, total = masks.sum(axis=0), len(masks)
         fewer = np.minimum(count, total - count)
         if np.isfinite(errors).all():
-            held = (errors[:, np.newaxis] * masks).sum(axis=0)  # row by row, and not as a library of matrices adds
+            held = errors @ masks
             difference = (errors.sum() - held) / np.maximum(total - count, 1) - held / np.maximum(count, 1)
             self.gains = np.where(fewer > 0, difference * 0.5 * fewer / (fewer + 5.0), 0.0)
         self.waiting = masks[: self.parameters.elites].copy()
