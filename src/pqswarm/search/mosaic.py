@@ -121,7 +121,9 @@ class Mosaic(FreshSearch):
 
     def _cost(self, masks: BoolArray, errors: FloatArray) -> FloatArray:
         """What is minimised: the error, more for more features."""
-        sizes, exponents = np.broadcast_arrays(masks.sum(axis=-1), self.parameters.parsimony * np.sign(errors))
+        sizes, exponents = np.broadcast_arrays(
+            np.maximum(masks.sum(axis=-1), 1), self.parameters.parsimony * np.sign(errors)
+        )
         powers = [_power(*pair) for pair in zip(sizes.ravel().tolist(), exponents.ravel().tolist(), strict=True)]
         return np.asarray(errors * np.reshape(powers, sizes.shape))
 
@@ -340,6 +342,4 @@ def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
 @cache
 def _power(base: float, exponent: float) -> float:
     """A power, correctly rounded: the last bit of the C library's depends on the processor."""
-    if base == 0:
-        return 0.0**exponent if exponent >= 0 else np.inf
     return float(_EXACT.power(Decimal(base), Decimal(exponent)))
