@@ -130,15 +130,8 @@ def of_the_rest():
 
 def compute_all(*, solving=True):
     """All digests by name."""
-    parts = (
-        of_functions(),
-        of_classifiers(solving),
-        of_regressors(solving),
-        of_filters(),
-        of_searches(),
-        of_the_rest(),
-    )
-    return {name: value for part in parts for name, value in part.items()}
+    found = of_functions() | of_classifiers(solving) | of_regressors(solving)
+    return found | of_filters() | of_searches() | of_the_rest()
 
 
 if __name__ == "__main__":
