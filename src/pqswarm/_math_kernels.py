@@ -10,15 +10,8 @@ import numpy as np
 from numba import njit
 
 __all__ = [
-    "cosine",
-    "exponential",
-    "exponentials",
-    "logarithm",
-    "logarithm_of_normal",
-    "make_normal",
-    "sine",
-    "sines",
-    "sum_of_sines",
+    *("cosine", "exponential", "exponentials", "logarithm", "logarithm_of_normal", "logarithms", "make_normal"),
+    *("normals", "sine", "sines", "sum_of_sines", "tangents"),
 ]
 
 _ROUND = 1.5 * 2.0**52  # added to a number it leaves the nearest integer, in the last bits of the sum
@@ -132,6 +125,24 @@ def exponentials(x):
     out = np.empty(x.size)
     for i in range(x.size):
         out[i] = exponential(x[i])
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def logarithms(x):
+    """The logarithm of each element of an array."""
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = logarithm(x[i])
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def tangents(x):
+    """The tangent of each element of an array."""
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = sine(x[i]) / cosine(x[i])
     return out
 
 

@@ -161,11 +161,14 @@ class _Codes:
     """Features in bins, and what they tell of other whole numbers."""
 
     def __init__(self, X: FloatArray) -> None:
+        from pqswarm._math_kernels import logarithms
+
         counts = np.arange(len(X) + 1)
         self.n_bins = n_bins_of(len(X))
         self.values = in_bins(X, self.n_bins)
         # Multiples of 2^-24: sums of them are exact, and equal features come out equal.
-        self._table = np.round(counts * np.log(np.maximum(counts, 1)) * 2.0**24) / 2.0**24
+        logs = logarithms(np.maximum(counts, 1).astype(np.float64))  # the same on every processor
+        self._table = np.round(counts * logs * 2.0**24) / 2.0**24
         self._entropy = np.array([self._entropy_of(row) for row in self.values])
 
     def of(self, feature: int) -> IntArray:

@@ -8,7 +8,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pqswarm._typing import AnyArray, FloatArray, IntArray
-from pqswarm.evaluation.naive_bayes import KernelNBHyperparameters, class_blocks, mix_uniform
+from pqswarm.evaluation.naive_bayes import KernelNBHyperparameters, class_blocks, mix_uniform, portable_log
 
 __all__ = ["KernelNB"]
 
@@ -68,10 +68,11 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        counts = np.bincount(labels)
-        self.class_log_prior_ = np.log(counts) - np.log(counts.sum())
+        counts = np.bincount(labels).astype(np.float64)
+        log_counts = portable_log(counts)
+        self.class_log_prior_ = log_counts - portable_log(counts.sum(keepdims=True))
         self._bandwidth, self._floor = checked.bandwidth, checked.floor
-        self._log_counts = np.log(counts.astype(np.float64))[np.newaxis]
+        self._log_counts = log_counts[np.newaxis]
         nobody = np.zeros(len(X), dtype=np.int64)
         self._blocks: list[tuple[FloatArray, IntArray, IntArray]] = [
             class_blocks(np.ascontiguousarray(column), nobody, labels, self.classes_.size) for column in X.T

@@ -1,7 +1,7 @@
 """The exact error of naive Bayes with kernel densities."""
 
 from itertools import pairwise
-from math import log, log1p, pi, sqrt
+from math import log, pi, sqrt
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,10 @@ from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu", "class_blocks", "log_priors", "mix_uniform"]
+__all__ = [
+    *("KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
+    *("class_blocks", "log_priors", "mix_uniform", "portable_log"),
+]
 
 _MEMORY = 2e9  # bytes of the tables at most
 _WIDTH = 1024  # numbers of a feature in a block of events: those of a hundred features stay in the cache
@@ -44,7 +47,12 @@ def class_blocks(
 
 def mix_uniform(terms: FloatArray, floor: float) -> FloatArray:
     """Return log-densities mixed with a share `floor` of a uniform density on [0, 1]; unchanged if that is 0."""
-    return np.asarray(np.logaddexp(terms + log1p(-floor), log(floor))) if floor else terms
+    from pqswarm.evaluation import _nb_kernels
+
+    if floor:
+        terms = terms.copy(order="C")
+        _nb_kernels.mix_uniform(terms.reshape(-1), floor)
+    return terms
 
 
 @parameters
@@ -268,14 +276,25 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
 
 def _log_counts(evaluator: ClassificationEvaluator) -> FloatArray:
     """Logarithm of the training events of each class without each fold; the last row is for all folds."""
+    return portable_log(_counts(evaluator))
+
+
+def _counts(evaluator: ClassificationEvaluator) -> FloatArray:
+    """Training events of each class without each fold; the last row is for all folds."""
     n_folds, n_classes = evaluator.folds.n_folds, evaluator.classes.size
     inside = np.zeros((n_folds + 1, n_classes))
     np.add.at(inside, (evaluator.folds.test_fold, evaluator.labels), 1.0)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(inside.sum(axis=0) - inside))
+    return np.asarray(inside.sum(axis=0) - inside)
 
 
 def log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
     """Logarithm of the share of each class among the training events of each fold, shape (folds, classes)."""
-    log_counts = _log_counts(evaluator)[:-1]
-    return np.asarray(log_counts - np.log(np.exp(log_counts).sum(axis=1, keepdims=True)))
+    counts = _counts(evaluator)[:-1]
+    return np.asarray(portable_log(counts) - portable_log(counts.sum(axis=1, keepdims=True)))
+
+
+def portable_log(values: FloatArray) -> FloatArray:
+    """Return the logarithms, which are the same on every processor; that of 0 is -inf."""
+    from pqswarm._math_kernels import logarithms
+
+    return np.asarray(logarithms(values.ravel()).reshape(values.shape))

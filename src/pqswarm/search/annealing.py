@@ -18,7 +18,11 @@ def accepted(changes: FloatArray, temperature: float, u: FloatArray) -> BoolArra
 
     A change is accepted if its number of `u`, uniform in [0, 1), is below exp(-change / temperature).
     """
-    return np.asarray(changes <= -temperature * np.log1p(-u)) if temperature > 0 else np.asarray(changes <= 0)
+    from pqswarm._math_kernels import logarithms
+
+    if temperature <= 0:
+        return np.asarray(changes <= 0)
+    return np.asarray(changes <= -temperature * logarithms(1.0 - u.ravel()).reshape(u.shape))
 
 
 @parameters
@@ -102,6 +106,8 @@ class SimulatedAnnealing(FreshSearch):
 
     def _temperature(self) -> float:
         """The temperature now, in units of the error."""
+        from pqswarm._math_kernels import exponential, logarithm
+
         p = self.parameters
         share = len(self.seen) % p.evaluations / p.evaluations
-        return float(self.unit * p.hot * (p.cold / p.hot) ** share)
+        return float(self.unit * p.hot * exponential(share * logarithm(p.cold / p.hot)))

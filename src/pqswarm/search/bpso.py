@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
-__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity"]
+__all__ = ["BPSO", "BPSOParameters", "BinarySwarm", "BinarySwarmParameters", "binary_velocity", "take_probability"]
 
 
 def binary_velocity(
@@ -40,6 +40,13 @@ def binary_velocity(
         raise PqswarmError("position, pbest, r1 and r2 must have the shape of velocity, and gbest that of its rows.")
     weights = float(inertia), float(cognitive), float(social), float(limit)
     return np.asarray(binary_step(velocity, position, pbest, gbest, r1, r2, *weights))
+
+
+def take_probability(velocity: FloatArray) -> FloatArray:
+    """Return the probability that a feature is taken: 1 / (1 + exp(-velocity)), the same on every processor."""
+    from pqswarm._math_kernels import exponentials
+
+    return np.asarray(1.0 / (1.0 + exponentials(-velocity.ravel()).reshape(velocity.shape)))
 
 
 @parameters
@@ -84,9 +91,7 @@ class BinarySwarm(VelocitySwarm):
             social=p.social,
             limit=p.velocity_limit,
         )
-        odds = np.exp(-self.velocities)
-        odds += 1.0
-        return self._resize(self.rng.random(self.positions.shape) < 1.0 / odds)
+        return self._resize(self.rng.random(self.positions.shape) < take_probability(self.velocities))
 
 
 @parameters

@@ -98,10 +98,11 @@ class DifferentialEvolution(FreshSearch):
 
     def _new_rates(self, count: int) -> FloatArray:
         """Draw F (Cauchy) and CR (normal) around remembered pairs."""
+        from pqswarm._math_kernels import normals, tangents
+
         chosen = self.memory[:, self._choose(self.parameters.memory, count)]
         u = self.rng.random((3, count, 1))[..., 0]
-        normal = np.sqrt(-2.0 * np.log1p(-u[0])) * np.cos(2.0 * np.pi * u[1])
-        cauchy = np.tan(np.pi * (u[2] - 0.5))
+        normal, cauchy = normals(u[:2].T.ravel())[::2], tangents(np.pi * (u[2] - 0.5))
         return np.stack([np.clip(chosen[0] + 0.1 * cauchy, 0.05, 1.0), np.clip(chosen[1] + 0.1 * normal, 0.0, 1.0)])
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
@@ -124,5 +125,7 @@ class DifferentialEvolution(FreshSearch):
     def _adapt(self, gains: FloatArray, rates: FloatArray) -> None:
         """Remember the rates of children that beat their parents: the Lehmer mean of F, the mean of CR, by gain."""
         weights = gains / gains.sum()
-        self.memory[:, self.place] = weights @ rates[0] ** 2 / (weights @ rates[0]), weights @ rates[1]
+        # Sums, not products of matrices, in which every library adds in an order of its own.
+        once, twice = (weights * rates).sum(axis=1), (weights * np.square(rates[0])).sum()
+        self.memory[:, self.place] = twice / once[0], once[1]
         self.place = (self.place + 1) % self.parameters.memory

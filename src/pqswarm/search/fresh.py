@@ -90,7 +90,7 @@ class FreshSearch(Search):
         """Draw subsets of 1 to `most` features, each size as likely as another, or of the wanted size."""
         most = min(most, self.n_features)
         sizes = 1 + (self.rng.random(count) * most).astype(np.int64) if self.size is None else np.full(count, self.size)
-        places = np.argsort(np.argsort(self.rng.random((count, self.n_features)), axis=1), axis=1)
+        places = np.argsort(np.argsort(self.rng.random((count, self.n_features)), axis=1, kind="stable"), axis=1)
         return np.asarray(places < sizes[:, np.newaxis])
 
     def _fresh(self, masks: BoolArray) -> BoolArray:
@@ -129,4 +129,4 @@ class FreshSearch(Search):
             chosen = np.array(list(combinations(range(n), self.size)))
             every = np.zeros((len(chosen), n), dtype=np.bool_)
             np.put_along_axis(every, chosen, True, axis=1)
-        return every[np.argsort(every @ self.rng.random(n), kind="stable")]
+        return every[np.argsort((every * self.rng.random(n)).sum(axis=1), kind="stable")]

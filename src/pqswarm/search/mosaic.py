@@ -1,6 +1,8 @@
 """MOSAIC: our own search, which learns what features are worth and puts subsets together from the best."""
 
 from collections.abc import Mapping
+from decimal import Context, Decimal
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +21,7 @@ _POPULATION, _BEST, _KEPT = 60, 18, 10  # of the subsets drawn by frequencies: a
 _LOW, _NEAR, _SINGLE = 8, 12, 60  # of a line: features to leave and others to take in exchange; to leave or take alone
 _RATE, _MEMORY = 0.4, 0.02  # how fast gains follow what is measured, and their scale
 _UNKNOWN = -np.inf  # the error of a subset that was not asked for yet
+_EXACT = Context(prec=30)  # digits of powers, before they are rounded
 _NOISE = 0.5  # of the gains when moves are ordered, as a multiple of how wrong they are on average
 
 
@@ -118,7 +121,11 @@ class Mosaic(FreshSearch):
 
     def _cost(self, masks: BoolArray, errors: FloatArray) -> FloatArray:
         """What is minimised: the error, more for more features."""
-        return np.asarray(errors * masks.sum(axis=-1) ** (self.parameters.parsimony * np.sign(errors)))
+        sizes, exponents = np.broadcast_arrays(
+            np.maximum(masks.sum(axis=-1), 1), self.parameters.parsimony * np.sign(errors)
+        )
+        powers = [_power(*pair) for pair in zip(sizes.ravel().tolist(), exponents.ravel().tolist(), strict=True)]
+        return np.asarray(errors * np.reshape(powers, sizes.shape))
 
     # While frequencies are learned
 
@@ -260,13 +267,13 @@ class Mosaic(FreshSearch):
         masks, errors, lines = masks[known], errors[known], lines[known]
         changed = masks ^ self.line_masks[lines]
         signs = changed * np.where(masks, 1.0, -1.0)
-        wrong = self.line_errors[lines] - errors - signs @ self.gains
+        wrong = self.line_errors[lines] - errors - (signs * self.gains).sum(axis=1)
         shares = (signs * (wrong / np.maximum(changed.sum(axis=1), 1))[:, np.newaxis]).sum(axis=0)
         count = changed.sum(axis=0)
         self.gains = self.gains + np.where(self.tries > 0, _RATE, 1.0) * shares / np.maximum(count, 1)
         self.tries = self.tries + count
         if wrong.size:
-            weight = 1.0 if self.scale == 0 else 1.0 - (1.0 - _MEMORY) ** wrong.size
+            weight = 1.0 if self.scale == 0 else 1.0 - _power(1.0 - _MEMORY, wrong.size)
             self.scale = self.scale + weight * (np.abs(wrong).mean() - self.scale)
 
     def _have_ended(self) -> BoolArray:
@@ -304,7 +311,7 @@ class Mosaic(FreshSearch):
         one = self.elites[place]
         if which < 0.5 or count < 2:  # without some of its features, and with a stranger
             lost = min(round((0.2 + 0.4 * much) * one.sum()), one.sum() - 1)
-            left = one & (np.argsort(np.argsort(-np.where(one, draws[0], -1.0))) >= lost)
+            left = one & (np.argsort(np.argsort(-np.where(one, draws[0], -1.0), kind="stable")) >= lost)
             left[np.where(one, -1.0, draws[1]).argmax()] = True
             return np.asarray(left)
         two = self.elites[(place + 1 + int(other * (count - 1))) % count]
@@ -312,7 +319,7 @@ class Mosaic(FreshSearch):
         sizes = sorted((one.sum(), two.sum()))
         more = sizes[0] + int(much * (sizes[1] - sizes[0] + 1)) - shared.sum()
         worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _noise(draws[:2]), -np.inf)
-        child = shared | (differ & (np.argsort(np.argsort(-worth)) < more))
+        child = shared | (differ & (np.argsort(np.argsort(-worth, kind="stable")) < more))
         for step in range(int(steps * 3)):
             child = move(child[np.newaxis], np.array(kinds[step : step + 1]), draws[2 + step : 3 + step])[0]
         return np.asarray(child)
@@ -330,3 +337,9 @@ def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
     found = values if where is None else values[rows, where]
     order = np.argsort(found, axis=1, kind="stable")
     return found[rows, order], order if where is None else where[rows, order]
+
+
+@cache
+def _power(base: float, exponent: float) -> float:
+    """A power, correctly rounded: the last bit of the C library's depends on the processor."""
+    return float(_EXACT.power(Decimal(base), Decimal(exponent)))

@@ -73,10 +73,14 @@ class SparseEA(FrontSearch):
 
     def _first(self, scores: FloatArray) -> BoolArray:
         """Draw subsets, features as likely as they win a contest of two."""
+        from pqswarm._math_kernels import logarithms
+
         p, n = self.parameters, self.n_features
         sizes = 1 + (self.rng.random((p.population_size, 1)) * min(p.start_size, n)).astype(np.int64)
-        keys = np.log1p(-self.rng.random((p.population_size, n))) / (2.0 * (n - scores) - 1.0)
-        return np.asarray(np.argsort(np.argsort(-keys, axis=1), axis=1) < (sizes if self.size is None else self.size))
+        draws = self.rng.random((p.population_size, n))
+        keys = logarithms(1.0 - draws.ravel()).reshape(draws.shape) / (2.0 * (n - scores) - 1.0)
+        places = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1)
+        return np.asarray(places < (sizes if self.size is None else self.size))
 
     def _children(self, scores: FloatArray) -> BoolArray:
         """Of one parent, with a feature of the other more, or one that the other lacks less; then one of any."""

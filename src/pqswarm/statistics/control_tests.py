@@ -90,7 +90,7 @@ def hommel(p_values: npt.ArrayLike) -> FloatArray:
         raise PqswarmError("p_values must be a list of numbers.") from None
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise PqswarmError("p_values must be a list of numbers from 0 to 1.")
-    order = np.argsort(p)
+    order = np.argsort(p, kind="stable")
     ascending = p[order]
     worst = ascending.copy()
     for size in range(2, p.size + 1):

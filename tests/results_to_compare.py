@@ -1,0 +1,139 @@
+"""Digests of results that must be the same on every processor, with every BLAS and any number of threads.
+
+python -m tests.results_to_compare                      prints them,
+python -m tests.results_to_compare --without-solving    without those that solve linear systems, which compile for long.
+"""
+
+import hashlib
+import json
+import sys
+
+import numpy as np
+from sklearn.datasets import load_diabetes, load_wine
+from threadpoolctl import threadpool_info
+
+from pqswarm import KernelNB
+from pqswarm._math_kernels import exponentials, logarithms, sines, tangents
+from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds, KernelNBEvaluator
+from pqswarm.identify import FEATURES, default_model
+from pqswarm.search import Run
+from pqswarm.search.bpso import take_probability
+from pqswarm.statistics import mann_whitney, superiority
+from tests.evaluation.data import random_masks
+from tests.search.golden import ALGORITHMS, OURS
+
+SOLVING = ("lda", "qda")
+LEFT_TO_LIBRARIES = ("mosaic",)  # in its first step equal moves are told apart by BLAS and by NumPy's partition
+CLASSIFIED = {
+    "k-nn": ({}, {"metric": "euclidean", "n_neighbors": 5}, {"metric": "chebyshev"}),
+    "kernel-nb": ({"bandwidth": 0.05}, {"floor": 0.001}),
+    "gaussian-nb": ({},),
+    "lda": ({}, {"solver": "lsqr", "shrinkage": 0.1}),
+    "qda": ({},),
+    "nearest-centroid": ({}, {"metric": "manhattan"}),
+}
+
+
+def digest(*arrays):
+    """What arrays hold, to the last bit."""
+    told = hashlib.sha256()
+    for array in arrays:
+        told.update(np.ascontiguousarray(array).tobytes())
+    return told.hexdigest()[:16]
+
+
+def of_functions():
+    """The functions that stand for those of NumPy and the C library."""
+    numbers = np.random.default_rng(1).random(20_000)
+    wide = 60.0 * numbers - 30.0
+    return {
+        "elementary functions": digest(exponentials(wide), logarithms(numbers), sines(wide), tangents(wide)),
+        "velocities": digest(take_probability(wide.reshape(100, 200))),
+    }
+
+
+def of_libraries():
+    """What is rounded by the libraries themselves: not compared, but looked at to see that others are at work."""
+    matrix = np.random.default_rng(3).random((200, 30))
+    kinds = [info.get("architecture") for info in threadpool_info() if info["user_api"] == "blas"]
+    return {"BLAS": kinds, "products": digest(matrix.T @ matrix)}
+
+
+def of_classifiers(solving):
+    """Misclassified events of each fold, by features as they are, and by integers, which are full of ties."""
+    X, y = load_wine(return_X_y=True)
+    folds, masks = Folds.stratified(y, 5, seed=3), random_masks(25, X.shape[1], 4)
+    few = np.round(6.0 * (X - X.min(axis=0)) / np.ptp(X, axis=0))
+    found = {}
+    for name, choices in CLASSIFIED.items():
+        if name in SOLVING and not solving:
+            continue
+        for settings in choices:
+            for scaling in ("once", "standard"):
+                evaluator = CLASSIFIERS[name](settings).evaluator(X, y, folds, scaling=scaling)
+                found[f"{name} {settings} {scaling}"] = digest(evaluator.error_counts(masks))
+            if name in ("k-nn", "kernel-nb"):
+                evaluator = CLASSIFIERS[name](settings).evaluator(few, y, folds)
+                found[f"{name} {settings} of integers"] = digest(evaluator.error_counts(masks))
+    tables = [KernelNBEvaluator(X, y, folds, floor=floor) for floor in (0.0, 0.001)]
+    found["tables of kernel-nb"] = digest(*(table.table for table in tables), tables[0].priors)
+    found["predictions of kernel-nb"] = digest(KernelNB(0.1).fit(X, y).predict(X))
+    return found
+
+
+def of_regressors(solving):
+    """Errors of nearest neighbours to the last bit, and of what is solved to nine digits."""
+    X, y = load_diabetes(return_X_y=True)
+    folds, masks = Folds(np.arange(len(y)) % 7), random_masks(10, X.shape[1], 5)
+    errors = {name: REGRESSORS[name]().evaluator(X, y, folds).errors(masks) for name in REGRESSORS if solving}
+    return {name: digest(found if name == "k-nn-regression" else np.round(found, 9)) for name, found in errors.items()}
+
+
+def of_filters():
+    """The rankings of the features."""
+    X, y = load_wine(return_X_y=True)
+    X = np.hstack([X, X[:, :4], np.round(X)])  # with copies, which are ties
+    return {name: digest(FILTERS[name].rank(X, y)) for name in FILTERS}
+
+
+def of_searches():
+    """All that a run of each algorithm asks for and knows in the end, with errors of which many are equal."""
+    weights = np.arange(40) * 7919 % 41
+    found = {}
+    for name in OURS:
+        if name in LEFT_TO_LIBRARIES:
+            continue
+        run = Run(ALGORITHMS[name](weights.size, seed=5), 400)
+        asked = []
+        while not run.done:
+            masks = run.ask()
+            asked.append(masks)
+            run.tell((masks @ weights % 101 + masks.sum(axis=1)) / 150)
+        state = run.search.state()
+        found[name] = digest(*asked, *(state[field] for field in run.search.state_fields))
+    return found
+
+
+def of_the_rest():
+    """The bundled model: classes, and probabilities to nine digits; p-values."""
+    model, rng = default_model(), np.random.default_rng(2)
+    rows = np.zeros((8, len(FEATURES)))
+    for name, knots in zip(model.subsets[0].names, model.tables[0].knots, strict=True):
+        rows[:, FEATURES.index(name)] = knots[(rng.random(8) * knots.size).astype(int)]
+    predicted = model.predict(rows)
+    one, other = rng.integers(0, 30, 40), rng.integers(4, 33, 40)
+    return {
+        "model": digest(predicted.labels, predicted.known, np.round(predicted.probabilities, 9)),
+        "statistics": digest(mann_whitney(one, other)[0], np.round(superiority(one, other).lower, 9)),
+    }
+
+
+def compute_all(*, solving=True):
+    """All digests by name."""
+    found = of_functions() | of_classifiers(solving) | of_regressors(solving)
+    return found | of_filters() | of_searches() | of_the_rest()
+
+
+if __name__ == "__main__":
+    found = {"results": compute_all(solving="--without-solving" not in sys.argv), "libraries": of_libraries()}
+    sys.stdout.write(json.dumps(found, indent=1) + "\n")

@@ -1,0 +1,96 @@
+"""Results do not depend on the processor, on BLAS, or on the number of threads; what decides them leaves it to none."""
+
+import ast
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+from tests.results_to_compare import compute_all, of_libraries
+
+ROOT = Path(__file__).parents[1]
+OLD_LIBRARIES = {
+    "NPY_DISABLE_CPU_FEATURES": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]),
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX2_Usable,-FMA_Usable,-AVX512F_Usable",
+}
+MACHINES = {
+    "old libraries, two threads": (
+        OLD_LIBRARIES | {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},
+        [],
+    ),
+    "any processor of the family, one thread": (
+        {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": "", "NUMBA_NUM_THREADS": "1"}
+        | {"OPENBLAS_CORETYPE": "Nehalem", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        ["--without-solving"],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def here():
+    return compute_all(), of_libraries()
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_results_are_the_same_elsewhere(machine, here):
+    settings, options = MACHINES[machine]
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.results_to_compare", *options],
+        env={**os.environ, **settings},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = json.loads(run.stdout)
+    results, libraries = here
+    assert len(told["results"]) > 40
+    assert {name: value for name, value in told["results"].items() if value != results[name]} == {}
+    if platform.machine() == "x86_64" and "Haswell" in libraries["BLAS"]:  # other libraries were at work indeed
+        assert told["libraries"]["products"] != libraries["products"]
+
+
+# Where searches, and the evaluators that decide by themselves, are written. What they need of these functions is in
+# pqswarm._math_kernels; products of matrices are sums; sorts that leave the order of equals open are stable.
+DECIDING = [
+    *(path for path in (ROOT / "src/pqswarm/search").glob("*.py") if path.stem != "conformance"),
+    *(ROOT / f"src/pqswarm/evaluation/{name}.py" for name in ("_filter_kernels", "knn_regression", "kernel_nb")),
+]
+LIBRARY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "power", "float_power"} | {
+    *("sin", "cos", "tan", "tanh", "arctan", "hypot", "cbrt", "dot", "vdot", "matmul", "einsum", "inner", "tensordot"),
+    *("partition", "argpartition", "linalg"),
+}
+KNOWN = {
+    "mosaic.py": {"@", "argpartition"},  # the first step: published runs hold what they decide
+    "kernel_nb.py": {"exp", "log"},  # probabilities, after the labels are decided
+}
+
+
+def library_calls(path):
+    """What a file leaves to NumPy, BLAS or the C library that a processor could round, or order, in its own way."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "np":
+            if node.attr in LIBRARY:
+                yield node.attr
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            yield "@"
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+            whole = [n.value for n in (node.left, node.right) if isinstance(n, ast.Constant)]
+            if not whole or not all(isinstance(value, int) for value in whole):
+                yield "**"
+
+
+@pytest.mark.parametrize("path", DECIDING, ids=lambda path: path.name)
+def test_no_library_decides(path):
+    assert set(library_calls(path)) == KNOWN.get(path.name, set())
+
+
+@pytest.mark.parametrize("path", [*(ROOT / "src/pqswarm").rglob("_*kernels.py")], ids=lambda path: path.stem)
+def test_compiled_code_that_decides_is_not_contracted(path):
+    """Fast-math is left to k-NN's filter in single precision."""
+    assert "fastmath" not in path.read_text(encoding="utf-8") or path.stem.startswith("_knn")
