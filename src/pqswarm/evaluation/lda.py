@@ -13,7 +13,7 @@ from pqswarm.evaluation._solve import factorise_all
 from pqswarm.evaluation._systems import Systems
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.foldwise import EPSILON, Columns, Foldwise, Products, product_error
+from pqswarm.evaluation.foldwise import EPSILON, Columns, Foldwise, Products, can_be_solved, product_error
 
 __all__ = ["LDAEvaluator", "LDAHyperparameters"]
 
@@ -97,7 +97,7 @@ class LDAEvaluator(ClassificationEvaluator):
             selected = np.flatnonzero(masks[row])
             best, sure = self._decide(selected)
             try:
-                for fold, (_, test) in enumerate(self._foldwise.splits):
+                for fold, test in enumerate(self._foldwise.tests):
                     found = best[fold, : test.size] if sure[fold] else self._foldwise.fit(fold, selected)
                     predicted[row, test] = found
             except SubsetError:
@@ -111,6 +111,8 @@ class LDAEvaluator(ClassificationEvaluator):
         """The labels of each fold's test events, and in which folds rounding could not change one."""
         from pqswarm.evaluation._linear_kernels import find_winners
 
+        if not can_be_solved(self.folds.n_folds, selected.size):
+            return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
         moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
         error = np.full(len(moments.n), product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]))
@@ -174,17 +176,18 @@ class _Moments:
 
     def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
         self._foldwise, self._labels = foldwise, labels
-        n_folds, p = len(foldwise.splits), foldwise.view(0).shape[1]
-        self.n = np.array([train.size for train, _ in foldwise.splits])
+        n_folds, p = len(foldwise.tests), foldwise.view(0).shape[1]
+        self.tested = np.array([test.size for test in foldwise.tests])
+        self.n = labels.size - self.tested
         self._class_means = np.zeros((n_folds, n_classes, p))
         self.spread = np.empty((n_folds, p))
         self.means = np.zeros((n_folds, p, n_classes))
         self.varies, self.unsure = np.ones((2, n_folds, p), dtype=np.bool_)
         self.sizes, self.shifts = np.empty((2, n_folds, p))
-        self.tested = np.array([test.size for _, test in foldwise.splits])
         self.shape = n_folds, int(self.tested.max())
         self.events = np.zeros((n_folds, p, self.shape[1]))
-        counts = np.array([np.bincount(labels[train], minlength=n_classes) for train, _ in foldwise.splits])
+        inside = np.array([np.bincount(labels[test], minlength=n_classes) for test in foldwise.tests])
+        counts = inside.sum(axis=0) - inside
         self.n_classes = (counts > 0).sum(axis=1)
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(counts / self.n[:, np.newaxis])
@@ -199,7 +202,7 @@ class _Moments:
         self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
 
     def _measure(self, fold: int, counts: IntArray) -> None:
-        train, test = self._foldwise.splits[fold]
+        train, test = self._foldwise.train(fold), self._foldwise.tests[fold]
         data, labels, largest = self._foldwise.view(fold), self._labels[train], self._foldwise.largest(fold)
         present = np.flatnonzero(counts)
         for label in present:
@@ -217,9 +220,11 @@ class _Moments:
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Training events as deviations from the mean of their class, in units of their standard deviation."""
-        train, _ = self._foldwise.splits[fold]
-        means = self._class_means[fold][:, which][self._labels[train]]
-        return np.asarray((self._foldwise.view(fold)[train][:, which] - means) / self.spread[fold, which])
+        train = self._foldwise.train(fold)
+        result = self._foldwise.take(fold, train, which)
+        result -= self._class_means[fold][:, which][self._labels[train]]
+        result /= self.spread[fold, which]
+        return result
 
     def kept(
         self, squares: FloatArray, slopes: FloatArray, error: FloatArray, ranks: IntArray
