@@ -98,7 +98,7 @@ class Products:
 
 def can_be_solved(n_folds: int, size: int) -> bool:
     """Return whether the systems of all folds fit into memory, with factors and inverses; else scikit-learn fits."""
-    return 6 * 8 * n_folds * size**2 <= MOST_SOLVED
+    return 8 * 8 * n_folds * size**2 <= MOST_SOLVED
 
 
 def product_error(n: int, p: int) -> float:

@@ -20,6 +20,7 @@ __all__ = ["LDAEvaluator", "LDAHyperparameters"]
 _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, as one of eigenvalues
 _FAR = 1e3  # standard deviations from the origin, beyond which solvers that do not centre events lose digits
 _RANGE = 1e10  # ratio of eigenvalues beyond which solvers that invert the covariance lose digits
+_GATHERED = 2**23  # numbers that are gathered at a time
 _HARDLY_VARIES = 1e-10  # below this share of a feature's size, its variation is rounding
 
 
@@ -141,13 +142,17 @@ class LDAEvaluator(ClassificationEvaluator):
         best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
         if find_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
-            folds, which = np.nonzero(doubtful)
-            events, among = moments.events[folds[:, np.newaxis], selected, which[:, np.newaxis]], best[folds, which]
-            scores = np.einsum("ij,ijk->ik", events, used[folds]) + constants[folds]
-            gaps = scores[np.arange(folds.size), among][:, np.newaxis] - scores
-            gaps[np.arange(folds.size), among] = np.inf
-            near = events - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
-            sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
+            # Some at a time: for each of these events its fold's slopes, and directions left out, are gathered.
+            at_once = max(1, _GATHERED // (selected.size * (self.classes.size + systems.n_left_out)))
+            every_fold, every_event = np.nonzero(doubtful)
+            for start in range(0, every_fold.size, at_once):
+                folds, which = every_fold[start : start + at_once], every_event[start : start + at_once]
+                events, among = moments.events[folds[:, np.newaxis], selected, which[:, np.newaxis]], best[folds, which]
+                scores = np.einsum("ij,ijk->ik", events, used[folds]) + constants[folds]
+                gaps = scores[np.arange(folds.size), among][:, np.newaxis] - scores
+                gaps[np.arange(folds.size), among] = np.inf
+                near = events - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
+                sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
     def _systems(self, selected: IntArray, error: float) -> Systems:

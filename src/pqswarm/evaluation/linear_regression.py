@@ -109,7 +109,7 @@ class LinearEvaluator(RegressionEvaluator):
         return Ridge(self.alpha, fit_intercept=self.fit_intercept)
 
     def _columns(self, fold: int, which: Columns) -> FloatArray:
-        """Training events in units of their standard deviation, the target as last column, which is always asked for."""
+        """Training events in units of their standard deviation, the target, always asked for, as last column."""
         train = self._foldwise.train(fold)
         features = which if isinstance(which, slice) else which[:-1]
         part = self._foldwise.take(fold, train, features)

@@ -70,7 +70,7 @@ class QDAEvaluator(ClassificationEvaluator):
         inside = np.array([np.bincount(self.labels[test], minlength=n_classes) for test in self._foldwise.tests])
         self._sizes = inside.sum(axis=0) - inside
         self._means = np.zeros((self._sizes.size, self.n_features))
-        for part in np.flatnonzero(self._sizes):
+        for part in np.flatnonzero(self._sizes).tolist():
             self._means[part] = self._foldwise.view(part // n_classes)[self._members(part)].mean(axis=0)
         with one_blas_thread():
             self._products = Products(self._centred, self._sizes.size, self.n_features)
