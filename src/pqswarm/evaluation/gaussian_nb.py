@@ -63,10 +63,9 @@ class GaussianNBEvaluator(ExactEvaluator):
         self._views = self.fold_views()
         self.by_fold = np.argsort(folds.test_fold, kind="stable")
         self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
-        seen = np.empty_like(self.data)  # each event as its own fold scales it
-        for fold, (_, test) in enumerate(folds.split()):
-            seen[test] = self._view(fold)[test]
-        self.columns = np.ascontiguousarray(seen[self.by_fold].T)
+        self.columns = np.empty(self.data.shape[::-1])  # each event as its own fold scales it, fold by fold
+        for fold in range(folds.n_folds):
+            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
         self.log_priors = log_priors(self)
         self.moments = self._moments_of(slice(None))
         self._backend = GaussianNBOnCpu(self)
