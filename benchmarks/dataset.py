@@ -91,6 +91,34 @@ def best_of(repeat, call):
     return min(times), result
 
 
+def figures(count=20):
+    """For the table of run.py: fewer events, both sides in turn."""
+    from figures import WALL, Figure, compare
+
+    infinity, models_only = float("inf"), replace(PRESETS["paper"], bench={})
+    made = make_dataset(count, snr=infinity, preset=models_only)
+    drawn = [
+        {name: value for name, value in zip(made.parameter_names, row, strict=True) if np.isfinite(value)}
+        for row in made.parameters
+    ]
+    ways = {
+        "models alone": lambda _, n_jobs=1: make_dataset(count, snr=infinity, preset=models_only, n_jobs=n_jobs),
+        "a tenth from the bench": lambda _: make_dataset(count, snr=infinity, n_jobs=1),
+        "a tenth from the bench, eight noise levels": lambda _: make_dataset(count, n_jobs=1),
+    }
+    for name, ours in ways.items():
+        said = f"plain NumPy + PyWavelets, models without noise / pqswarm, one thread, {14 * count} events"
+        yield compare(f"data set, {name}", said, lambda _: plain_dataset(drawn), ours, rounds=5)
+    said = f"plain, with powers as products / pqswarm, one thread, {14 * count} events"
+    ours = ways["models alone"]
+    yield compare("data set, powers as products", said, lambda _: plain_dataset(drawn, products=True), ours, rounds=5)
+    said = f"one thread / two threads, time that passes, {14 * count} events"
+    yield compare("data set, two threads", said, ours, lambda _: ours(0, 2), rounds=7, clock=WALL)
+    command = [sys.executable, __file__, "--memory", "--events-per-class", "100"]
+    peak = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    yield Figure("data set, peak memory", "peak memory, 1400 events, eight noise levels", peak, "MB", "lower")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events-per-class", type=int, default=250)
