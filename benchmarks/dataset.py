@@ -91,31 +91,36 @@ def best_of(repeat, call):
     return min(times), result
 
 
-def figures(count=20):
-    """For the table of run.py: fewer events, both sides in turn."""
-    from figures import WALL, Figure, compare
+def figures(count=100, share=10):
+    """For the table of run.py: fewer events, both sides in turn, the plain one for a share of the events."""
+    from figures import WALL, Figure, compare, peak_memory
 
     infinity, models_only = float("inf"), replace(PRESETS["paper"], bench={})
     made = make_dataset(count, snr=infinity, preset=models_only)
     drawn = [
         {name: value for name, value in zip(made.parameter_names, row, strict=True) if np.isfinite(value)}
-        for row in made.parameters
+        for row in made.parameters[::share]
     ]
-    ways = {
-        "models alone": lambda _, n_jobs=1: make_dataset(count, snr=infinity, preset=models_only, n_jobs=n_jobs),
-        "a tenth from the bench": lambda _: make_dataset(count, snr=infinity, n_jobs=1),
-        "a tenth from the bench, eight noise levels": lambda _: make_dataset(count, n_jobs=1),
-    }
-    for name, ours in ways.items():
-        said = f"plain NumPy + PyWavelets, models without noise / pqswarm, one thread, {14 * count} events"
-        yield compare(f"data set, {name}", said, lambda _: plain_dataset(drawn), ours, rounds=5)
+
+    def models(_, n_jobs=1):
+        return make_dataset(count, snr=infinity, preset=models_only, n_jobs=n_jobs)
+
+    said = f"plain NumPy + PyWavelets, models without noise / pqswarm, one thread, {14 * count} events"
+    for name, ours, rounds in (
+        ("models alone", models, 7),
+        ("a tenth from the bench", lambda _: make_dataset(count, snr=infinity, n_jobs=1), 5),
+        ("bench, eight noise levels", lambda _: make_dataset(count, n_jobs=1), 3),
+    ):
+        yield compare(
+            f"data set, {name}", said, lambda _: plain_dataset(drawn), ours, rounds=rounds, factors=(share, 1)
+        )
     said = f"plain, with powers as products / pqswarm, one thread, {14 * count} events"
-    ours = ways["models alone"]
-    yield compare("data set, powers as products", said, lambda _: plain_dataset(drawn, products=True), ours, rounds=5)
+    yield compare(
+        "data set, powers as products", said, lambda _: plain_dataset(drawn, True), models, factors=(share, 1)
+    )
     said = f"one thread / two threads, time that passes, {14 * count} events"
-    yield compare("data set, two threads", said, ours, lambda _: ours(0, 2), rounds=7, clock=WALL)
-    command = [sys.executable, __file__, "--memory", "--events-per-class", "100"]
-    peak = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    yield compare("data set, two threads", said, models, lambda _: models(0, 2), clock=WALL)
+    peak = peak_memory("from pqswarm.datasets import make_dataset; make_dataset(100)")
     yield Figure("data set, peak memory", "peak memory, 1400 events, eight noise levels", peak, "MB", "lower")
 
 

@@ -90,7 +90,7 @@ def kernel_nb_figures(X, y, folds):
         "a sum over all pairs in NumPy, folds left out / pqswarm's table for all folds, per feature",
         plain_table,
         lambda _: KernelNBEvaluator(X, y, folds, n_jobs=1).errors(masks_of(1, 1)),
-        rounds=5,
+        rounds=3,
         factors=(5, 1 / 99),
     )
     evaluator = KernelNBEvaluator(X, y, folds, n_jobs=1)
@@ -119,7 +119,7 @@ def kernel_nb_figures(X, y, folds):
         "a loop over scikit-learn's KernelDensity / pqswarm, a subset",
         loop,
         lambda _: evaluator.errors(few),
-        rounds=5,
+        rounds=3,
         factors=(10, 1 / 30),  # one fold of ten, 30 subsets
     )
 
@@ -127,8 +127,8 @@ def kernel_nb_figures(X, y, folds):
 def other_figures(X, y, folds):
     data = scaled(X, X)
     evaluator = GaussianNBEvaluator(X, y, folds, n_jobs=1)
-    said = "scikit-learn's cross_val_score / pqswarm, a subset of 12 at once"
-    yield beside_sklearn("Gaussian NB, 20 features", said, evaluator, GaussianNB(), data, y, 20, batch=12)
+    said = "scikit-learn's cross_val_score / pqswarm, a subset of 6 at once"
+    yield beside_sklearn("Gaussian NB, 20 features", said, evaluator, GaussianNB(), data, y, 20, batch=6)
     kinds = {"LDA": CLASSIFIERS["lda"](), "QDA": CLASSIFIERS["qda"]()}
     for metric in ("euclidean", "manhattan"):
         kinds[f"nearest centroid, {metric}"] = CLASSIFIERS["nearest-centroid"]({"metric": metric})
@@ -138,7 +138,7 @@ def other_figures(X, y, folds):
         evaluator = kind.evaluator(X, target, folds, n_jobs=1)
         for size in (20, 50):
             yield beside_sklearn(
-                f"{name}, {size} features", said, evaluator, kind.estimator(), data, target, size, batch=12
+                f"{name}, {size} features", said, evaluator, kind.estimator(), data, target, size, batch=6
             )
 
 

@@ -6,6 +6,8 @@ A benchmark with figures has a function `figures()` that yields them, most of th
 import math
 import platform
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -119,6 +121,19 @@ def others_running(samples: int = 10) -> float:
     except OSError:
         return 0.0
     return statistics.mean(counts)
+
+
+def peak_memory(program: str, *arguments: str) -> float:
+    """Peak of the resident memory [MB] of a Python program; without /proc at least that of this process."""
+    tell = """
+import pathlib, resource
+status = pathlib.Path("/proc/self/status")
+lines = status.read_text().splitlines() if status.exists() else []
+peaks = [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")]
+print(peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+    command = [sys.executable, "-c", f"{program}\n{tell}", *arguments]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
 
 
 def number(value: float) -> str:

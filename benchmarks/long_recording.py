@@ -83,7 +83,7 @@ def figures() -> Iterator[Figure]:
 
     with tempfile.TemporaryDirectory() as folder:
         samples = Path(folder, "samples")
-        truth = make_samples(samples, minutes=1)
+        truth = make_samples(samples, minutes=2)
         path, model = samples / "long.cfg", default_model()
         recording = read(path)
         waves = np.stack([channel.samples for channel in recording.channels if channel.unit == "V"])
@@ -99,10 +99,10 @@ def figures() -> Iterator[Figure]:
             (verdict,) = identify_file(path, model=model)
             found[:] = verdict.events
 
-        said = "identify_file, a minute of three voltages / one FFT of each window of ten cycles"
-        yield compare("identify, a minute", said, transform, identify, rounds=5, better="lower")
+        said = "identify_file, two minutes of three voltages / one FFT of each window of ten cycles"
+        yield compare("identify, two minutes", said, transform, identify, rounds=3, better="lower")
         missed, others = unlike(found, truth)
-        said = "share of the disturbances of a minute with the right class, others counted as wrong"
+        said = "share of the disturbances of two minutes with the right class, others counted as wrong"
         right = 100 * (len(truth) - len(missed)) / (len(truth) + len(others))
         yield Figure("identify, disturbances found", said, right, "%", tolerance=0.01)
 

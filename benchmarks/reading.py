@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from figures import Figure, compare, show
+from figures import Figure, compare, peak_memory, show
 
 from pqswarm.recordings import read
 
@@ -32,6 +32,13 @@ else:
         part = source.read(first, first + int(sys.argv[3]))
         total += sum(float(channel.samples.sum()) for channel in part.channels)
 print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+STRETCHES = """
+import sys
+from pqswarm.recordings import open_recordings
+(source,) = open_recordings(sys.argv[1])
+for first in range(0, source.n_samples, int(sys.argv[2])):
+    source.read(first, first + int(sys.argv[2]))
 """
 
 
@@ -65,7 +72,7 @@ def cost_of(path, way):
     return float(seconds), float(megabytes)
 
 
-def figures(minutes=0.25):
+def figures(minutes=0.5):
     import comtrade
     import pandas
 
@@ -78,11 +85,11 @@ def figures(minutes=0.25):
         }
         for name, (path, theirs) in others.items():
             said = f"the other reader / pqswarm.recordings.read, {60 * minutes:g} s of three voltages at 12.8 kHz"
-            yield compare(name, said, theirs, lambda _, path=path: read(path), rounds=5)
+            yield compare(name, said, theirs, lambda _, path=path: read(path), rounds=7)
         longer = write(folder, 1.0)
         for path in longer:
             said = "peak memory of reading a minute of three voltages in stretches"
-            _, megabytes = cost_of(path, "stretches")
+            megabytes = peak_memory(STRETCHES, str(path), str(PIECE))
             yield Figure(f"reading {path.suffix[1:]} in stretches, memory", said, megabytes, "MB", "lower")
 
 

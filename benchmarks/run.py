@@ -63,6 +63,13 @@ BENCHMARKS = (
 )
 
 
+def all_benchmarks() -> dict[str, Benchmark]:
+    """By name, with files of this folder that the list above does not know."""
+    known = {benchmark.name: benchmark for benchmark in BENCHMARKS}
+    files = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("figures", "run"))
+    return known | {name: Benchmark(name, "has no figures in this table") for name in files if name not in known}
+
+
 def has_gpu() -> bool:
     """Whether CuPy finds a GPU."""
     try:
@@ -75,7 +82,15 @@ def has_gpu() -> bool:
 
 def load(path: Path) -> dict:
     """Return the recorded figures; none if there is no file."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    if not path.exists():
+        return {"benchmarks": {}}
+    try:
+        released = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SystemExit(
+            f"--released {path}: no file of recorded figures ({error}); --record VERSION writes one"
+        ) from None
+    return released
 
 
 def merge(runs: list[list[Figure]]) -> dict[str, dict]:
@@ -89,21 +104,17 @@ def merge(runs: list[list[Figure]]) -> dict[str, dict]:
     return kept
 
 
-def record(benchmarks: list[Benchmark], version: str, times: int, path: Path) -> None:
-    """Run benchmarks several times, and keep their figures in the file, beside those of the benchmarks not named."""
-    runs = {benchmark.name: [] for benchmark in benchmarks}
-    for _ in range(times):
-        for benchmark in benchmarks:
-            runs[benchmark.name].append(benchmark.figures())
-    released = load(path) or {"benchmarks": {}}
-    for name, found in runs.items():
-        disturbed = sorted({figure.name for run in found for figure in run if figure.disturbed})
-        if disturbed:
-            print(f"\n{name}: measured while others used the processors: {'; '.join(disturbed)}; record it again")
-        about = {"version": version, "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "runs": times}
-        released["benchmarks"][name] = {**about, "machine": machine(), "figures": merge(found)}
+def record(benchmark: Benchmark, version: str, times: int, path: Path) -> None:
+    """Run a benchmark several times, and keep its figures in the file, beside those of others."""
+    found = [benchmark.figures() for _ in range(times)]
+    disturbed = sorted({figure.name for run in found for figure in run if figure.disturbed})
+    if disturbed:
+        print(f"\nmeasured while others used the processors, record it again: {'; '.join(disturbed)}")
+    about = {"version": version, "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "runs": times}
+    released = load(path)
+    released["benchmarks"][benchmark.name] = {**about, "machine": machine(), "figures": merge(found)}
     path.write_text(json.dumps(released, indent=1) + "\n", encoding="utf-8")
-    print(f"\nwrote {path}")
+    print(f"\n{benchmark.name}: wrote {path}", flush=True)
 
 
 def measure(benchmark: Benchmark, released: dict, tolerance: float) -> list[Row]:
@@ -119,14 +130,18 @@ def measure(benchmark: Benchmark, released: dict, tolerance: float) -> list[Row]
     return rows
 
 
-def describe(benchmark: str, released: dict) -> str:
-    """What the last release's figures of a benchmark were measured with, and what is different here."""
-    kept = released["benchmarks"][benchmark]
-    here = machine()
+def describe(benchmark: str, released: dict, measured: list[str]) -> list[str]:
+    """What the last release's figures of a benchmark were measured with, what is different here, and what is gone."""
+    if benchmark not in released["benchmarks"]:
+        return [f"{benchmark}: the last release has no figures of it; --record VERSION keeps them"]
+    kept, here = released["benchmarks"][benchmark], machine()
+    lines = [f"{benchmark}: last release {kept['version']}, measured {kept['date']}"]
     other = [
         f"{name} {then}, here {here.get(name)}" for name, then in kept["machine"].items() if here.get(name) != then
     ]
-    return f"{kept['version']} of {kept['date']}" + (f"; measured with {'; '.join(other)}" if other else "")
+    lines += [f"  with {'; '.join(other)}: trust small changes less"] if other else []
+    gone = [name for name in kept["figures"] if name not in measured]
+    return lines + ([f"  no longer measured: {'; '.join(gone)}"] if gone else [])
 
 
 def table(rows: list[Row]) -> str:
@@ -146,7 +161,7 @@ def table(rows: list[Row]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run, and return the exit code."""
-    known = {benchmark.name: benchmark for benchmark in BENCHMARKS}
+    known = all_benchmarks()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=known, default=list(known), metavar="NAME")
     parser.add_argument("--record", metavar="VERSION", help="keep the figures as those of this release")
@@ -155,26 +170,30 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--released", type=Path, default=RELEASED, help="the file of recorded figures")
     given = parser.parse_args(arguments)
     chosen = [known[name] for name in given.only]
-    able = [benchmark for benchmark in chosen if not benchmark.reason()]
+    skipped = {benchmark: benchmark.reason() for benchmark in chosen if benchmark.reason()}
+    able = [benchmark for benchmark in chosen if benchmark not in skipped]
     if given.record:
-        record(able, given.record, given.times, given.released)
+        for benchmark in able:
+            record(benchmark, given.record, given.times, given.released)
         return 0
     began = time.perf_counter()
-    released, rows = load(given.released), []
+    released, rows, notes = load(given.released), [], []
     for benchmark in able:
-        rows += measure(benchmark, released, given.tolerance)
+        try:
+            rows += measure(benchmark, released, given.tolerance)
+        except ImportError as error:
+            skipped[benchmark] = f"{error}; pip install -c constraints.txt -e '.[dev]'"
+            continue
+        notes += describe(benchmark.name, released, [row.figure.name for row in rows])
     print(f"\n{table(rows)}\n")
-    print("Change is of speed, memory or share, + is better. The last release's figures:")
-    for benchmark in able:
-        if benchmark.name in released.get("benchmarks", {}):
-            print(f"  {benchmark.name}: {describe(benchmark.name, released)}")
-    for benchmark in chosen:
-        if benchmark.reason():
-            print(f"skipped: {benchmark.name} ({benchmark.reason()}): {benchmark.command}")
+    print("Change: + is better. A ratio (x) is that of both sides in this run; its spread is that of the rounds.")
+    print("\n".join(notes))
+    for benchmark, reason in skipped.items():
+        print(f"skipped: {benchmark.name} ({reason}): {benchmark.command}")
     print(f"{len(rows)} figures in {(time.perf_counter() - began) / 60:.1f} minutes")
     regressions = [row for row in rows if row.is_regression]
     if regressions:
-        names = "; ".join(f"{row.figure.name} ({100 * (1 - row.gain):.0f} %)" for row in regressions)
+        names = "; ".join(f"{row.figure.name} ({100 * (row.gain - 1):+.0f} %)" for row in regressions)
         print(f"Worse than in the last release by more than it may be: {names}.")
     else:
         print("Nothing is worse than in the last release by more than it may be.")

@@ -19,7 +19,7 @@ PLAN = """
 runs = {runs}
 max_evaluations = {evaluations}
 reference = "ga"
-dataset = {{ preset = "paper", events_per_class = 60, snr = [inf] }}
+dataset = {{ preset = "paper", events_per_class = 50, snr = [inf] }}
 folds = {{ number = 10 }}
 algorithms = [{{ algorithm = "ga" }}, {{ algorithm = "bpso" }}, {{ algorithm = "2d-upso" }}, {{ algorithm = "de" }}]
 [[classifiers]]
@@ -76,7 +76,7 @@ def compare_workers(runs, evaluations, rounds):
 
 
 def figures():
-    yield compare_workers(runs=6, evaluations=600, rounds=2)
+    yield compare_workers(runs=3, evaluations=400, rounds=3)
 
 
 def main():
