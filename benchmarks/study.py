@@ -1,6 +1,6 @@
 """One worker against two on the same study, in one program, and that they find the same.
 
-    python benchmarks/study.py [--runs 10] [--evaluations 1000]
+    python benchmarks/study.py [--runs 6] [--evaluations 1000]
 
 Times are of the searches alone: the data are made and the kernels compiled before.
 """
@@ -19,9 +19,9 @@ PLAN = """
 runs = {runs}
 max_evaluations = {evaluations}
 reference = "ga"
-dataset = {{ preset = "paper", events_per_class = 50, snr = [inf] }}
+dataset = {{ preset = "paper", events_per_class = {events}, snr = [inf] }}
 folds = {{ number = 10 }}
-algorithms = [{{ algorithm = "ga" }}, {{ algorithm = "bpso" }}, {{ algorithm = "2d-upso" }}, {{ algorithm = "de" }}]
+algorithms = [{algorithms}]
 [[classifiers]]
 name = "k-NN"
 kind = "k-nn"
@@ -34,6 +34,13 @@ grid_search = false
 events_per_class = 1
 seeds = [1]
 """
+ALGORITHMS = ("ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso")
+
+
+def make_plan(runs, evaluations, events):
+    """A plan of the paper's swarms and both its classifiers."""
+    algorithms = ", ".join(f'{{ algorithm = "{name}" }}' for name in ALGORITHMS)
+    return read_plan(PLAN.format(runs=runs, evaluations=evaluations, events=events, algorithms=algorithms))
 
 
 def searched(plan, jobs):
@@ -51,23 +58,22 @@ def searched(plan, jobs):
     return times[-1] - times[0], found
 
 
-def compare_workers(runs, evaluations, rounds):
+def compare_workers(runs, evaluations, events, rounds):
     """The figure; results that differ are an error."""
-    plan = read_plan(PLAN.format(runs=runs, evaluations=evaluations))
     found = {}
-    for jobs in (1, 2):  # what is compiled is compiled
-        found[jobs] = searched(read_plan(PLAN.format(runs=1, evaluations=60)), jobs)[1]
-    busy = others_running() >= 0.5
 
-    def search(jobs):
+    def search(jobs, plan):
         seconds, found[jobs] = searched(plan, jobs)
         return seconds
 
+    for jobs in (1, 2):  # what is compiled is compiled
+        search(jobs, make_plan(1, 60, events))
+    busy, plan = others_running() >= 0.5, make_plan(runs, evaluations, events)
     figure = compare_seconds(
         "two workers",
-        f"one worker / two workers, time that passes in {8 * runs} searches",
-        lambda _: search(1),
-        lambda _: search(2),
+        f"one worker / two workers, time that passes in {2 * len(ALGORITHMS) * runs} searches, {14 * events} events",
+        lambda _: search(1, plan),
+        lambda _: search(2, plan),
         rounds=rounds,
     )
     if found[1] != found[2]:
@@ -76,16 +82,17 @@ def compare_workers(runs, evaluations, rounds):
 
 
 def figures():
-    yield compare_workers(runs=3, evaluations=400, rounds=3)
+    yield compare_workers(runs=2, evaluations=400, events=50, rounds=3)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=6)
     parser.add_argument("--evaluations", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--events-per-class", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
-    show([compare_workers(given.runs, given.evaluations, given.rounds)])
+    show([compare_workers(given.runs, given.evaluations, given.events_per_class, given.rounds)])
     print("results identical")
 
 
