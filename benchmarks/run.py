@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from figures import Figure, Row, against, machine, number, show
+from figures import Figure, Row, against, machine, number, others_running, show
 
 HERE = Path(__file__).parent
 RELEASED = HERE / "released.json"
@@ -177,8 +177,9 @@ def main(arguments: list[str] | None = None) -> int:
             record(benchmark, given.record, given.times, given.released)
         return 0
     began = time.perf_counter()
-    released, rows, notes = load(given.released), [], []
+    released, rows, notes, busy = load(given.released), [], [], []
     for benchmark in able:
+        busy.append(others_running())
         try:
             rows += measure(benchmark, released, given.tolerance)
         except ImportError as error:
@@ -187,7 +188,9 @@ def main(arguments: list[str] | None = None) -> int:
         notes += describe(benchmark.name, released, [row.figure.name for row in rows])
     print(f"\n{table(rows)}\n")
     print("Change: + is better. A ratio (x) is that of both sides in this run; its spread is that of the rounds.")
-    print("\n".join(notes))
+    print(*notes, sep="\n")
+    if max(busy, default=0) >= 0.5:
+        print(f"Other programs used the processors ({max(busy):.0f} at a time): measure again when they have ended.")
     for benchmark, reason in skipped.items():
         print(f"skipped: {benchmark.name} ({reason}): {benchmark.command}")
     print(f"{len(rows)} figures in {(time.perf_counter() - began) / 60:.1f} minutes")

@@ -133,6 +133,7 @@ def made_up(run, figures, monkeypatch):
             fast, small = values.pop(0)
             return [figures.Figure("fast", "b / c", fast), figures.Figure("small", "memory", small, "MB", "lower")]
 
+    monkeypatch.setattr(run, "others_running", lambda: 0.0)
     skipped = run.Benchmark("elsewhere", "needs a GPU")
     monkeypatch.setattr(run, "all_benchmarks", lambda: {"made-up": MadeUp("made-up"), "elsewhere": skipped})
     return values
