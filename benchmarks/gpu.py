@@ -11,6 +11,8 @@ import tempfile
 import time
 
 import numpy as np
+from figures import WALL
+from figures import compare as compare_times
 
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import METRICS, Folds, GaussianNBEvaluator, KernelNBEvaluator, KNNEvaluator
@@ -53,6 +55,31 @@ def timings(title, make, batch):
             evaluator.error_counts(masks)
             best = min(best, time.perf_counter() - start)
         print(f"  {title}, {size} features, batch of {batch}: {1e6 * best / batch:.2f} us an evaluation", flush=True)
+
+
+def figures():
+    """For the table of run.py: the processor's time over the GPU's, of the same subsets, counts compared."""
+    data = make_dataset(250, snr=float("inf"), seed=0)
+    folds = Folds.stratified(data.y)
+    for name, kind, batch in (
+        ("3-NN", KNNEvaluator, 300),
+        ("kernel NB", KernelNBEvaluator, 1200),
+        ("Gaussian NB", GaussianNBEvaluator, 300),
+    ):
+        cpu, gpu = (kind(data.X(), data.y, folds, device=device) for device in ("cpu", "cuda"))
+        for size in (20, 50):
+            masks = random_masks(batch, 99, size, size)
+            if (cpu.error_counts(masks[:50]) != gpu.error_counts(masks[:50])).any():
+                raise SystemExit(f"{name}: the counts of the GPU are not those of the processor")
+            yield compare_times(
+                f"GPU, {name}, {size} features",
+                f"all cores of the processor / the GPU, transfers included, time that passes, {batch} subsets",
+                lambda _, masks=masks, cpu=cpu: cpu.error_counts(masks),
+                lambda _, masks=masks, gpu=gpu: gpu.error_counts(masks),
+                rounds=5,
+                clock=WALL,
+                factors=(1 / batch, 1 / batch),
+            )
 
 
 def stage_one():
