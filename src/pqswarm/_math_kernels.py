@@ -11,7 +11,7 @@ from numba import njit
 
 __all__ = [
     *("cosine", "exponential", "exponentials", "logarithm", "logarithm_of_normal", "logarithms", "make_normal"),
-    *("normals", "sine", "sines", "sum_of_sines", "tangents"),
+    *("sine", "sines", "sum_of_sines", "tangents"),
 ]
 
 _ROUND = 1.5 * 2.0**52  # added to a number it leaves the nearest integer, in the last bits of the sum
