@@ -4,6 +4,7 @@ Both sides draw the same parameters and must end with the same features. The pla
 simulator, so the comparison is made without the laboratory bench; the bench is timed separately.
 
     python benchmarks/dataset.py [--events-per-class 250] [--repeat 3]
+    python benchmarks/dataset.py --stages  # where the time goes, in processor time of one thread
 """
 
 import argparse
@@ -17,7 +18,9 @@ import numpy as np
 import pywt
 
 from pqswarm.datasets import make_dataset
-from pqswarm.events import PRESETS
+from pqswarm.datasets.orders import list_orders
+from pqswarm.events import NOISE_LEVELS, PRESETS, add_noise, noise_stream
+from pqswarm.features import decompose, extend, extract
 
 
 def plain_waves(t, w, p):
@@ -124,12 +127,54 @@ def figures(count=100, share=10):
     yield Figure("data set, peak memory", "peak memory, 1400 events, eight noise levels", peak, "MB", "lower")
 
 
+def print_stages(preset, repeat):
+    """Processor time [ms] of each stage, per call, and of all of them, per event; the best of `repeat`."""
+
+    def shortest(call, items):
+        times = []
+        for _ in range(repeat):
+            start = time.process_time()
+            results = [call(item) for item in items]
+            times.append(time.process_time() - start)
+        return results, min(times) / len(items) * 1e3
+
+    make_dataset(1, preset=preset)  # compiled code is loaded here
+    orders = list_orders(PRESETS[preset], 10, seed=0)
+    events = {}
+    for source in ("model", "bench"):
+        chosen = [order for order in orders if order.source == source]
+        events[source], spent = shortest(lambda order: order.make(PRESETS[preset]), chosen)
+        print(f"  wave, {source:20s} {spent:8.3f}")
+    some = events["model"][::5] + events["bench"][::5]
+    noisy, spent = shortest(lambda event: add_noise(event.signal, 30.0, noise_stream(event.seed, 30.0)), some)
+    print(f"  noise, one level           {spent:8.3f}")
+    given = [(signal, event.sampling_rate, event.frequency) for signal, event in zip(noisy, some, strict=True)]
+    windows, spent = shortest(lambda signal: extend(*signal), given)
+    print(f"  lengthening                {spent:8.3f}")
+    alike = [window for window in windows if window.size == windows[0].size]
+    rate, frequency = some[0].sampling_rate, some[0].frequency
+    rows = [np.stack([alike[(i + j) % len(alike)] for j in range(8)]) for i in range(8)]
+    _, bands = shortest(lambda block: decompose(block, 8), rows)
+    _, spent = shortest(lambda block: extract(block, rate, frequency, {"level": 8}), rows)
+    print(f"  wavelet transform          {bands / 8:8.3f}   (to arrays of bands)")
+    print(f"  transform and functions    {spent / 8:8.3f}")
+    for levels in (NOISE_LEVELS, float("inf")):
+        _, spent = shortest(lambda snr: make_dataset(5, snr=snr, preset=preset, n_jobs=1), [levels])
+        print(f"  an event at {np.size(levels)} level(s)      {spent / 70:8.3f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events-per-class", type=int, default=250)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--stages", action="store_true", help="where the time goes, and nothing else")
     options = parser.parse_args()
+    if options.stages:
+        for preset in ("paper", "field"):
+            print(f"preset {preset}: processor time of one thread [ms]")
+            print_stages(preset, options.repeat)
+        return
     if options.memory:
         make_dataset(options.events_per_class)
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

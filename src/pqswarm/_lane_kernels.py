@@ -2,8 +2,8 @@
 
 A sum whose order is fixed cannot be spread over the lanes of a processor's vectors, but eight of them run side by side,
 one in each lane, each in its own order. LLVM cuts eight lanes to the vectors that the processor has, which changes no
-bit. Arrays of lanes are flat, float64[8 n], the eight numbers of a place next to each other. With Numba's compiler off
-these are functions of NumPy.
+bit. Arrays of lanes are flat and contiguous, float64[8 n], the eight numbers of a place next to each other. With
+Numba's compiler off these are functions of NumPy.
 """
 
 import operator
@@ -54,7 +54,7 @@ def load(_typing, values, place):  # noqa: ARG001
     def generate(context, builder, signature, arguments):
         return builder.load(_place(context, builder, signature.args[0], *arguments), align=_ALIGNMENT)
 
-    return _LANES(values, types.intp), generate
+    return (_LANES(values, types.intp), generate) if values.layout == "C" else None
 
 
 @_compiled_from(lambda lanes, values, place: np.copyto(values[LANES * place : LANES * (place + 1)], lanes))
@@ -66,7 +66,7 @@ def store(_typing, lanes, values, place):  # noqa: ARG001
         builder.store(lanes, _place(context, builder, signature.args[1], *where), align=_ALIGNMENT)
         return context.get_dummy_value()
 
-    return types.void(_LANES, values, types.intp), generate
+    return (types.void(_LANES, values, types.intp), generate) if values.layout == "C" else None
 
 
 @_compiled_from(lambda value: np.full(LANES, value))

@@ -155,3 +155,12 @@ def test_ragged_rows():
 def test_shortest_allowed_signal():
     assert minimum_samples(8) == 2816
     assert np.isfinite(extract(generate("sag", 0).signal[:2816], 25_000)).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8, 9, 17])
+def test_signals_side_by_side_do_not_see_each_other(count):
+    signals = np.random.default_rng(count).standard_normal((count, 3001)) * np.arange(1, count + 1)[:, np.newaxis]
+    signals[count // 2, 1000:] = 0.0
+    together = extract(signals, 25_000)
+    alone = np.concatenate([extract(signal, 25_000) for signal in signals])
+    assert together.tobytes() == alone.tobytes()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import inf, lcm, nan
+from math import lcm, nan
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from pqswarm._typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError
-from pqswarm.events import NOISE_LEVELS, RECORD, SOURCES, Event, Preset, add_noise, check_snr, get_preset, noise_stream
+from pqswarm.events import NOISE_LEVELS, RECORD, SOURCES, Event, Preset, check_snr, get_preset
+from pqswarm.events.noise import write_noisy
 from pqswarm.events.parameters import draw
 from pqswarm.features import (
     FUNCTIONS,
@@ -200,12 +201,11 @@ def _shape(event: Event) -> tuple[float, float, int]:
     return event.sampling_rate, event.frequency, max(length, event.signal.size)
 
 
-def _fill_windows(event: Event, levels: tuple[float, ...], rows: FloatArray) -> None:
-    """Write the window of an event to a row for each of the noise levels."""
-    whole = event.signal.size == rows.shape[1]
-    for level, row in zip(levels, rows, strict=True):
-        noisy = event.signal
-        if level < inf:
-            noisy = add_noise(noisy, level, noise_stream(event.seed, level), out=row if whole else None)
-        if noisy is not row:
-            row[:] = noisy if whole else extend(noisy, event.sampling_rate, event.frequency)
+def _fill_windows(event: Event, levels: tuple[float, ...], windows: FloatArray) -> None:
+    """Write the window of an event at each of the noise levels."""
+    whole = event.signal.size == windows.shape[1]
+    noisy = np.empty(event.signal.size)
+    for level, window in zip(levels, windows, strict=True):
+        write_noisy(event.signal, level, event.seed, window if whole else noisy)
+        if not whole:
+            window[:] = extend(noisy, event.sampling_rate, event.frequency)

@@ -1,6 +1,8 @@
 """Measurement noise: zero-mean white Gaussian, at a signal-to-noise ratio against the measured power."""
 
+from collections.abc import Callable
 from math import inf, isnan
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +10,7 @@ from pqswarm._random import stream
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["NOISE_LEVELS", "add_noise", "check_snr", "noise_stream"]
+__all__ = ["NOISE_LEVELS", "add_noise", "check_snr", "noise_stream", "write_noisy"]
 
 NOISE_LEVELS: tuple[float, ...] = (inf, 50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0)
 """The noise levels of the paper [dB]; infinity is the event without noise."""
@@ -52,9 +54,7 @@ def noise_stream(seed: int, snr: float, *, own: bool = False) -> np.random.Gener
     return stream(seed, (2 if own else 1, int(np.float64(snr).view(np.uint64))))
 
 
-def add_noise(
-    signal: FloatArray, snr: float, generator: np.random.Generator, out: FloatArray | None = None
-) -> FloatArray:
+def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) -> FloatArray:
     r"""Add white Gaussian noise whose power is that of the signal less `snr` decibels.
 
     Signal power is the measured mean square of this very signal. The noise drawn is scaled to have
@@ -68,13 +68,11 @@ def add_noise(
         Signal-to-noise ratio [dB]; infinity adds nothing.
     generator : numpy.random.Generator
         Where the noise comes from.
-    out : ndarray of shape (n,), optional
-        Where the noisy voltage is written, a new array by default.
 
     Returns
     -------
     ndarray of shape (n,)
-        The noisy voltage [pu]. A signal without power stays as it is.
+        The noisy voltage [pu], a new array. A signal without power stays as it is.
 
     Examples
     --------
@@ -87,16 +85,38 @@ def add_noise(
     snr = check_snr(snr)
     if np.ndim(signal) != 1:
         raise PqswarmError(f"noise is added to one signal at a time, of shape (n,), not {np.shape(signal)}.")
+    out = np.empty(len(signal))
+    _write_noisy(signal, snr, lambda noise: generator.random(out=noise), out)
+    return out
+
+
+def write_noisy(signal: FloatArray, snr: float, seed: int, out: FloatArray) -> None:
+    """Write ``add_noise(signal, snr, noise_stream(seed, snr))`` to `out`, of the same shape.
+
+    Examples
+    --------
+    >>> wave, out = np.sin(np.arange(100.0)), np.empty(100)
+    >>> write_noisy(wave, 30.0, 1, out)
+    >>> bool((out == add_noise(wave, 30.0, noise_stream(1, 30.0))).all())
+    True
+    """
+    from pqswarm._random_kernels import fill_uniform
+
+    key = np.array([1, np.float64(snr).view(np.uint64)], dtype=np.uint64)
+    _write_noisy(signal, snr, lambda noise: fill_uniform(np.uint64(seed), key, noise), out)
+
+
+def _write_noisy(signal: FloatArray, snr: float, fill: Callable[[FloatArray], Any], out: FloatArray) -> None:
+    """Write the signal with noise to `out`; `fill` draws uniform numbers."""
     signal = np.ascontiguousarray(signal, dtype=np.float64)
-    n = signal.size
-    result = np.empty(n) if out is None else out
     if snr == inf or not signal.any():
-        result[:] = signal
-        return result
+        out[:] = signal
+        return
     from pqswarm.events._noise_kernels import add_noise_of_power
 
-    noise = result if n % 2 == 0 else np.empty(n + 1)  # normal numbers are made in pairs
-    add_noise_of_power(signal, -_DECIBEL * snr, generator.random(out=noise))
-    if noise is not result:
-        result[:] = noise[:n]
-    return result
+    n = signal.size
+    noise = out if n % 2 == 0 else np.empty(n + 1)  # normal numbers are made in pairs
+    fill(noise)
+    add_noise_of_power(signal, -_DECIBEL * snr, noise)
+    if noise is not out:
+        out[:] = noise[:n]

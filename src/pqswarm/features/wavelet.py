@@ -198,7 +198,7 @@ def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[
     --------
     >>> places, lengths, low_pass = filter_plan(8, 2, "db2", "symmetric")
     >>> places.tolist()
-    [1, 0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 1, 0, 0, 1, 2, 3, 4, 4]
+    [1, 0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 1, 0, 0, 1, 2, 3, 4, 4, 3, 2]
     >>> lengths.tolist(), low_pass.size
     ([5, 4], 4)
     """
