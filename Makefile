@@ -46,8 +46,8 @@ style: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## run the benchmarks, each beside the plain way of doing the same
-	for file in $(filter-out benchmarks/gpu.py benchmarks/best_known.py benchmarks/peers.py,$(wildcard benchmarks/*.py)); do $(BIN)/python $$file || exit 1; done
+bench: $(VENV)/.installed-dev ## measure speed, and compare it with the last release's figures, in about six minutes
+	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.installed-docs ## build the documentation, with its gallery, as docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

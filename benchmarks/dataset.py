@@ -91,6 +91,39 @@ def best_of(repeat, call):
     return min(times), result
 
 
+def figures(count=100, share=10):
+    """For the table of run.py: fewer events, both sides in turn, the plain one for a share of the events."""
+    from figures import WALL, Figure, compare, peak_memory
+
+    infinity, models_only = float("inf"), replace(PRESETS["paper"], bench={})
+    made = make_dataset(count, snr=infinity, preset=models_only)
+    drawn = [
+        {name: value for name, value in zip(made.parameter_names, row, strict=True) if np.isfinite(value)}
+        for row in made.parameters[::share]
+    ]
+
+    def models(_, n_jobs=1):
+        return make_dataset(count, snr=infinity, preset=models_only, n_jobs=n_jobs)
+
+    said = f"plain NumPy + PyWavelets, models without noise / pqswarm, one thread, {14 * count} events"
+    for name, ours, rounds in (
+        ("models alone", models, 7),
+        ("a tenth from the bench", lambda _: make_dataset(count, snr=infinity, n_jobs=1), 5),
+        ("bench, eight noise levels", lambda _: make_dataset(count, n_jobs=1), 3),
+    ):
+        yield compare(
+            f"data set, {name}", said, lambda _: plain_dataset(drawn), ours, rounds=rounds, factors=(share, 1)
+        )
+    said = f"plain, with powers as products / pqswarm, one thread, {14 * count} events"
+    yield compare(
+        "data set, powers as products", said, lambda _: plain_dataset(drawn, True), models, factors=(share, 1)
+    )
+    said = f"one thread / two threads, time that passes, {14 * count} events"
+    yield compare("data set, two threads", said, models, lambda _: models(0, 2), clock=WALL)
+    peak = peak_memory("from pqswarm.datasets import make_dataset; make_dataset(100)")
+    yield Figure("data set, peak memory", "peak memory, 1400 events, eight noise levels", peak, "MB", "lower")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--events-per-class", type=int, default=250)

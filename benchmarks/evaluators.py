@@ -1,17 +1,17 @@
 """The evaluators against what people use now, side by side in one process.
 
-    python benchmarks/evaluators.py [--masks 12]
+    python benchmarks/evaluators.py
 
-Every ratio is of wall times on one thread, on the paper's data (3500 events, 99 features), for random masks,
+Every ratio is of processor time on one thread, on the paper's data (3500 events, 99 features), for random subsets,
 unless a line says otherwise.
 """
 
-import argparse
 import subprocess
 import sys
 import time
 
 import numpy as np
+from figures import WALL, compare, show
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier
@@ -32,6 +32,8 @@ from pqswarm.evaluation import (
     scaled,
 )
 
+SKLEARN = "scikit-learn's cross_val_score / pqswarm, a subset"
+
 
 def masks_of(size, count, seed=0):
     rng = np.random.default_rng(seed)
@@ -41,122 +43,130 @@ def masks_of(size, count, seed=0):
     return masks
 
 
-def seconds(call, repeat=1):
-    best = np.inf
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - start)
-    return best
+def beside_sklearn(name, compared, evaluator, model, data, target, size, rounds=7, batch=1):
+    """Both evaluate the same subsets: scikit-learn one in each round, pqswarm that one and so many others at once."""
+    masks = masks_of(size, rounds + batch, seed=size)
+    folds = evaluator.folds
+    return compare(
+        name,
+        compared,
+        lambda turn: cross_val_score(model, data[:, masks[turn]], target, cv=folds),
+        lambda turn: evaluator.errors(masks[turn : turn + batch]),
+        rounds=rounds,
+        factors=(1, 1 / batch),
+    )
 
 
-def cpu_seconds(call, *args, **options):
-    """Processor time: that of a call of a few milliseconds, on a busy machine, says more than the time that passes."""
-    start = time.process_time()
-    call(*args, **options)
-    return time.process_time() - start
-
-
-def compare_knn(X, y, folds, count):
-    print("\nk-NN (k = 3), ms per subset: scikit-learn's cross_val_score, pqswarm, ratio")
+def knn_figures(X, y, folds):
     data = scaled(X, X)
     for metric in METRICS:
         evaluator = KNNEvaluator(X, y, folds, metric=metric, n_jobs=1)
-        evaluator.errors(masks_of(5, 1))
+        model = KNeighborsClassifier(3, metric=metric)
         for size in (10, 20, 50):
-            masks = masks_of(size, count, seed=size)
-            model = KNeighborsClassifier(3, metric=metric)
-            few = masks[: max(2, count // 4)]
-            theirs = np.median([seconds(lambda m=m, k=model: cross_val_score(k, data[:, m], y, cv=folds)) for m in few])
-            ours = np.median([seconds(lambda m=m, e=evaluator: e.errors(m[None])) for m in masks])
-            print(f"  {metric:10} {size:3} features   {theirs * 1e3:8.1f}  {ours * 1e3:7.2f}  {theirs / ours:6.1f}x")
+            name = f"3-NN, {metric}, {size} features"
+            yield beside_sklearn(name, SKLEARN, evaluator, model, data, y, size, rounds=9)
 
 
-def compare_pipelines(X, y, folds, count):
-    print("\nStandardScaler inside each fold, 20 features, ms per subset: cross_val_score, pqswarm, ratio")
-    masks = masks_of(20, count, seed=2)
+def pipeline_figures(X, y, folds):
     for model in (KNeighborsClassifier(5), KNeighborsClassifier(5, p=1), GaussianNB()):
         pipeline = make_pipeline(StandardScaler(), model)
         evaluator = choose_evaluator(pipeline, X, y, folds, n_jobs=1).evaluator
-        evaluator.errors(masks[:1])
-        few = masks[: max(2, count // 4)]
-        theirs = np.median([seconds(lambda m=m, k=pipeline: cross_val_score(k, X[:, m], y, cv=folds)) for m in few])
-        ours = np.median([seconds(lambda m=m, e=evaluator: e.errors(m[None])) for m in masks])
-        print(f"  {model!s:28} {theirs * 1e3:8.1f}  {ours * 1e3:7.2f}  {theirs / ours:6.1f}x")
+        said = "StandardScaler in each fold, 20 features: cross_val_score / pqswarm"
+        yield beside_sklearn(f"StandardScaler + {model}", said, evaluator, pipeline, X, y, 20)
 
 
-def compare_naive_bayes(X, y, folds):
+def kernel_nb_figures(X, y, folds):
     data = scaled(X, X)
-    print("\nKernel naive Bayes")
-    build = seconds(lambda: KernelNBEvaluator(X, y, folds, n_jobs=2))
-    print(f"  table of log-likelihoods, two threads: {build:.2f} s")
+    of_class = np.eye(14)[y]
+
+    def plain_table(_):
+        """Sums of kernels over the events of each class, one feature, a fifth of the events."""
+        apart = (data[::5, 5, None] - data[None, :, 5]) / 0.004
+        with np.errstate(divide="ignore"):
+            return np.log(np.exp(-0.5 * apart**2) @ of_class)
+
+    yield compare(
+        "kernel NB, all log-likelihoods",
+        "a sum over all pairs in NumPy, folds left out / pqswarm's table for all folds, per feature",
+        plain_table,
+        lambda _: KernelNBEvaluator(X, y, folds, n_jobs=1).errors(masks_of(1, 1)),
+        rounds=3,
+        factors=(5, 1 / 99),
+    )
     evaluator = KernelNBEvaluator(X, y, folds, n_jobs=1)
     masks = masks_of(50, 30, seed=1)
-    evaluator.errors(masks)
-    ours = seconds(lambda: evaluator.errors(masks), 15)
     a, b = masks.astype(np.float32), np.random.default_rng(0).random((99, 3500 * 14), dtype=np.float32)
-    product = seconds(lambda: a @ b, 15)
-    print(
-        f"  30 subsets: {ours * 1e3:.2f} ms; bare float32 product (30 x 99) @ (99 x 49000): {product * 1e3:.2f} ms; "
-        f"ratio {ours / product:.2f}"
+    yield compare(
+        "kernel NB, 30 subsets of 50 features",
+        "pqswarm / the bare float32 product (30 x 99) @ (99 x 49000)",
+        lambda _: a @ b,
+        lambda _: evaluator.errors(masks),
+        rounds=15,
+        better="lower",
     )
-    mask, (train, test) = masks_of(20, 1)[0], next(iter(folds.split()))
+    few, (train, test) = masks_of(20, 30), next(iter(folds.split()))
 
-    def loop():
+    def loop(_):
         scores = np.zeros((test.size, 14))
         for label in range(14):
             members = train[y[train] == label]
-            for f in np.flatnonzero(mask):
+            for f in np.flatnonzero(few[0]):
                 density = KernelDensity(bandwidth=0.004).fit(data[members][:, [f]])
                 scores[:, label] += density.score_samples(data[test][:, [f]])
 
-    slow = 10 * seconds(loop)  # one fold of ten
-    fast = seconds(lambda: evaluator.errors(np.tile(mask, (30, 1))), 5) / 30
-    print(
-        f"  one subset of 20 features: scikit-learn KernelDensity loop {slow:.2f} s, pqswarm {fast * 1e3:.3f} ms, "
-        f"ratio {slow / fast:.0f}x"
+    yield compare(
+        "kernel NB, 20 features, of 30 at once",
+        "a loop over scikit-learn's KernelDensity / pqswarm, a subset",
+        loop,
+        lambda _: evaluator.errors(few),
+        rounds=3,
+        factors=(10, 1 / 30),  # one fold of ten, 30 subsets
     )
 
-    print("\nGaussian naive Bayes, ms per subset of 20 features")
-    evaluator = GaussianNBEvaluator(X, y, folds, n_jobs=1)
-    masks = masks_of(20, 30, seed=2)
-    evaluator.errors(masks)
-    ours = seconds(lambda: evaluator.errors(masks), 3) / 30
-    theirs = seconds(lambda: cross_val_score(GaussianNB(), data[:, masks[0]], y, cv=folds), 3)
-    print(f"  scikit-learn {theirs * 1e3:.1f}, pqswarm {ours * 1e3:.2f}, ratio {theirs / ours:.0f}x")
 
-
-def compare_linear(X, y, folds, count):
-    print("\nOthers, ms of processor time per subset: scikit-learn's cross_val_score, pqswarm, ratio")
+def other_figures(X, y, folds):
     data = scaled(X, X)
-    kinds = [CLASSIFIERS[name]() for name in ("lda", "qda", "nearest-centroid")]
-    kinds += [CLASSIFIERS["nearest-centroid"]({"metric": "manhattan"}), *(REGRESSORS[name]() for name in REGRESSORS)]
-    for kind in kinds:
+    evaluator = GaussianNBEvaluator(X, y, folds, n_jobs=1)
+    said = "scikit-learn's cross_val_score / pqswarm, a subset of 6 at once"
+    yield beside_sklearn("Gaussian NB, 20 features", said, evaluator, GaussianNB(), data, y, 20, batch=6)
+    kinds = {"LDA": CLASSIFIERS["lda"](), "QDA": CLASSIFIERS["qda"]()}
+    for metric in ("euclidean", "manhattan"):
+        kinds[f"nearest centroid, {metric}"] = CLASSIFIERS["nearest-centroid"]({"metric": metric})
+    kinds |= {f"regression, {name}": kind() for name, kind in REGRESSORS.items()}
+    for name, kind in kinds.items():
         target = y.astype(float) if kind.name in REGRESSORS else y  # labels as numbers
-        evaluator, model = kind.evaluator(X, target, folds, n_jobs=1), kind.estimator()
+        evaluator = kind.evaluator(X, target, folds, n_jobs=1)
         for size in (20, 50):
-            masks = masks_of(size, count, seed=size)
-            few = masks[: max(2, count // 4)]
-            theirs = np.median([cpu_seconds(cross_val_score, model, data[:, m], target, cv=folds) for m in few])
-            evaluator.errors(masks)  # loads the compiled code that these subsets need
-            ours = cpu_seconds(evaluator.errors, masks) / count
-            said = f"{kind.describe()[:60]:60} {size:3} features"
-            print(f"  {said} {theirs * 1e3:8.1f}  {ours * 1e3:7.2f}  {theirs / ours:6.1f}x")
+            yield beside_sklearn(
+                f"{name}, {size} features", said, evaluator, kind.estimator(), data, target, size, batch=6
+            )
 
 
-def compare_threads(X, y, folds):
-    print("\nTwo threads against one")
-    for name, kind, count in (("k-NN", KNNEvaluator, 60), ("kernel naive Bayes", KernelNBEvaluator, 1200)):
+def thread_figures(X, y, folds):
+    for name, kind, count in (("3-NN", KNNEvaluator, 60), ("kernel NB", KernelNBEvaluator, 1200)):
         masks = masks_of(30, count, seed=3)
-        evaluator = kind(X, y, folds, n_jobs=1)
-        one = seconds(lambda e=evaluator, m=masks: e.errors(m), 3)
-        evaluator.n_jobs = 2
-        two = seconds(lambda e=evaluator, m=masks: e.errors(m), 3)
-        print(f"  {name:20} {count} subsets   {one * 1e3:8.1f} ms  {two * 1e3:8.1f} ms  {one / two:.2f}x")
+        one, two = (kind(X, y, folds, n_jobs=n) for n in (1, 2))
+        yield compare(
+            f"{name}, {count} subsets",
+            "one thread / two threads, time that passes",
+            lambda _, e=one, m=masks: e.errors(m),
+            lambda _, e=two, m=masks: e.errors(m),
+            rounds=7,
+            clock=WALL,
+        )
+
+
+def figures():
+    made = make_dataset(250, snr=float("inf"))
+    X, y = made.X(), made.y
+    folds = Folds.stratified(y)
+    with threadpool_limits(1):
+        for some in (knn_figures, pipeline_figures, kernel_nb_figures, other_figures, thread_figures):
+            yield from some(X, y, folds)
 
 
 def show_growth():
-    print("\nk-NN (Manhattan), ms per subset against events and features")
+    print("\nk-NN (Manhattan), ms of processor time per subset against events and features")
     print("   events   10 features   20 features   50 features")
     table = []
     for n in (1000, 2000, 4000, 8000):
@@ -166,7 +176,11 @@ def show_growth():
         evaluator = KNNEvaluator(X, y, Folds.stratified(y), n_jobs=1)
         row = []
         for size in (10, 20, 50):
-            times = [seconds(lambda e=evaluator, m=m: e.errors(m[None])) for m in masks_of(size, 7, size)]
+            times = []
+            for mask in masks_of(size, 7, size):
+                start = time.process_time()
+                evaluator.errors(mask[None])
+                times.append(time.process_time() - start)
             row.append(np.median(times))
         table.append(row)
         print(f"  {n:7}" + "".join(f"{cell * 1e3:14.2f}" for cell in row))
@@ -182,28 +196,15 @@ def show_start():
         "rng = np.random.default_rng(0); X, y = rng.random((200, 9)), np.arange(200) % 4; folds = Folds.stratified(y);"
         "[kind(X, y, folds).errors(np.ones((2, 9), bool)) for kind in (KNNEvaluator, KernelNBEvaluator)]"
     )
-    command = [sys.executable, "-c", program]
-    subprocess.run(command, check=True)
-    start = seconds(lambda: subprocess.run(command, check=True), 3)
-    print(f"\nA new process that evaluates with compiled code from the cache: {start:.2f} s from start to end")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--masks", type=int, default=12, help="subsets per measurement")
-    options = parser.parse_args()
-    made = make_dataset(250, snr=float("inf"))
-    X, y = made.X(), made.y
-    folds = Folds.stratified(y)
-    with threadpool_limits(1):
-        compare_knn(X, y, folds, options.masks)
-        compare_pipelines(X, y, folds, options.masks)
-        compare_naive_bayes(X, y, folds)
-        compare_linear(X, y, folds, options.masks)
-        compare_threads(X, y, folds)
-        show_growth()
-    show_start()
+    best = np.inf
+    for _ in range(4):  # the first fills the cache
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", program], check=True)
+        best = min(best, time.perf_counter() - start)
+    print(f"\nA new process that evaluates with compiled code from the cache: {best:.2f} s from start to end")
 
 
 if __name__ == "__main__":
-    main()
+    show(figures())
+    show_growth()
+    show_start()

@@ -1,7 +1,7 @@
 """Evaluators on an NVIDIA GPU against the processor's: the same counts, and how long each takes.
 
     python benchmarks/gpu.py [--masks 10000]
-    python benchmarks/gpu.py --study            # stage I of the paper, all 480 runs
+    python benchmarks/gpu.py --study paper paper-stepped    # stage I of the paper, all 480 runs, on each of these plans
 
 Needs CuPy and a GPU. Times are of whole batches, transfers included.
 """
@@ -11,9 +11,12 @@ import tempfile
 import time
 
 import numpy as np
+from figures import WALL
+from figures import compare as compare_times
 
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import METRICS, Folds, GaussianNBEvaluator, KernelNBEvaluator, KNNEvaluator
+from pqswarm.events import PRESETS
 from pqswarm.study import plan_text, read_plan, run_study
 
 
@@ -55,10 +58,36 @@ def timings(title, make, batch):
         print(f"  {title}, {size} features, batch of {batch}: {1e6 * best / batch:.2f} us an evaluation", flush=True)
 
 
-def stage_one():
+def figures():
+    """For the table of run.py: the processor's time over the GPU's, of the same subsets, counts compared."""
+    data = make_dataset(250, snr=float("inf"), seed=0)
+    folds = Folds.stratified(data.y)
+    for name, kind, batch in (
+        ("3-NN", KNNEvaluator, 300),
+        ("kernel NB", KernelNBEvaluator, 1200),
+        ("Gaussian NB", GaussianNBEvaluator, 300),
+    ):
+        cpu, gpu = (kind(data.X(), data.y, folds, device=device) for device in ("cpu", "cuda"))
+        for size in (20, 50):
+            masks = random_masks(batch, 99, size, size)
+            if (cpu.error_counts(masks[:50]) != gpu.error_counts(masks[:50])).any():
+                raise SystemExit(f"{name}: the counts of the GPU are not those of the processor")
+            yield compare_times(
+                f"GPU, {name}, {size} features",
+                f"all cores of the processor / the GPU, transfers included, time that passes, {batch} subsets",
+                lambda _, masks=masks, cpu=cpu: cpu.error_counts(masks),
+                lambda _, masks=masks, gpu=gpu: gpu.error_counts(masks),
+                rounds=5,
+                clock=WALL,
+                factors=(1 / batch, 1 / batch),
+            )
+
+
+def stage_one(name):
     """All searches of the paper: 6 algorithms x 2 classifiers x 40 runs x 6000 evaluations."""
-    text = plan_text("paper").replace("grid_search = true", "grid_search = false")
+    text = plan_text(name).replace("grid_search = true", "grid_search = false")
     text = text.replace("snr = [inf, 50, 45, 40, 35, 30, 25, 20]", "snr = [inf]")
+    text = text.replace("seeds = [1, 2, 3, 4, 5]", "seeds = [1]")
     text = text[: text.index('[[algorithms]]\nalgorithm = "sffs"')]
     times, last = {}, {}
 
@@ -70,17 +99,18 @@ def stage_one():
 
     with tempfile.TemporaryDirectory() as folder:
         run_study(read_plan(text), folder, device="cuda", progress=progress)
-    print(f"stage I: {last['runs']} runs in {times['end'] - times[True]:.1f} s wall clock")
+    print(f"stage I of {name}: {last['runs']} runs in {times['end'] - times[True]:.1f} s wall clock")
     print("  of all threads together:", {name: round(last[name], 1) for name in ("evaluation", "search", "store")})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--masks", type=int, default=10_000)
-    parser.add_argument("--study", action="store_true", help="time stage I of the paper instead")
+    parser.add_argument("--study", nargs="+", metavar="PLAN", help="time stage I of these plans instead")
     given = parser.parse_args()
     if given.study:
-        stage_one()
+        for name in given.study:
+            stage_one(name)
         return
     count = given.masks
     data = make_dataset(250, snr=float("inf"), seed=0)
@@ -88,17 +118,29 @@ def main():
     folds = Folds.stratified(y)
     tied = np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0))  # integers 0 to 4: full of ties and duplicates
     print("Counts")
-    good = compare("3-NN, Manhattan", lambda d: KNNEvaluator(X, y, folds, device=d), random_masks(count, 99, 0))
-    few = max(50, count // 20)
+    good, few = True, max(50, count // 20)
     for metric in METRICS:
-        for k in (1, 7, 15):
+        for k in (3, 1, 7, 15):
             good &= compare(
                 f"{k}-NN, {metric}",
                 lambda d, k=k, m=metric: KNNEvaluator(X, y, folds, k, m, device=d),
-                random_masks(few, 99, k),
+                random_masks(count if k == 3 else few, 99, k),
             )
+    steps = make_dataset(250, snr=float("inf"), seed=0, preset=PRESETS["paper-stepped"])
     good &= compare(
-        "3-NN, ties everywhere", lambda d: KNNEvaluator(tied, y, folds, device=d), random_masks(count // 10, 99, 1)
+        "3-NN, events in steps",
+        lambda d: KNNEvaluator(steps.X(), steps.y, Folds.stratified(steps.y), device=d),
+        random_masks(count, 99, 1),
+    )
+    good &= compare(
+        "3-NN, ties everywhere", lambda d: KNNEvaluator(tied, y, folds, device=d), random_masks(count, 99, 1)
+    )
+    many = np.random.default_rng(0).integers(0, len(X), 20_000)
+    jitter = 1 + 0.02 * np.random.default_rng(1).standard_normal((20_000, 99))
+    good &= compare(
+        "3-NN, 20,000 events",
+        lambda d: KNNEvaluator(X[many] * jitter, y[many], Folds.stratified(y[many]), device=d),
+        random_masks(few, 99, 2),
     )
     for scaling in ("fold", "none"):
         good &= compare(

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from figures import Figure
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is no part of the package
 
@@ -75,6 +76,15 @@ def try_sines(repeats, seed, sides):
                 for side in sides:
                     quiet[side][i, j] += 100 / repeats * (said[side] == "pure_sinusoid")
     return quiet
+
+
+def figures(per_class=3, condition="12.8 kHz, 40 dB"):
+    """Shares of a few events, always the same ones: what is judged otherwise than before is seen."""
+    shares, _ = try_events(per_class, 0, NOMINAL, ["rules", "model"], {condition: CONDITIONS[condition]})
+    for side, table in shares.items():
+        for what, value in zip(("exact class", "group"), table.mean(axis=(0, 1)), strict=True):
+            said = f"share of {per_class * len(CLASSES)} events with the right class, {condition}"
+            yield Figure(f"identify, {side}, {what}", said, float(value), "%", tolerance=0.01)
 
 
 def main():

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from figures import Figure, compare
 
 CLASSES = {
     "sag": ("sag", "sag_with_harmonics", "sag_with_transient"),
@@ -30,16 +32,9 @@ LATE = {"unbalance": 2.0}
 """Seconds by which the begin may differ, 0.5 unless named here; unbalance comes on slowly."""
 
 
-def judge(path: Path, truth: list[dict[str, str]]) -> bool:
-    from pqswarm.identify import default_model, identify_file
-
-    default_model()
-    begin = time.process_time()
-    (verdict,) = identify_file(path, model=default_model())
-    used = time.process_time() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    found = list(verdict.events)
-    missed = []
+def unlike(found: list, truth: list[dict[str, str]]) -> tuple[list[str], list[str]]:
+    """Disturbances that were not found with the right class, and events that nothing stands for, in words."""
+    found, missed = list(found), []
     for row in truth:
         near = [
             one
@@ -51,11 +46,65 @@ def judge(path: Path, truth: list[dict[str, str]]) -> bool:
             missed.append(f"{row['kind']} at {row['start']} s: {[one.text() for one in near] or 'not found'}")
         else:
             found.remove(right[0])
+    return missed, [one.text() for one in found]
+
+
+def judge(path: Path, truth: list[dict[str, str]]) -> bool:
+    from pqswarm.identify import default_model, identify_file
+
+    default_model()
+    begin = time.process_time()
+    (verdict,) = identify_file(path, model=default_model())
+    used = time.process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    missed, others = unlike(verdict.events, truth)
     print(f"{path.name}: {used:.1f} s of CPU, peak memory {peak:.0f} MB")
-    print(f"{len(truth) - len(missed)} of {len(truth)} disturbances found with the right class, {len(found)} others")
-    for text in (*missed, *(one.text() for one in found)):
+    print(f"{len(truth) - len(missed)} of {len(truth)} disturbances found with the right class, {len(others)} others")
+    for text in (*missed, *others):
         print("  ", text)
-    return not missed and not found
+    return not missed and not others
+
+
+def make_samples(folder: Path, minutes: float, seed: int = 0) -> list[dict[str, str]]:
+    """Write a long recording, long.cfg, and return the disturbances in it."""
+    command = [sys.executable, "-m", "pqswarm", "sample", str(folder), "--seed", str(seed), "--minutes", str(minutes)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return truth_of(folder)
+
+
+def truth_of(folder: Path) -> list[dict[str, str]]:
+    with (folder / "truth.csv").open() as file:
+        return [row for row in csv.DictReader(file) if row["file"] == "long.cfg"]
+
+
+def figures() -> Iterator[Figure]:
+    from pqswarm.identify import default_model, identify_file
+    from pqswarm.recordings import read
+
+    with tempfile.TemporaryDirectory() as folder:
+        samples = Path(folder, "samples")
+        truth = make_samples(samples, minutes=2)
+        path, model = samples / "long.cfg", default_model()
+        recording = read(path)
+        waves = np.stack([channel.samples for channel in recording.channels if channel.unit == "V"])
+        length = round(recording.sampling_rate / 5)
+
+        def transform(_: int) -> None:
+            for first in range(0, waves.shape[1] - length + 1, length):
+                np.fft.rfft(waves[:, first : first + length])
+
+        found = []
+
+        def identify(_: int) -> None:
+            (verdict,) = identify_file(path, model=model)
+            found[:] = verdict.events
+
+        said = "identify_file, two minutes of three voltages / one FFT of each window of ten cycles"
+        yield compare("identify, two minutes", said, transform, identify, rounds=3, better="lower")
+        missed, others = unlike(found, truth)
+        said = "share of the disturbances of two minutes with the right class, others counted as wrong"
+        right = 100 * (len(truth) - len(missed)) / (len(truth) + len(others))
+        yield Figure("identify, disturbances found", said, right, "%", tolerance=0.01)
 
 
 def write_table(config: Path, path: Path) -> None:
@@ -79,13 +128,11 @@ def main() -> None:
     parser.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.judge is not None:  # in a process of its own, whose memory is measured
-        rows = list(csv.DictReader((options.judge / "truth.csv").open()))
         name = "long.csv" if options.format == "csv" else "long.cfg"
-        sys.exit(not judge(options.judge / name, [row for row in rows if row["file"] == "long.cfg"]))
+        sys.exit(not judge(options.judge / name, truth_of(options.judge)))
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pqswarm", "sample", folder + "/samples", "--seed", str(options.seed)]
-        subprocess.run([*command, "--minutes", str(options.minutes)], check=True, stdout=subprocess.DEVNULL)
         samples = Path(folder, "samples")
+        make_samples(samples, options.minutes, options.seed)
         if options.format == "csv":
             write_table(samples / "long.cfg", samples / "long.csv")
         again = [sys.executable, __file__, "--format", options.format, "--judge", str(samples)]

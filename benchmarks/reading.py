@@ -1,9 +1,10 @@
-"""What reading costs: whole files beside stretches of 262,144 samples; each way in a process of its own.
+"""What reading costs: beside other readers, and whole files beside stretches of 262,144 samples.
 
     python benchmarks/reading.py                # a minute of three voltages at 12.8 kHz
     python benchmarks/reading.py --minutes 10   # as in docs/recordings.md
 
-The seconds are of processor time, with what is imported on first use; memory is the largest resident set.
+Whole files and stretches are read in processes of their own: seconds are of processor time, with what is imported on
+first use; memory is the largest resident set.
 """
 
 import argparse
@@ -13,6 +14,9 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from figures import Figure, compare, peak_memory, show
+
+from pqswarm.recordings import read
 
 RATE = 12_800
 PIECE = 262_144
@@ -28,6 +32,13 @@ else:
         part = source.read(first, first + int(sys.argv[3]))
         total += sum(float(channel.samples.sum()) for channel in part.channels)
 print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+STRETCHES = """
+import sys
+from pqswarm.recordings import open_recordings
+(source,) = open_recordings(sys.argv[1])
+for first in range(0, source.n_samples, int(sys.argv[2])):
+    source.read(first, first + int(sys.argv[2]))
 """
 
 
@@ -54,17 +65,44 @@ def write(folder, minutes):
     return [Path(folder, "long.cfg"), Path(folder, "long.csv")]
 
 
+def cost_of(path, way):
+    """Processor time [s] and peak memory [MB] of reading a file in a new process."""
+    command = [sys.executable, "-c", PROGRAM, str(path), way, str(PIECE)]
+    seconds, megabytes = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return float(seconds), float(megabytes)
+
+
+def figures(minutes=0.5):
+    import comtrade
+    import pandas
+
+    with tempfile.TemporaryDirectory() as folder:
+        config, table = write(folder, minutes)
+        others = {
+            "COMTRADE beside the package comtrade": (config, lambda _: comtrade.load(str(config))),
+            "CSV beside numpy.loadtxt": (table, lambda _: np.loadtxt(table, delimiter=",", skiprows=1)),
+            "CSV beside pandas.read_csv": (table, lambda _: pandas.read_csv(table)),
+        }
+        for name, (path, theirs) in others.items():
+            said = f"the other reader / pqswarm.recordings.read, {60 * minutes:g} s of three voltages at 12.8 kHz"
+            yield compare(name, said, theirs, lambda _, path=path: read(path), rounds=7)
+        longer = write(folder, 1.0)
+        for path in longer:
+            said = "peak memory of reading a minute of three voltages in stretches"
+            megabytes = peak_memory(STRETCHES, str(path), str(PIECE))
+            yield Figure(f"reading {path.suffix[1:]} in stretches, memory", said, megabytes, "MB", "lower")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1.0, help="length of the recording")
     arguments = parser.parse_args()
+    show(figures())
     with tempfile.TemporaryDirectory() as folder:
-        print(f"{arguments.minutes:g} minutes, three voltages, {RATE / 1000:g} kHz", flush=True)
+        print(f"\n{arguments.minutes:g} minutes, three voltages, {RATE / 1000:g} kHz", flush=True)
         for path in write(folder, arguments.minutes):
             for way in ("whole", "stretches"):
-                command = [sys.executable, "-c", PROGRAM, str(path), way, str(PIECE)]
-                done = subprocess.run(command, capture_output=True, text=True, check=True)
-                seconds, megabytes = map(float, done.stdout.split())
+                seconds, megabytes = cost_of(path, way)
                 print(f"  {path.suffix[1:]:4} {way:10} {seconds:6.2f} s {megabytes:6.0f} MB", flush=True)
 
 

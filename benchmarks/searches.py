@@ -17,6 +17,7 @@ from math import inf
 from pathlib import Path
 
 import numpy as np
+from figures import compare_seconds, show, timed
 
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
@@ -28,24 +29,37 @@ sys.path.insert(0, str(ROOT))
 MARKS = (1000, 2000, 6000)
 
 
-def own_time(names, n_features, runs, budget):
-    """Processor time of ask and tell alone, all runs stepping together."""
-    print(f"\nOwn time, {runs} runs in lockstep, {n_features} features, {budget} evaluations: CPU ms per 30 subsets")
-    for name in names:
-        group = [Run(ALGORITHMS[name](n_features, seed), budget) for seed in range(runs)]
-        spent, asked, batches = 0.0, 0, 0
-        while not group[0].done:
-            active = [run for run in group if not run.done]
-            start = time.process_time()
-            masks = [run.ask() for run in active]
-            spent += time.process_time() - start
-            errors = [0.01 * np.abs(m.sum(axis=1) - 12) + m[:, : n_features // 2].mean(axis=1) for m in masks]
-            start = time.process_time()
-            for run, values in zip(active, errors, strict=True):
-                run.tell(values)
-            spent += time.process_time() - start
-            asked, batches = asked + sum(map(len, masks)), batches + len(masks)
-        print(f"  {name:10} {3e4 * spent / asked:7.3f}   (batches of {asked / batches:.0f})", flush=True)
+def own_time(name, n_features, runs, budget):
+    """Processor time [s] of ask and tell for 30 subsets, all runs stepping together; errors are not counted."""
+    group = [Run(ALGORITHMS[name](n_features, seed), budget) for seed in range(runs)]
+    spent, asked = 0.0, 0
+    while not group[0].done:
+        active = [run for run in group if not run.done]
+        start = time.process_time()
+        masks = [run.ask() for run in active]
+        spent += time.process_time() - start
+        errors = [0.01 * np.abs(m.sum(axis=1) - 12) + m[:, : n_features // 2].mean(axis=1) for m in masks]
+        start = time.process_time()
+        for run, values in zip(active, errors, strict=True):
+            run.tell(values)
+        spent += time.process_time() - start
+        asked += sum(map(len, masks))
+    return 30 * spent / asked
+
+
+def figures(names=tuple(ALGORITHMS)):
+    for n_features, runs, budget, rounds in ((99, 3, 1500, 5), (5000, 1, 300, 3)):
+        rng = np.random.default_rng(0)
+        for name in names:
+            own_time(name, n_features, 1, 120)  # imports
+            yield compare_seconds(
+                f"{name}, {n_features} features",
+                f"ask and tell / drawing 30 x {n_features} uniform numbers, 30 subsets, {runs} run(s) in lockstep",
+                timed(lambda _, rng=rng, n=n_features: rng.random((30, n))),
+                lambda _, name=name, case=(n_features, runs, budget): own_time(name, *case),
+                rounds=rounds,
+                better="lower",
+            )
 
 
 def small_problems(names, seeds, budget=2000):
@@ -194,8 +208,7 @@ def main():
     elif given.wide:
         wide(given.algorithms, given.seeds, given.budget)
     else:
-        own_time(given.algorithms, 99, 10, 3000)
-        own_time(given.algorithms, 5000, 2, 900)
+        show(figures(given.algorithms))
         small_problems(given.algorithms, given.seeds)
 
 

@@ -7,9 +7,14 @@ The tables of docs/how/steady.md come from here.
 """
 
 import argparse
-import time
+import sys
+from pathlib import Path
 
 import numpy as np
+from figures import compare, show
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is no part of the package
+
 from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
 from tests.measure.test_flickermeter import greatest_sensation, severity
 
@@ -30,29 +35,35 @@ def tables():
             )
 
 
-def cost(rate=12_800.0, seconds=600):
-    """Print the CPU time of ten minutes at frequencies with fast and slow window lengths."""
+def figures(rate=12_800.0, seconds=60):
+    """At frequencies with fast and slow lengths of windows."""
     for frequency in (50.0, 50.02):
         t = np.arange(round(seconds * rate)) / rate
         volts = 325 * np.sin(2 * np.pi * (frequency * t - np.arange(3)[:, None] / 3))
         volts += np.random.default_rng(0).normal(0, 2.3, volts.shape)
-        meter = SteadyMeter(rate, 50, frequency, [ChannelHeader(f"U{phase}", "V", phase) for phase in "ABC"])
-        meter.feed(volts[:, :1000])  # imports
-        start = time.process_time()
-        for first in range(1000, t.size, 262_144):
-            meter.feed(volts[:, first : first + 262_144])
-        meter.finish()
-        used = time.process_time() - start
         length = round(10 * rate / frequency)
         table = volts[:, : t.size // length * length].reshape(3, -1, length)
-        start = time.process_time()
-        for window in range(table.shape[1]):
-            np.fft.rfft(table[:, window])
-        plain = time.process_time() - start
-        print(f"{frequency} Hz: {used:.2f} s, {used / plain:.1f} times the FFT alone ({plain:.2f} s)")
+
+        def measure(_, volts=volts, frequency=frequency):
+            meter = SteadyMeter(rate, 50, frequency, [ChannelHeader(f"U{phase}", "V", phase) for phase in "ABC"])
+            for first in range(0, volts.shape[1], 262_144):
+                meter.feed(volts[:, first : first + 262_144])
+            meter.finish()
+
+        def transform(_, table=table):
+            for window in range(table.shape[1]):
+                np.fft.rfft(table[:, window])
+
+        yield compare(
+            f"steady quantities, {frequency:.2f} Hz",
+            f"all steady quantities of three phases, {seconds} s at 12.8 kHz / one FFT of each window",
+            transform,
+            measure,
+            better="lower",
+        )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", action="store_true")
-    tables() if parser.parse_args().tables else cost()
+    tables() if parser.parse_args().tables else show(figures(seconds=600))

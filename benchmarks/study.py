@@ -1,6 +1,6 @@
 """One worker against two on the same study, in one program, and that they find the same.
 
-    python benchmarks/study.py [--runs 6]
+    python benchmarks/study.py [--runs 6] [--evaluations 1000]
 
 Times are of the searches alone: the data are made and the kernels compiled before.
 """
@@ -8,9 +8,39 @@ Times are of the searches alone: the data are made and the kernels compiled befo
 import argparse
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from pqswarm.study import Store, plan_text, read_plan, run_study
+from figures import compare_seconds, others_running, show
+
+from pqswarm.study import Store, read_plan, run_study
+
+PLAN = """
+runs = {runs}
+max_evaluations = {evaluations}
+reference = "ga"
+dataset = {{ preset = "paper", events_per_class = {events}, snr = [inf] }}
+folds = {{ number = 10 }}
+algorithms = [{algorithms}]
+[[classifiers]]
+name = "k-NN"
+kind = "k-nn"
+grid_search = false
+[[classifiers]]
+name = "NB"
+kind = "kernel-nb"
+grid_search = false
+[held_out]
+events_per_class = 1
+seeds = [1]
+"""
+ALGORITHMS = ("ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso")
+
+
+def make_plan(runs, evaluations, events):
+    """A plan of the paper's swarms and both its classifiers."""
+    algorithms = ", ".join(f'{{ algorithm = "{name}" }}' for name in ALGORITHMS)
+    return read_plan(PLAN.format(runs=runs, evaluations=evaluations, events=events, algorithms=algorithms))
 
 
 def searched(plan, jobs):
@@ -28,28 +58,42 @@ def searched(plan, jobs):
     return times[-1] - times[0], found
 
 
+def compare_workers(runs, evaluations, events, rounds):
+    """The figure; results that differ are an error."""
+    found = {}
+
+    def search(jobs, plan):
+        seconds, found[jobs] = searched(plan, jobs)
+        return seconds
+
+    for jobs in (1, 2):  # what is compiled is compiled
+        search(jobs, make_plan(1, 60, events))
+    busy, plan = others_running() >= 0.5, make_plan(runs, evaluations, events)
+    figure = compare_seconds(
+        "two workers",
+        f"one worker / two workers, time that passes in {2 * len(ALGORITHMS) * runs} searches, {14 * events} events",
+        lambda _: search(1, plan),
+        lambda _: search(2, plan),
+        rounds=rounds,
+    )
+    if found[1] != found[2]:
+        raise SystemExit("one worker and two workers found different subsets")
+    return replace(figure, disturbed=busy)
+
+
+def figures():
+    yield compare_workers(runs=2, evaluations=400, events=50, rounds=3)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=6)
     parser.add_argument("--evaluations", type=int, default=1000)
+    parser.add_argument("--events-per-class", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
-    text = (
-        plan_text("quick")
-        .replace("runs = 10", f"runs = {given.runs}")
-        .replace("= 3000 ", f"= {given.evaluations} ")
-        .replace("grid_search = true", "grid_search = false")
-    )
-    text = text.replace("events_per_class = 40 ", "events_per_class = 100 ").replace(
-        "snr = [inf, 50, 45, 40, 35, 30, 25, 20]", "snr = [inf]"
-    )
-    plan = read_plan(text[: text.index('[[algorithms]]\nalgorithm = "sffs"')])
-    searched(read_plan(plan_text("smoke")), 1)
-    one, first = searched(plan, 1)
-    two, second = searched(plan, 2)
-    print(
-        f"{len(first)} runs: one worker {one:.1f} s, two workers {two:.1f} s, ratio {one / two:.2f}; results "
-        f"{'identical' if first == second else 'DIFFER'}"
-    )
+    show([compare_workers(given.runs, given.evaluations, given.events_per_class, given.rounds)])
+    print("results identical")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 __all__ = [
-    *("cosine", "exponential", "exponentials", "logarithm", "logarithms", "normals"),
+    *("cosine", "exponential", "exponentials", "logarithm", "logarithm_of_normal", "logarithms", "make_normal"),
     *("sine", "sines", "sum_of_sines", "tangents"),
 ]
 
@@ -84,8 +84,8 @@ def exponential(x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def logarithm(x):
-    """log(x), to 1 unit in the last place; -inf below the smallest normal number.
+def logarithm_of_normal(x):
+    """log(x) of a positive normal number, to 1 unit in the last place.
 
     x = 2^k (1 + f) with 1 + f from 0.707 to 1.414; log(1 + f) by the polynomial of fdlibm (Sun Microsystems, 1993).
     """
@@ -99,7 +99,13 @@ def logarithm(x):
     odd = 1.818357216161805012e-01 + w * 1.479819860511658591e-01
     odd = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * odd))
     square = 0.5 * f * f
-    value = s * (square + (odd + even)) + k * _LN2_LOW - square + f + k * _LN2_HIGH
+    return s * (square + (odd + even)) + k * _LN2_LOW - square + f + k * _LN2_HIGH
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def logarithm(x):
+    """log(x), to 1 unit in the last place; -inf below the smallest normal number."""
+    value = logarithm_of_normal(x)
     value = value if x < np.inf else x
     return value if not x < _SMALLEST else (-np.inf if x >= 0.0 else np.nan)
 
@@ -150,12 +156,10 @@ def sum_of_sines(angle, orders, sizes, phases, total):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def normals(uniforms):
-    """Standard normal numbers, as many as there are uniform ones of [0, 1): an even number (Box and Muller)."""
-    out = np.empty(uniforms.size)
-    for i in range(uniforms.size // 2):
-        radius = np.sqrt(-2.0 * logarithm(1.0 - uniforms[2 * i]))
-        angle = _TWO_PI * uniforms[2 * i + 1]
-        out[2 * i] = radius * cosine(angle)
-        out[2 * i + 1] = radius * sine(angle)
-    return out
+def make_normal(values):
+    """Turn uniform numbers of [0, 1), of which there are an even number, into standard normal ones (Box and Muller)."""
+    for i in range(values.size // 2):
+        radius = np.sqrt(-2.0 * logarithm_of_normal(1.0 - values[2 * i]))
+        angle = _TWO_PI * values[2 * i + 1]
+        values[2 * i] = radius * cosine(angle)
+        values[2 * i + 1] = radius * sine(angle)

@@ -19,11 +19,11 @@ from pqswarm.evaluation import (
     KernelNBEvaluator,
     KNNEvaluator,
 )
-from pqswarm.evaluation._knn_cuda import error_floors, mask_scales
+from pqswarm.evaluation._knn_cuda import grid_of
 from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
 from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.base import SCALINGS
-from pqswarm.evaluation.cuda import DEVICES, MEMORY, check_device, pack_masks, pieces
+from pqswarm.evaluation.cuda import DEVICES, MEMORY, check_device, pieces
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 
@@ -54,18 +54,6 @@ def test_pieces_cover_the_batch_and_fit(count, each, memory, seed):
     assert not parts or max(lengths) - min(lengths) <= 1
 
 
-def test_packed_masks_hold_the_features_in_order():
-    masks = random_masks(200, 30, 0)
-    weights = np.random.default_rng(0).random((200, 30))
-    selected, values, sizes = pack_masks(masks, weights)
-    for row, mask in enumerate(masks):
-        chosen = np.flatnonzero(mask)
-        assert sizes[row] == chosen.size
-        np.testing.assert_array_equal(selected[row, : chosen.size], chosen)
-        np.testing.assert_array_equal(values[row, : chosen.size], weights[row, chosen])
-        assert not selected[row, chosen.size :].any()
-
-
 def wild(seed):
     """Data whose features differ by many powers of ten, far from zero, some of them constant."""
     rng = np.random.default_rng(seed)
@@ -83,49 +71,54 @@ def test_bound_of_the_rounding_error_holds(metric, seed):
     for mask in random_masks(12, 9, seed):
         if not mask[np.arange(9) != 3].any():
             continue  # a constant feature alone has no scale
-        scales = mask_scales(mask[None], view.exponents)[0]
-        assert scales[mask].max() == 1
-        floor = error_floors(mask[None], scales[None], number)[0]
-        growth = 1.1 * 2.0**-24 * (mask.sum() + 4)
+        factors, floor, growth = cuda_knn.scale_features(mask, view.exponents, number)
+        assert factors.max() == 1
         unit = 2.0 ** float(view.exponents[mask].max())
-        near = (view.columns[mask] * scales[mask, None].astype(np.float32)).T
-        for event in range(0, 90, 7):
-            single = cuda_knn.distances32(near[event], near, number).astype(float)
-            double = cuda_knn.distances64(X[event, mask], X[:, mask], number)
-            single, double = (np.sqrt(single), np.sqrt(double)) if number == 1 else (single, double)
-            assert (np.abs(single - double / unit) <= floor + growth * np.maximum(single, double / unit)).all()
+        near = view.columns[mask] * factors[:, None]
+        single = cuda_knn.added(near[:, None, :], near[:, :, None], number).astype(float)
+        double = cuda_knn.added(X.T[mask][:, None, :], X.T[mask][:, :, None], number)
+        single, double = (np.sqrt(single), np.sqrt(double)) if number == 1 else (single, double)
+        assert (np.abs(single - double / unit) <= floor + growth * np.maximum(single, double / unit)).all()
+        # On the grid no two events are farther from each other than in truth by more than both blurs.
+        level, blur, step = cuda_knn.on_grid(near, view, number)
+        grid = cuda_knn.added(level[:, None, :], level[:, :, None], number)
+        grid = float(step) * (np.sqrt(grid) if number == 1 else grid)
+        assert (grid <= double / unit + floor + blur[:, None] + blur[None, :]).all()
+        assert (grid >= double / unit - floor - blur[:, None] - blur[None, :]).all()
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("k", [1, 3, 7])
-def test_walk_over_sorted_tiles_finds_the_answers_of_the_cpu(metric, k):
+def test_steps_of_the_kernels_find_the_answers_of_the_cpu(metric, k):
     X, y, folds = dataset("wine")
     tied = np.round(X / X.std(axis=0))
     for data, scaling in ((X, "once"), (tied, "none")):
         evaluator = KNNEvaluator(data, y, folds, k, metric, scaling=scaling)
         for mask in random_masks(4, 13, k):
-            predicted, share, _ = cuda_knn.predictions(evaluator, mask)
+            predicted, _, _ = cuda_knn.predictions(evaluator, mask, guesses=max(12, 2 * k))
             np.testing.assert_array_equal(evaluator.classes[predicted], evaluator.predictions(mask))
-            assert share <= 1
 
 
-def test_walk_leaves_tiles_out_and_survives_overflows():
+@pytest.mark.parametrize("metric", METRICS)
+def test_windows_and_the_grid_leave_most_pairs_out(metric):
     X, y, folds = dataset("pq")
-    evaluator = KNNEvaluator(X, y, folds)
-    mask = random_masks(1, 99, 3)[0]
-    predicted, share, _ = cuda_knn.predictions(evaluator, mask)
-    np.testing.assert_array_equal(evaluator.classes[predicted], evaluator.predictions(mask))
-    assert share < 0.8
-    tied = KNNEvaluator(np.round(4 * (X - X.min(axis=0)) / np.ptp(X, axis=0)), y, folds)
-    few = np.zeros(99, dtype=bool)
-    few[:2] = True
-    predicted, _, overflows = cuda_knn.predictions(tied, few, slots=5)
-    assert overflows > 100
-    np.testing.assert_array_equal(tied.classes[predicted], tied.predictions(few))
+    evaluator = KNNEvaluator(X, y, folds, metric=metric)
+    for mask in random_masks(2, 99, 3):
+        predicted, window, passed = cuda_knn.predictions(evaluator, mask)
+        np.testing.assert_array_equal(evaluator.classes[predicted], evaluator.predictions(mask))
+        assert passed < 0.1 < window < 0.8
+
+
+def test_grid_of_many_features_keeps_sums_of_squares_in_range():
+    for metric, features, levels in ((0, 50_000, 255), (1, 99, 255), (1, 50_000, 146)):
+        span, step, most = grid_of(np.full((features, 2), 0.5, dtype=np.float32), metric)
+        assert (span, most) == (0.5, levels)
+        assert step == np.float32(1 / levels)
+    assert 50_000 * 146**2 < 2**30 < 50_000 * 148**2
 
 
 def test_kernels_are_part_of_the_package():
-    for name in ("knn_order.cu", "knn.cu", "kernel_nb.cu", "gaussian_nb.cu"):
+    for name in ("masks.cu", "knn_arrange.cu", "knn_filter.cu", "knn_decide.cu", "kernel_nb.cu", "gaussian_nb.cu"):
         assert "__global__" in (files("pqswarm.evaluation") / name).read_text()
 
 
@@ -221,11 +214,15 @@ class FakeGaussian(GaussianNBOnCuda):
         self.evaluator = evaluator
         self._means = evaluator.moments[0]
 
-    def _part(self, masks):
+    def _compute(self, masks, predicted):
         assert (masks.sum(axis=1) > 1).all()
-        winners = self.evaluator._backend.predict(masks)[:, self.evaluator.by_fold]
+        e = self.evaluator
+        winners = e._backend.predict(masks)[:, e.by_fold]
         doubtful = np.random.default_rng(len(masks)).random(winners.shape) < 0.05
-        return np.where(doubtful, (winners + 1) % 3, winners), doubtful
+        wrong = (winners != e.labels[e.by_fold]) & ~doubtful
+        counts = np.add.reduceat(wrong, e.starts[:-1], axis=1)
+        winners = np.where(doubtful, (winners + 1) % 3, winners)
+        return counts, winners if predicted else winners[:0], np.flatnonzero(doubtful)
 
 
 def test_doubtful_events_are_left_to_the_cpu():
@@ -233,7 +230,10 @@ def test_doubtful_events_are_left_to_the_cpu():
     for scaling in SCALINGS:
         evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
         masks = np.concatenate([np.eye(13, dtype=bool)[:3], random_masks(20, 13, 9)])
-        np.testing.assert_array_equal(FakeGaussian(evaluator).counts(masks), evaluator.error_counts(masks))
+        fake = FakeGaussian(evaluator)
+        np.testing.assert_array_equal(fake.counts(masks), evaluator.error_counts(masks))
+        for mask, labels in zip(masks, fake.predict(masks), strict=True):
+            np.testing.assert_array_equal(evaluator.classes[labels], evaluator.predictions(mask))
 
 
 @needs_gpu

@@ -235,25 +235,39 @@ def test_memo():
     assert np.array_equal(memo.predictions(masks[0]), inner.predictions(masks[0]))
 
 
-def test_memo_is_bounded_and_forgets_the_least_recent():
+def test_memo_is_bounded_and_forgets_what_was_not_asked_for_lately():
     X, y, folds = dataset("wine")
     inner = Counting(X, y, folds)
-    memo = Memo(inner, max_entries=3)
+    memo = Memo(inner, max_entries=6)
     masks = np.eye(13, dtype=bool)
     memo.errors(masks[:3])
-    memo.errors(masks[:1])
-    memo.errors(masks[3:4])
-    assert len(memo) == 3
+    memo.errors(masks[3:5])  # the first three are now older
+    memo.errors(masks[:1])  # and the first is recent again
+    memo.errors(masks[5:7])  # the two others are forgotten
+    assert len(memo) <= 6
     inner.asked = 0
-    memo.errors(masks[[0]])
+    memo.errors(masks[[0, 3, 4]])
     assert inner.asked == 0
-    memo.errors(masks[[1]])
-    assert inner.asked == 1
-    assert memo.errors(masks).shape == (13,)
-    assert len(memo) == 3
+    memo.errors(masks[[1, 1, 2]])
+    assert inner.asked == 2
+    assert np.array_equal(memo.errors(masks), GaussianNBEvaluator(X, y, folds).errors(masks))
+    assert len(memo) <= 6
     for bad in (0, "a"):
         with pytest.raises(PqswarmError, match="max_entries must be an integer"):
             Memo(inner, bad)
+        with pytest.raises(PqswarmError, match="max_bytes must be an integer"):
+            Memo(inner, max_bytes=bad)
+
+
+def test_memo_with_little_memory_gives_the_same_errors():
+    X, y, folds = dataset("wine")
+    plain, masks = GaussianNBEvaluator(X, y, folds), random_masks(200, 13, seed=8)
+    memo = Memo(plain, max_bytes=4000)
+    assert memo.max_entries == 23
+    for start in range(0, 200, 17):
+        chosen = masks[np.random.default_rng(start).integers(0, 200, 40)]
+        assert np.array_equal(memo.errors(chosen), plain.errors(chosen))
+        assert len(memo) <= 23
 
 
 def test_ragged_masks(evaluator):

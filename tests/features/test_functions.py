@@ -11,15 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference import functions as slow
 
+from pqswarm._lane_kernels import LANES
 from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
 from pqswarm.features import FUNCTIONS, decompose, extract, feature_names
 from pqswarm.features._function_kernels import band_functions
 
 
 def fast(band, rounding=0.0):
-    out = np.empty((1, 11))
-    band_functions(np.ascontiguousarray(band, dtype=float)[np.newaxis], np.array([rounding]), out)
-    return out[0]
+    """The functions of the band, which has others beside it: no lane may see what is in another."""
+    n = len(band)
+    lanes = np.random.default_rng(n).permuted(np.tile(np.asarray(band, dtype=float)[:, np.newaxis], LANES), axis=0)
+    lanes[:, 3:5] = np.arange(n)[:, np.newaxis] % 3
+    lanes[:, 2] = band
+    out = np.empty((LANES, 11))
+    scratch, sample = np.empty(LANES * max(n, 64)), np.empty(max(LANES * 128, n))
+    band_functions(lanes.ravel(), n, np.full(LANES, rounding), scratch, sample, out)
+    return out[2]
 
 
 def assert_same(fast_values, band, rounding):

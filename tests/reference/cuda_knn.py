@@ -1,112 +1,87 @@
-"""The walk of the CUDA kernel over sorted tiles, in plain NumPy: the same steps and bounds, one event at a time."""
+"""What the CUDA kernels of k-NN do, in plain NumPy: the same steps and bounds, one mask at a time."""
 
 import numpy as np
 
-from pqswarm.evaluation._knn_cuda import error_floors, mask_scales
+from pqswarm.evaluation._knn_cuda import grid_of
 
 UNIT = 2.0**-24
 
 
-def distances32(a, rows, metric):
-    """Single-precision distances (squares if Euclidean), added up feature by feature."""
-    total = np.zeros(len(rows), dtype=np.float32)
-    for f in range(a.size):
-        d = np.abs(rows[:, f] - a[f])
-        total = np.maximum(total, d) if metric == 2 else total + (d * d if metric == 1 else d)
+def added(columns, others, metric):
+    """Distances of columns, (q, n), to others, (q, n) or (q, m, 1), feature by feature; squares if Euclidean."""
+    total = None
+    for a, b in zip(columns, others, strict=True):
+        d = np.abs(a - b)
+        d = d * d if metric == 1 else d
+        total = d if total is None else np.maximum(total, d) if metric == 2 else total + d
     return total
 
 
-def distances_of_all(rows, metric):
-    """The same of all rows to all rows, which are the same bits."""
-    total = np.zeros((len(rows), len(rows)), dtype=np.float32)
-    for column in rows.T:
-        d = np.abs(column[None, :] - column[:, None])
-        total = np.maximum(total, d) if metric == 2 else total + (d * d if metric == 1 else d)
-    return total
+def scale_features(mask, exponents, metric):
+    """Factors that bring the features to a common scale, and the floor and growth of single precision's errors."""
+    chosen = exponents[mask]
+    factors = np.ldexp(1.0, np.maximum(chosen - chosen.max(), -200))
+    size = {0: factors.sum(), 1: np.sqrt((factors**2).sum()), 2: 1.0}[metric]
+    return factors.astype(np.float32), 1.1 * 3 * UNIT * size + 1e-30, 1.1 * UNIT * (chosen.size + 4)
 
 
-def distances64(a, rows, metric):
-    total = np.zeros(len(rows))
-    for f in range(a.size):
-        d = np.abs(rows[:, f] - a[f])
-        total = np.maximum(total, d) if metric == 2 else total + (d * d if metric == 1 else d)
-    return total
+def error_limit(distance, floor, growth, metric):
+    """The largest single-precision distance that may be as small as this one in truth; squares if Euclidean."""
+    root = np.sqrt(distance) if metric == 1 else distance
+    root = (root * (1 + 2 * growth) + 2 * floor) * (1 + 8 * UNIT)
+    return root * root if metric == 1 else root
 
 
-def with_error(distance, floor, growth, metric):
-    distance = float(distance)
-    if metric == 1:
-        root = np.sqrt(distance)
-        root += 2 * (floor + growth * root)
-        value = root * root * (1 + 8 * UNIT)
-    else:
-        value = (distance + 2 * (floor + growth * distance)) * (1 + 8 * UNIT)
-    return np.nextafter(np.float32(value), np.float32(np.inf))
+def on_grid(near, view, metric):
+    """Levels of the coordinates, (q, n), and how far each event is from its point of the grid."""
+    span, step, levels = grid_of(view.columns, metric)
+    level = np.clip(np.rint((near + span) * (np.float32(1) / step)), 0, levels)
+    blur = added(near, level * step - span, metric)
+    blur = np.sqrt(blur) if metric == 1 else blur
+    return (
+        level.astype(np.int64),
+        blur * np.float32(1.001) + (1 if metric == 2 else len(near)) * np.float32(4.8e-7),
+        step,
+    )
 
 
-def predictions(evaluator, mask, side=16, slots=12):
-    """Predicted labels under one mask, how many tiles were computed, and how many lists overflowed."""
+def predictions(evaluator, mask, guesses=12):
+    """Predicted labels under one mask, and the shares of pairs in the windows and past the filter."""
     view, metric, k = evaluator.views[0], evaluator.metric_number, evaluator.n_neighbors
-    n = len(evaluator.data)
-    folds, labels = evaluator.folds.test_fold, evaluator.labels
-    masks = mask[None]
-    scales = mask_scales(masks, view.exponents)
-    floor, selected = error_floors(masks, scales, metric)[0], np.flatnonzero(mask)
-    growth = 1.1 * UNIT * (selected.size + 4)
-    near = (view.columns[selected] * scales[0, selected, None].astype(np.float32)).T
-    single = distances_of_all(near, metric)
+    n, folds, labels = len(evaluator.data), evaluator.folds.test_fold, evaluator.labels
+    factors, floor, growth = scale_features(mask, view.exponents, metric)
+    near = view.columns[mask] * factors[:, None]
+    level, blur, step = on_grid(near, view, metric)
+    single = added(near[:, None, :], near[:, :, None], metric)
+    grid = added(level[:, None, :], level[:, :, None], metric)
+    everything = (
+        scale_features(np.ones(len(view.columns), dtype=bool), view.exponents, metric)[0][:, None] * view.columns
+    )
+    whole = added(everything[:, None, :], everything[:, :, None], metric)
+    others = folds[:, None] != folds[None, :]
+    guessed = np.argsort(np.where(others, whole, np.inf), axis=1)[:, :guesses]
+
+    known = np.take_along_axis(np.where(others, single, np.inf), guessed, axis=1)
+    reach = error_limit(np.sort(known, axis=1)[:, k - 1].astype(float), floor, growth, metric)
+    far = np.sqrt(reach) * (1 + 4 * UNIT) if metric == 1 else reach
     if metric == 2:
-        keys = near[:, near.var(axis=0).argmax()]
+        keys = near[near.var(axis=1).argmax()]
     else:
-        options = [single[p] for p in evaluator.pivots[:4]]
-        options = [np.sqrt(option) for option in options] if metric == 1 else options
+        options = [np.sqrt(single[p]) if metric == 1 else single[p] for p in evaluator.pivots[:4]]
         keys = max(options, key=lambda option: option.astype(np.float64).var())
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order].astype(np.float64)
-    key_error = 2 * (floor + growth * np.abs(keys[[0, -1]]).max())
-    tiles = [order[start : start + side] for start in range(0, n, side)]
-    result, computed, overflows = np.empty(n, dtype=int), 0, 0
-    for number, tile in enumerate(tiles):
-        low, high = keys[number * side], keys[min(n, number * side + side) - 1]
-        state = {event: (np.float32(np.inf), []) for event in tile}
-        left, right, current, reach = number - 1, number + 1, number, np.inf
-        while current is not None:
-            to_left = low - keys[min(n, left * side + side) - 1] if left >= 0 else np.inf
-            to_right = keys[right * side] - high if right < len(tiles) else np.inf
-            following = None
-            if (left >= 0 or right < len(tiles)) and min(to_left, to_right) <= reach + key_error:
-                go_left = left >= 0 and (right >= len(tiles) or to_left <= to_right)
-                following = left if go_left else right
-                left, right = (left - 1, right) if go_left else (left, right + 1)
-            computed += 1
-            for event in tile:
-                limit, found = state[event]
-                if limit is None:
-                    continue
-                others = tiles[current][folds[tiles[current]] != folds[event]]
-                for d, other in zip(single[event, others], others, strict=True):
-                    if d <= limit:
-                        found.append((d, other))
-                if len(found) > k:
-                    kth = np.sort([d for d, _ in found])[k - 1]
-                    limit = min(limit, with_error(kth, floor, growth, metric))
-                    found = [(d, other) for d, other in found if d <= limit]
-                elif len(found) == k:
-                    limit = min(limit, with_error(max(d for d, _ in found), floor, growth, metric))
-                if len(found) > slots:
-                    limit, found, overflows = None, [], overflows + 1
-                state[event] = (limit, found)
-            limits = [limit for limit, _ in state.values() if limit is not None]
-            reach = float(max(limits, default=0.0))
-            reach = np.sqrt(reach) * (1 + 4 * UNIT) if metric == 1 else reach
-            current = following
-        for event in tile:
-            limit, found = state[event]
-            candidates = np.array([other for _, other in found], dtype=int)
-            if limit is None or candidates.size < k:
-                candidates = np.flatnonzero(folds != folds[event])
-            exact = distances64(view.data[event, selected], view.data[candidates][:, selected], metric)
-            nearest = candidates[np.lexsort((candidates, exact))[:k]]
-            votes = np.bincount(labels[nearest])
-            result[event] = votes.argmax()
-    return result, computed / len(tiles) ** 2, overflows
+    around = far + 2 * (floor + growth * np.abs(keys).max())
+    window = np.abs(keys[None, :] - keys[:, None]) <= around[:, None]
+    limit = (far + 2 * floor + blur + blur.max()) / step
+    limit = (limit * limit if metric == 1 else limit) * (1 + 1e-5) + 1e-3
+    passed = window & others & (grid <= np.floor(limit)[:, None])
+
+    result = np.empty(n, dtype=int)
+    for event in range(n):
+        found = np.flatnonzero(passed[event] & (single[event] <= reach[event]))
+        kth = np.sort(single[event, found])[k - 1].astype(float)
+        found = found[single[event, found] <= error_limit(kth, floor, growth, metric)]
+        if found.size > k:
+            exact = added(view.data[found][:, mask].T, view.data[event, mask][:, None], metric)
+            found = found[np.lexsort((found, exact))[:k]]
+        result[event] = np.bincount(labels[found]).argmax()
+    return result, float(window.mean()), float(passed.mean())

@@ -72,7 +72,7 @@ def test_the_checks_can_fail(search, check):
 
 
 def test_a_run_that_returns_another_subset_is_noticed(monkeypatch):
-    monkeypatch.setattr(Run, "_remember", lambda self, masks, errors: _remember_last(self, masks, errors))
+    monkeypatch.setattr(Run, "_remember", lambda self, masks, errors, _: _remember_last(self, masks, errors))
     with pytest.raises(AssertionError):
         check_best(BPSO)
 
@@ -83,8 +83,8 @@ def _remember_last(run, masks, errors):
 
 
 def test_a_run_that_drops_nothing_from_its_front_is_noticed(monkeypatch):
-    def extend(run, mask, error):
-        run._front[int(mask.sum())] = mask, error
+    def extend(run, mask, error, size):
+        run._front[size] = mask, error
 
     monkeypatch.setattr(Run, "_extend_front", extend)
     with pytest.raises(AssertionError, match="front"):

@@ -1,9 +1,9 @@
 """Make a data set: events of all classes, turned into features at every noise level."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, product
-from math import inf, nan
+from itertools import product
+from math import inf, lcm, nan
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ __all__ = ["count_features", "make_dataset"]
 
 Progress = Callable[[int, int], None]
 
-_EVENTS_PER_TASK = 10
+_EVENTS_PER_TASK = 16
 
 
 def make_dataset(
@@ -172,20 +172,40 @@ def _produce_some(
     orders: list[Order], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
 ) -> tuple[list[Event], list[FloatArray]]:
     """Make a few events, and for each a matrix of one row of features per noise level."""
+    from pqswarm._lane_kernels import LANES
+
     events = [order.make(preset) for order in orders]
-    features: list[FloatArray] = []
-    for (sampling_rate, frequency, _), group in groupby(events, _shape):
-        windows = [extend(signal, sampling_rate, frequency) for event in group for signal in _at_levels(event, levels)]
-        rows = extract(np.stack(windows), sampling_rate, frequency, options)
-        features += np.split(rows, len(windows) // len(levels))
+    features: list[FloatArray] = [np.empty((0, 0))] * len(events)
+    alike: dict[tuple[float, float, int], list[int]] = {}
+    for i, event in enumerate(events):
+        alike.setdefault(_shape(event), []).append(i)
+    for (sampling_rate, frequency, n_samples), numbers in alike.items():
+        together = min(lcm(LANES, len(levels)) // len(levels), len(numbers))
+        windows = np.empty((together, len(levels), n_samples))  # of a few events at a time, which stay in fast memory
+        for first in range(0, len(numbers), together):
+            some = numbers[first : first + together]
+            for i, rows in zip(some, windows, strict=False):
+                _fill_windows(events[i], levels, rows)
+            rows = windows[: len(some)].reshape(-1, n_samples)
+            for i, matrix in zip(
+                some, np.split(extract(rows, sampling_rate, frequency, options), len(some)), strict=True
+            ):
+                features[i] = matrix
     return [replace(event, signal=np.empty(0)) for event in events], features
 
 
-def _shape(event: Event) -> tuple[float, float, float]:
+def _shape(event: Event) -> tuple[float, float, int]:
     """Events with the same shape have windows of the same length and bands."""
-    return event.sampling_rate, event.frequency, max(event.cycles, WINDOW_CYCLES)
+    length = round(WINDOW_CYCLES / event.frequency * event.sampling_rate)
+    return event.sampling_rate, event.frequency, max(length, event.signal.size)
 
 
-def _at_levels(event: Event, levels: tuple[float, ...]) -> Iterator[FloatArray]:
-    for level in levels:
-        yield event.signal if level == inf else add_noise(event.signal, level, noise_stream(event.seed, level))
+def _fill_windows(event: Event, levels: tuple[float, ...], rows: FloatArray) -> None:
+    """Write the window of an event to a row for each of the noise levels."""
+    whole = event.signal.size == rows.shape[1]
+    for level, row in zip(levels, rows, strict=True):
+        noisy = event.signal
+        if level < inf:
+            noisy = add_noise(noisy, level, noise_stream(event.seed, level), out=row if whole else None)
+        if noisy is not row:
+            row[:] = noisy if whole else extend(noisy, event.sampling_rate, event.frequency)

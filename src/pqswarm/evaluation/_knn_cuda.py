@@ -1,146 +1,187 @@
 """Exact k-nearest-neighbour errors of many subsets at once, on an NVIDIA GPU.
 
-Under each subset the events are sorted by their distance to a pivot (under the Chebyshev distance, by one feature):
-by the triangle inequality events far apart in this order are far apart. One block looks for the neighbours of 128
-events in a row. It goes through the events 128 at a time, from its own place outwards:
+What is never looked at costs nothing, and what is looked at is looked at coarsely first:
 
-1. Distances of a tile are added up in registers, in single precision, 8 x 8 for each thread.
-2. From the first tile each event learns how far its k-th neighbour can be at most, rounding allowed for. What is
-   farther is dropped at once; what is nearer is kept in a short list, and the limit shrinks with it. When the next tile
-   on a side is farther than all limits, that side is done.
-3. In the end the list holds the neighbours and what rounding cannot tell from them. Only if it holds more than k
-   are distances computed again in double precision, in the order of the features, ties to the lower index.
+1. Under each subset the events are sorted by their distance to a pivot (under the Chebyshev distance, by one feature):
+   by the triangle inequality events far apart in this order are far apart, so that the neighbours of an event are in a
+   window. How far it must reach is known from the distances to events that are near by all features (``guess``).
+2. Inside the windows distances are added up on a grid of 256 levels, four features to a word, one instruction each.
+   On the grid no two events are farther from each other than in truth by more than their own distances to it, which are
+   known. What can be a neighbour is kept as a bit for each pair: about one in a hundred of all pairs (``filter``).
+3. For those, distances in single precision. Only where rounding cannot tell the neighbours from others are they
+   computed again in double precision, in the order of the features, ties to the lower index (``decide``).
 
-An event whose list overflows (data full of ties) is done by brute force in double precision by another kernel. So
-the counts are those of the processor's code in every case.
+No list overflows where data are full of ties: more bits are set, that is all. So the counts are those of the
+processor's code in every case.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
+from pqswarm._typing import BoolArray, IntArray
 from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import pack_masks, source
+from pqswarm.evaluation.cuda import MaskPacker, source
 
 if TYPE_CHECKING:
-    from pqswarm.evaluation.knn import KNNEvaluator
+    from pqswarm.evaluation.knn import KNNEvaluator, View
 
-__all__ = ["KNNOnCuda", "error_floors", "list_length", "mask_scales"]
+__all__ = ["KNNOnCuda", "grid_of"]
 
-_SIDE = 128  # events in a tile, both ways
-_UNIT = 2.0**-24  # rounding unit of single precision
-_SAFETY = 1.1
-_STATIC = 4608  # bytes of fast memory that kernels take besides what is asked for
-_MOST_SORTED = 8192  # events that fit into the fast memory of a block; more are taken as they come
+_SIDE = 128  # places in a tile
+_KEYS = 4  # ways to sort the events, of which the best is taken; one under the Chebyshev distance
+_SLAB = 1 << 26  # bytes of the bits of a subset at a time: of many events only some rows are tested at once
+_GROUP = 512  # rows that are ordered by the width of their windows
+_ROWS = 8  # rows that a block decides
+_REACH = 16  # bytes of what is known of an event before the search
+_KERNELS = ("knn_common.cu", "knn_arrange.cu", "knn_filter.cu", "knn_decide.cu")
 
 
-def mask_scales(masks: BoolArray, exponents: IntArray) -> FloatArray:
-    """Return for each subset and feature the factor that brings its features to a common scale, the largest to 1.
+def grid_of(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float32]:
+    """Return the grid of levels for data of so many features, (p, n): half its span, its step, and the last level.
 
-    The factors, (m, n_features), are powers of two, at most 1 for selected features; `exponents` are the powers of two
-    by which the features were divided. No subset may be empty.
+    There are 256 levels, or so few that the largest sum of squares of their differences fits into 30 bits.
     """
-    if not masks[:, exponents != exponents.max()].any():  # as a rule: data that were scaled
-        return np.ones(masks.shape)
-    largest = np.where(masks, exponents, -(10**6)).max(axis=1, keepdims=True)
-    return np.asarray(np.ldexp(1.0, np.clip(exponents - largest, -200, 0).astype(np.int32)))
+    most = 255 if metric != 1 else min(255, int(np.sqrt((1 << 30) / len(columns))))
+    span = np.float32(max(float(np.abs(columns).max()), 1e-30))
+    return span, np.float32(2 * span / most), np.float32(most)
 
 
-def error_floors(masks: BoolArray, scales: FloatArray, metric: int) -> FloatArray:
-    """Return a bound, (m,), of the error that rounding the data makes in the distances of each subset."""
-    inside = np.where(masks, scales, 0.0)
-    sizes = (inside.sum(axis=1), np.sqrt((inside**2).sum(axis=1)), np.ones(len(masks)))[metric]
-    return np.asarray(_SAFETY * 3.0 * _UNIT * sizes + 1e-30)
+class _ViewOnGpu:
+    """A view of the data in the memory of the GPU."""
 
-
-def list_length(k: int, shared: int) -> int:
-    """Return how many near events a block remembers for each of its events, if the GPU gives it `shared` bytes.
-
-    Examples
-    --------
-    >>> list_length(3, 101_376), list_length(15, 101_376), list_length(3, 65_536)
-    (32, 48, 27)
-    """
-    room = (shared - _STATIC - 4 * _SIDE * (_SIDE // 2 + 1)) // (8 * _SIDE)
-    if room < k + 4:
-        raise PqswarmError(
-            f"this GPU gives {shared} bytes of fast memory to a block, too few for {k} neighbours: use device 'cpu'."
-        )
-    return min(room, 32 if k <= 5 else 48)
+    def __init__(self, cp: Any, view: "View", n_padded: int, tested: int, metric: int) -> None:
+        self.columns = cp.zeros((view.columns.shape[0], n_padded), dtype=cp.float32)
+        self.columns[:, : view.columns.shape[1]] = cp.asarray(view.columns)
+        self.data = cp.asarray(view.data)
+        self.exponents = cp.asarray(view.exponents.astype(np.int32))
+        self.variances = view.columns.var(axis=1, dtype=np.float64) * 4.0 ** np.maximum(view.exponents, -500)
+        self.grid = grid_of(view.columns, metric)
+        self.fold, self.tested = view.fold, tested
 
 
 class KNNOnCuda(CudaBackend["KNNEvaluator"]):
-    """The GPU's part of a k-NN evaluator: the compiled code of ``knn_order.cu`` and ``knn.cu``."""
+    """The GPU's part of a k-NN evaluator: the compiled code of ``knn_*.cu``."""
 
     def __init__(self, evaluator: "KNNEvaluator") -> None:
         super().__init__(evaluator)
-        cp, n = self._cp, len(evaluator.data)
+        cp, n, self._metric = self._cp, len(evaluator.data), evaluator.metric_number
         self._n, self._n_padded = n, -(-n // _SIDE) * _SIDE
-        self._n_sorted = 1 << (n - 1).bit_length() if n <= _MOST_SORTED else 0
-        # At random, so that near events do not come together where they are not sorted.
-        order = np.random.Generator(np.random.PCG64(0)).permutation(n)
-        place = np.argsort(order)
-        self._event_at = cp.asarray(order.astype(np.int32))
-        self._pivots = cp.asarray(place[evaluator.pivots].astype(np.int32))
-        self._views = []
-        for view in evaluator.views:
-            columns = np.zeros((view.columns.shape[0], self._n_padded), dtype=np.float32)
-            columns[:, :n] = view.columns[:, order]
-            tested = n if view.fold < 0 else int(evaluator.folds.sizes[view.fold])
-            self._views.append((cp.asarray(columns), cp.asarray(view.data), view.exponents, view.fold, tested))
-        k, metric = evaluator.n_neighbors, evaluator.metric_number
-        device = cp.cuda.Device().attributes
-        shared = device["MaxSharedMemoryPerBlockOptin"]
-        slots = list_length(k, shared)
-        self._n_sorted = self._n_sorted if 8 * self._n_sorted + _STATIC <= shared else 0
-        options = ("--std=c++14", f"-DK={k}", f"-DMETRIC={metric}", f"-DLIST={slots}")
-        module = cp.RawModule(code=source("knn_order.cu", "knn.cu"), options=options)
-        names = ("sort_events", "gather", "neighbours", "brute_force")
-        self._sort, self._gather, self._neighbours, self._brute_force = (module.get_function(name) for name in names)
-        self._shared = 4 * _SIDE * (_SIDE // 2 + 1) + 8 * _SIDE * slots
-        self._neighbours.max_dynamic_shared_size_bytes = self._shared
-        self._sort.max_dynamic_shared_size_bytes = 8 * self._n_sorted
-        self._blocks = 16 * device["MultiProcessorCount"]
+        self._slab = min(self._n_padded, max(1, _SLAB // (16 * self._n_padded)) * _SIDE)
+        self._keys = 1 if self._metric == 2 else _KEYS
+        sizes = evaluator.folds.sizes
+        self._views = [
+            _ViewOnGpu(cp, view, self._n_padded, n if view.fold < 0 else int(sizes[view.fold]), self._metric)
+            for view in evaluator.views
+        ]
+        self._pivots = cp.asarray(evaluator.pivots[:_KEYS].astype(np.int32))
+        n_guesses = max(12, 2 * evaluator.n_neighbors)
+        options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
+        module = cp.RawModule(code=source(*_KERNELS), options=options)
+        names: tuple[str, ...] = ("scale_features", "arrange", "sort_events", "choose_keys", "list_places", "limit")
+        names += ("group_rows", "filter", "decide")
+        self._kernels = {name: module.get_function(name) for name in names}
+        self._packer = MaskPacker()
+        room = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        self._n_sorted = 1 << (n - 1).bit_length()
+        if 8 * self._n_sorted <= room:
+            self._kernels["sort_events"].max_dynamic_shared_size_bytes = 8 * self._n_sorted
+        else:
+            self._n_sorted = 0
+        self._guesses = self._guess(module.get_function("guess"), n_guesses)
+
+    def _guess(self, kernel: Any, count: int) -> Any:
+        """Events near each event in the space of all features."""
+        cp, view = self._cp, self._views[0]
+        exponents = self.evaluator.views[0].exponents
+        scales = cp.asarray(np.ldexp(1.0, np.maximum(exponents - exponents.max(), -200)).astype(np.float32))
+        guesses = cp.empty((self._n, count), dtype=cp.int32)
+        numbers = (np.int32(self._n), np.int32(self._n_padded), np.int32(len(view.columns)))
+        kernel((self._n,), (128,), (view.columns, *numbers, scales, self._folds, guesses))
+        return guesses
 
     def _bytes_each(self, masks: BoolArray) -> int:
-        widest = int(masks.sum(axis=1).max(initial=1))
-        # At most 65535 subsets fit into a grid.
-        return max(4 * self._n_padded * (widest + 5), 1 << 15)
+        words = -(-int(masks.sum(axis=1).max(initial=1)) // 4)
+        each = self._n_padded * (20 * words + 8 * self._keys + 28 + _REACH) + self._slab * self._n_padded // 8
+        return max(each, 1 << 17)  # at most 65535 subsets fit into a grid
 
     def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
-        cp, n, n_folds, m = self._cp, self._n, self.evaluator.folds.n_folds, len(masks)
-        counts = cp.zeros((m, n_folds), dtype=cp.int32)
-        labels = cp.empty((m, n), dtype=cp.int16) if predicted else None
-        order, keys = cp.empty((m, self._n_padded), dtype=cp.int32), cp.empty((m, self._n_padded), dtype=cp.float32)
-        rows, n_rows = cp.empty((m, n), dtype=cp.int32), cp.empty(m, dtype=cp.int32)
-        overflowed = cp.empty(m * n, dtype=cp.int32)
-        i32, n_padded = np.int32, np.int32(self._n_padded)
-        for columns, data, exponents, fold, tested in self._views:
-            scales = mask_scales(masks, exponents)
-            floors = cp.asarray(error_floors(masks, scales, self.evaluator.metric_number))
-            packed, packed_scales, packed_sizes = pack_masks(masks, scales)
-            selected, sizes, widest = cp.asarray(packed), cp.asarray(packed_sizes), i32(packed.shape[1])
-            factors = cp.asarray(packed_scales.astype(np.float32))
-            sorted_columns = cp.empty((m, packed.shape[1], self._n_padded), dtype=cp.float32)
-            n_overflowed = cp.zeros(1, dtype=cp.int32)
-            subset = (selected, factors, sizes, widest)
-            given = (columns, self._event_at, i32(n), n_padded, i32(self._n_sorted), self._pivots, *subset, self._folds)
-            self._sort((m,), (1024,), (*given, i32(fold), order, keys, rows, n_rows), shared_mem=8 * self._n_sorted)
-            self._gather(
-                (-(-self._n_padded // 256), m), (256,), (columns, i32(n), n_padded, *subset, order, sorted_columns)
-            )
-            features = i32(data.shape[1])
-            shared = (self._folds, self._labels, i32(n), i32(n_folds), counts, labels if labels is not None else 0)
-            arranged = (sorted_columns, data, self._event_at, order, keys, rows, n_rows, n_padded, features)
-            self._neighbours(
-                (-(-tested // _SIDE), m),
-                (256,),
-                (*arranged, selected, sizes, widest, floors, *shared, overflowed, n_overflowed),
-                shared_mem=self._shared,
-            )
-            self._brute_force(
-                (self._blocks,), (128,), (data, features, selected, sizes, widest, *shared, overflowed, n_overflowed)
-            )
+        cp, m = self._cp, len(masks)
+        counts = cp.zeros((m, self.evaluator.folds.n_folds), dtype=cp.int32)
+        labels = cp.empty((m, self._n), dtype=cp.int16) if predicted else None
+        selected, sizes, widest = self._packer.pack(masks)
+        for view in self._views:
+            self._test(view, masks, (selected, sizes, widest), counts, labels)
         return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
+
+    def _test(
+        self, view: _ViewOnGpu, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any
+    ) -> None:
+        """Test the events that a view tests, under each subset."""
+        cp, m, i32, k = self._cp, len(masks), np.int32, self._kernels
+        selected, sizes, widest = subsets
+        n, n_padded, words, tested = i32(self._n), i32(self._n_padded), i32(-(-widest // 4)), i32(view.tested)
+        scales, errors = cp.empty((m, widest), dtype=cp.float32), cp.empty((m, 2), dtype=cp.float32)
+        k["scale_features"](
+            (-(-m // 4),), (128,), (selected, sizes, i32(m), i32(widest), view.exponents, scales, errors)
+        )
+
+        rows = cp.empty((m, self._n, 4 * words), dtype=cp.float32)
+        keys = cp.empty((m, self._n_padded, self._keys), dtype=cp.float32)
+        blurs, moments = cp.empty((m, self._n), dtype=cp.float32), cp.zeros((m, self._keys, 2))
+        most_blur, most_key = cp.zeros(m, dtype=cp.int32), cp.zeros(m, dtype=cp.int32)
+        given = (view.columns, n, n_padded, selected, scales, sizes, i32(widest), words, self._pivots)
+        made = (rows, keys, blurs, most_blur, most_key, moments)
+        k["arrange"]((-(-self._n // 256), m), (256,), (*given, self._leads(view, masks), *view.grid, *made))
+        order, sorted_keys = self._sort(keys, moments)
+
+        packed = cp.empty((m, int(words), self._n_padded), dtype=cp.uint32)
+        reaches = cp.empty((m, self._n_padded, _REACH), dtype=cp.uint8)
+        arranged = (rows, n, n_padded, sizes, words, order, sorted_keys, blurs, most_blur, most_key, errors)
+        placed, placed_keys = cp.empty((m, self._n_padded, 2), dtype=cp.int32), cp.empty_like(keys)
+        known = (self._guesses, self._folds, i32(view.fold), keys, packed, placed, placed_keys, reaches)
+        k["limit"]((self._n_padded // 64, m), (256,), (*arranged, *view.grid, *known))
+        listed: Any = 0
+        if view.fold >= 0:
+            listed = cp.empty((m, self._n), dtype=cp.int32)
+            k["list_places"]((m,), (1024,), (order, n, n_padded, self._folds, i32(view.fold), listed))
+        places = cp.empty((m, self._n), dtype=cp.int32)
+        k["group_rows"]((-(-view.tested // _GROUP), m), (_GROUP,), (reaches, listed, tested, n, n_padded, places))
+
+        slab = min(self._slab, -(-view.tested // _SIDE) * _SIDE)
+        bits = cp.empty((m, slab, self._n_padded // 8), dtype=cp.uint8)
+        exact = (rows, view.data, i32(view.data.shape[1]), n, n_padded, selected, sizes, i32(widest), words, errors)
+        out = (self._labels, i32(counts.shape[1]), counts, 0 if labels is None else labels)
+        for first in range(0, view.tested, slab):
+            here, at = min(slab, view.tested - first), (i32(first), i32(slab), bits)
+            filtered = (packed, n_padded, sizes, words, reaches, places, tested, n, *at)
+            k["filter"]((-(-here // _SIDE), m), (256,), filtered)
+            k["decide"](
+                (-(-here // _ROWS), m), (256,), (*exact, placed, placed_keys, reaches, places, tested, *at, *out)
+            )
+
+    def _leads(self, view: _ViewOnGpu, masks: BoolArray) -> Any:
+        """Which of its features each subset is sorted by under the Chebyshev distance: the one that varies most."""
+        if self._metric != 2:
+            return 0
+        features = np.where(masks, view.variances, -1.0).argmax(axis=1)
+        before = np.cumsum(masks, axis=1)[np.arange(len(masks)), features] - 1
+        return self._cp.asarray(before.astype(np.int32))
+
+    def _sort(self, keys: Any, moments: Any) -> tuple[Any, Any]:
+        """Events in the order of the key that varies most, (m, n_padded), and their keys."""
+        cp, m = self._cp, len(keys)
+        n, n_padded = np.int32(self._n), np.int32(self._n_padded)
+        order = cp.empty((m, self._n_padded), dtype=cp.int32)
+        sorted_keys = cp.empty((m, self._n_padded), dtype=cp.float32)
+        if self._n_sorted:
+            given = (keys, moments, n, n_padded, np.int32(self._n_sorted), order, sorted_keys)
+            self._kernels["sort_events"]((m,), (1024,), given, shared_mem=8 * self._n_sorted)
+            return order, sorted_keys
+        chosen = cp.empty_like(sorted_keys)
+        self._kernels["choose_keys"]((-(-self._n_padded // 256), m), (256,), (keys, moments, n, n_padded, chosen))
+        for row in range(m):  # one after the other: sorting all at once takes far more memory
+            order[row] = cp.argsort(chosen[row])
+            sorted_keys[row] = chosen[row][order[row]]
+        order[:, self._n :] = -1
+        return order, sorted_keys

@@ -2,16 +2,18 @@
 
 Kernel naive Bayes: the scores of a batch are one matrix product in single precision; where its rounding leaves the
 winner in doubt, the sums are made again in double precision, in the order of the features, as the processor does it.
-Normal densities: sums in double precision; events in doubt are left to the processor, which asks scikit-learn.
+Normal densities: sums in double precision; only events in doubt come back, and scikit-learn is asked about them.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm._typing import BoolArray, IntArray
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import cupy, pack_masks, pieces, source
+from pqswarm.evaluation.cuda import MaskPacker, cupy, pieces, source
 from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator, GaussianNBOnCpu
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["GaussianNBOnCuda", "KernelNBOnCuda"]
 
 _THREADS = 256
+_MOST_CLASSES = 2048  # whose means and weights of a feature fit into the fast memory of a block
 
 
 class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
@@ -68,66 +71,99 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
 class GaussianNBOnCuda(GaussianNBOnCpu):
     """The GPU's part of a Gaussian naive Bayes evaluator: the compiled code of ``gaussian_nb.cu``.
 
-    Single features, and subsets without any variance, have rules of their own, and are left to the CPU.
+    Single features have rules of their own, and are left to the CPU.
     """
 
     def __init__(self, evaluator: GaussianNBEvaluator) -> None:
         super().__init__(evaluator)
         self._cp = cp = cupy()
-        means, variances, _ = evaluator.moments
         self._columns = cp.asarray(evaluator.columns)
-        self._means, self._variances = cp.asarray(means), cp.asarray(variances)
+        self._means, self._variances, self._spread = (cp.asarray(moment) for moment in evaluator.moments)
         self._log_priors = cp.asarray(evaluator.log_priors)
-        sizes = np.diff(evaluator.starts)
-        self._fold_of = cp.asarray(np.repeat(np.arange(sizes.size), sizes).astype(np.int32))
-        module = cp.RawModule(code=source("gaussian_nb.cu"), options=("--std=c++14",))
+        by_fold = evaluator.by_fold
+        self._starts = cp.asarray(evaluator.starts.astype(np.int32))
+        self._labels = cp.asarray(evaluator.labels[by_fold].astype(np.int32))
+        self._packer = MaskPacker()
+        n_classes = evaluator.classes.size
+        if n_classes > _MOST_CLASSES:
+            raise PqswarmError(
+                f"there are {n_classes} classes, more than the {_MOST_CLASSES} for device 'cuda': use 'cpu'."
+            )
+        options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MOST_CLASSES // n_classes))}")
+        module = cp.RawModule(code=source("gaussian_nb.cu"), options=options)
         self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
-        e = self.evaluator
-        predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        spread = np.where(masks[:, np.newaxis], e.moments[2][np.newaxis], 0.0).max(axis=2)
-        plain = (masks.sum(axis=1) > 1) & (e.var_smoothing * spread > 0).all(axis=1)
-        if not plain.all():
-            predicted[~plain] = super().predict(masks[~plain])
-        rows = np.flatnonzero(plain)
-        n_folds, _, n_classes = self._means.shape
-        each = 4 * len(e.data) + 8 * n_folds * n_classes * (masks.shape[1] + 2)
-        for part in pieces(masks[plain], each):
-            winners, doubtful = self._part(masks[rows[part]])
-            for row, own, doubt in zip(rows[part], winners, doubtful, strict=True):
-                predicted[row, e.by_fold] = own
-                if doubt.any():
-                    e.decide_as_scikit_learn(masks[row], e.by_fold[doubt], predicted[row])
+        predicted = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
+        rest, parts = self._divide(masks)
+        if rest.size:
+            predicted[rest] = super().predict(masks[rest])
+        for rows in parts:
+            _, winners, doubtful = self._compute(masks[rows], True)
+            predicted[rows[:, np.newaxis], self.evaluator.by_fold] = winners
+            for row, events in _by_row(doubtful, winners.shape[1]):
+                places = self.evaluator.by_fold[events]
+                self.evaluator.decide_as_scikit_learn(masks[rows[row]], places, predicted[rows[row]])
         return predicted
 
-    def _part(self, masks: BoolArray) -> tuple[IntArray, BoolArray]:
-        """The class of the largest score of each event, fold by fold, and where another one comes close."""
+    def counts(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+        e = self.evaluator
+        counts = np.empty((len(masks), e.folds.n_folds), dtype=np.int64)
+        rest, parts = self._divide(masks)
+        if rest.size:
+            counts[rest] = super().counts(masks[rest])
+        for rows in parts:
+            counts[rows], _, doubtful = self._compute(masks[rows], False)
+            for row, events in _by_row(doubtful, len(e.data)):
+                places, winners = e.by_fold[events], e.labels.copy()
+                e.decide_as_scikit_learn(masks[rows[row]], places, winners)
+                wrong = winners[places] != e.labels[places]
+                np.add.at(counts[rows[row]], e.folds.test_fold[places[wrong]], 1)
+        return counts
+
+    def _divide(self, masks: BoolArray) -> tuple[IntArray, list[IntArray]]:
+        """Rows for the CPU, and pieces of the others that fit into the memory of the GPU."""
+        n_folds, n_features, n_classes = self._means.shape
+        single = masks.sum(axis=1) < 2
+        rows = np.flatnonzero(~single)
+        each = 12 * len(self.evaluator.data) + 8 * n_folds * n_classes * (n_features + 2)
+        return np.flatnonzero(single), [rows[part] for part in pieces(masks[rows], max(each, 1 << 17))]
+
+    def _compute(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray, IntArray]:
+        """Errors of each fold, the winner of each event if wanted, and the numbers of the pairs that are in doubt."""
         cp, number = self._cp, np.int32
         n_folds, n_features, n_classes = self._means.shape
         n, m = self._columns.shape[1], len(masks)
-        spread = self.evaluator.moments[2]
-        largest_spread = np.where(masks[:, np.newaxis], spread[np.newaxis], -np.inf).max(axis=2)
-        smoothing = cp.asarray(self.evaluator.var_smoothing * largest_spread)
-        packed, _, sizes = pack_masks(masks, np.zeros(masks.shape))
-        selected, sizes, widest = cp.asarray(packed), cp.asarray(sizes), number(packed.shape[1])
+        selected, sizes, widest = self._packer.pack(masks)
         constant = cp.empty((m, n_folds, n_classes))
-        largest = cp.empty_like(constant)
-        weights = cp.empty((m, n_folds, packed.shape[1], n_classes))
+        largest, weights = cp.empty_like(constant), cp.empty((m, n_folds, widest, n_classes))
         shape = (number(m), number(n_folds), number(n_features), number(n_classes))
+        subsets = (selected, sizes, number(widest))
+        given = (self._variances, self._spread, np.float64(self.evaluator.var_smoothing), self._log_priors)
         self._constants(
-            (-(-constant.size // _THREADS),),
-            (_THREADS,),
-            (self._variances, smoothing, self._log_priors, selected, sizes, widest, *shape, constant, weights, largest),
+            (-(-constant.size // _THREADS),), (_THREADS,), (*given, *subsets, *shape, constant, weights, largest)
         )
-        winners, doubtful = cp.empty((m, n), dtype=cp.int16), cp.empty((m, n), dtype=cp.bool_)
-        self._winners(
-            (-(-m * n // _THREADS),),
-            (_THREADS,),
-            (
-                *(self._columns, self._fold_of, self._means, constant, weights, largest, selected, sizes, widest),
-                *(number(m), number(n), *shape[1:], winners, doubtful),
-            ),
+        counts = cp.zeros((m, n_folds), dtype=cp.int32)
+        winners = cp.empty((m, n), dtype=cp.int16) if predicted else None
+        doubtful, n_doubtful = cp.empty(m * n, dtype=cp.int64), cp.zeros(1, dtype=cp.int32)
+        events = (self._columns, self._starts, self._labels, self._means, constant, weights, largest)
+        found = (counts, winners if winners is not None else 0, doubtful, n_doubtful)
+        numbers = (number(n), number(n_folds), number(n_features))
+        self._winners((n_folds, m), (128,), (*events, *subsets, *numbers, *found))
+        doubts = cp.asnumpy(doubtful[: int(n_doubtful[0])])
+        none = np.empty((0, n), dtype=np.int64)
+        return (
+            np.asarray(cp.asnumpy(counts), dtype=np.int64),
+            none if winners is None else np.asarray(cp.asnumpy(winners), dtype=np.int64),
+            np.sort(doubts),
         )
-        return cp.asnumpy(winners).astype(np.int64), cp.asnumpy(doubtful)
+
+
+def _by_row(pairs: IntArray, n: int) -> Iterator[tuple[int, IntArray]]:
+    """Cut ascending numbers row * n + event into rows, each with its events."""
+    if not pairs.size:
+        return
+    rows, firsts = np.unique(pairs // n, return_index=True)
+    yield from zip(rows.tolist(), np.split(pairs % n, firsts[1:]), strict=True)

@@ -1,8 +1,8 @@
 """Naive Bayes from tables of log-likelihoods: compiled code, arrays in, arrays out.
 
-The log-likelihood of an event under a class is a sum over features. With fixed folds each term is known
-beforehand, so that the scores of many subsets are one matrix product, in single precision. Where its
-rounding could change the winner, the sum is made again in double precision.
+The log-likelihood of an event under a class is a sum over features. With fixed folds each term of kernel densities is
+known beforehand: ``_nb_count_kernels.py`` adds them up in single precision, and where rounding could change the
+result, the sum is made again here, in double precision.
 """
 
 from math import factorial
@@ -12,14 +12,13 @@ from numba import njit
 
 from pqswarm._math_kernels import exponential, logarithm
 
-__all__ = ["decide", "decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform"]
+__all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform", "winner"]
 
-_UNIT = 2.0**-24  # rounding unit of single precision
-_SAFETY = 1.1
-_CLIPPED = -1e29  # scores below may hold terms that single precision could not hold
 _EQUAL = 1e-12  # of the sum of absolute terms: a hundred times their rounding
 _NEGLIGIBLE = 50.0  # terms smaller by exp(-50) than the largest do not change the sum of a million
 _FARTHEST = 1e300  # half a squared distance, in widths, beyond which nothing is told apart
+_EVENTS = 512  # of normal densities: their columns stay in the cache
+_AT_ONCE = 16  # exponentials that are computed at once: of fewer each takes as long as four
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
@@ -61,12 +60,12 @@ def _position(values, low, high, x):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sum_of_others(parts, value_folds, low, high, fold):
+def _sum_of_others(parts, folds, fold):
     """Sum of the parts whose fold is another, in twice the precision, so that their order does not matter."""
     total = 0.0
     lost = 0.0
-    for j in range(high - low):
-        part = parts[j] if value_folds[low + j] != fold else 0.0
+    for j in range(folds.size):
+        part = parts[j] if folds[j] != fold else 0.0
         grown = total + part
         shadow = grown - total
         lost += (total - (grown - shadow)) + (part - shadow)
@@ -86,9 +85,10 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
     """
     constant = logarithm(width * np.sqrt(2.0 * np.pi))
     per_width = 1.0 / width
-    powers = np.empty(values.size)
-    bits = np.empty(values.size, np.int64)
-    parts = np.empty(values.size)
+    most = values.size + _AT_ONCE
+    powers = np.zeros(most)
+    bits = np.empty(most, np.int64)
+    parts = np.empty(most)
     for i in range(queries.size):
         x = queries[i]
         fold = query_folds[i]
@@ -109,26 +109,68 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
             # Far away rounding could leave the nearest out of reach.
             low = min(_position(values, first, last, x - reach), max(left, first))
             high = max(_position(values, first, last, x + reach), min(right + 1, last))
-            for j in range(high - low):
-                z = abs(values[low + j] - x) * per_width
+            near = values[low:high]
+            for j in range(near.size):
+                z = abs(near[j] - x) * per_width
                 # Events of the query's own fold may be nearer; they do not count below.
                 powers[j] = min(max(0.5 * (z - z0) * (z + z0), 0.0), 600.0)
-            _exponentials(powers, high - low, bits, parts)
-            terms[i, c] = (
-                (logarithm(_sum_of_others(parts, value_folds, low, high, fold)) - log_counts[fold, c])
-                - nearest
-                - constant
-            )
+            _exponentials(powers, -(-near.size // _AT_ONCE) * _AT_ONCE, bits, parts)
+            others = logarithm(_sum_of_others(parts, value_folds[low:high], fold))
+            terms[i, c] = (others - log_counts[fold, c]) - nearest - constant
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mix_uniform(terms, floor):
-    """Mix densities, given by their logarithms, float64[p, n, classes], with a share `floor` of a uniform one: log(1).
+def _gaussian_constants(selected, variances, smoothing, log_priors, weights, constants):
+    """Fill the weights of squared deviations and the constants of the scores in one fold; return the largest constant.
+
+    The logarithm of a product is that of its factors, as many as a number can hold.
+    """
+    size = 0.0
+    for c in range(constants.size):
+        constant = log_priors[c]
+        product = 1.0
+        if constant > -np.inf:
+            for k in range(selected.size):
+                variance = variances[selected[k], c] + smoothing
+                weights[c, k] = 0.5 / variance
+                factor = 2.0 * np.pi * variance
+                if not 1e-290 < product * factor < 1e290:
+                    constant -= 0.5 * logarithm(product)
+                    size = max(size, abs(constant))
+                    product = 1.0
+                product *= factor
+            constant -= 0.5 * logarithm(product)
+            size = max(size, abs(constant))
+        constants[c] = constant
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _add_deviations(columns, first, selected, means, weights, sums):
+    """Add the weighted squares of deviations from the means to `sums`, float64[n], for n events from `first`."""
+    last = first + sums.size
+    for k in range(0, selected.size - 3, 4):
+        one, two = columns[selected[k], first:last], columns[selected[k + 1], first:last]
+        three, four = columns[selected[k + 2], first:last], columns[selected[k + 3], first:last]
+        mean_1, mean_2, mean_3, mean_4 = means[k], means[k + 1], means[k + 2], means[k + 3]
+        weight_1, weight_2, weight_3, weight_4 = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for i in range(sums.size):
+            a, b, c, d = one[i] - mean_1, two[i] - mean_2, three[i] - mean_3, four[i] - mean_4
+            sums[i] += (a * a * weight_1 + b * b * weight_2) + (c * c * weight_3 + d * d * weight_4)
+    for k in range(selected.size // 4 * 4, selected.size):
+        column, mean, weight = columns[selected[k], first:last], means[k], weights[k]
+        for i in range(sums.size):
+            a = column[i] - mean
+            sums[i] += a * a * weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mix_uniform(values, floor):
+    """Mix densities, given by their logarithms, float64[n], with a share `floor` of a uniform one: log(1).
 
     It is log((1 - floor) exp(term) + floor), to about 1e-16 of the greater of 1 and its size.
     """
     highest, lowest = logarithm(1.0 - floor), logarithm(floor)
-    values = terms.reshape(-1)
     for i in range(values.size):
         kept = values[i] + highest
         values[i] = max(kept, lowest) + logarithm(1.0 + exponential(-abs(kept - lowest)))
@@ -145,79 +187,60 @@ def gaussian_winners(columns, starts, selected, means, variances, smoothing, log
     1e-9 of their size, where rounding could have its say.
     """
     n_classes = means.shape[2]
-    longest = 0
+    weights = np.empty((n_classes, selected.size))
+    centres = np.empty((n_classes, selected.size))
+    constants = np.empty(n_classes)
+    sums, best, second = np.empty(_EVENTS), np.empty(_EVENTS), np.empty(_EVENTS)
     for fold in range(starts.size - 1):
-        longest = max(longest, starts[fold + 1] - starts[fold])
-    scores = np.empty((n_classes, longest))
-    for fold in range(starts.size - 1):
-        first = starts[fold]
-        n = starts[fold + 1] - first
-        size = 0.0
+        size = _gaussian_constants(selected, variances[fold], smoothing[fold], log_priors[fold], weights, constants)
         for c in range(n_classes):
-            row = scores[c]
-            constant = log_priors[fold, c]
-            for i in range(n):
-                row[i] = 0.0
-            if constant > -np.inf:
-                for f in selected:
-                    variance = variances[fold, f, c] + smoothing[fold]
-                    constant -= 0.5 * np.log(2.0 * np.pi * variance)
-                    size = max(size, abs(constant))
-                    mean = means[fold, f, c]
-                    weight = 0.5 / variance
-                    column = columns[f, first : first + n]
-                    for i in range(n):
-                        d = column[i] - mean
-                        row[i] += d * d * weight
-            for i in range(n):
-                row[i] = constant - row[i]
-        for i in range(n):
-            best = -np.inf
-            second = -np.inf
-            winner = 0
+            for k in range(selected.size):
+                centres[c, k] = means[fold, selected[k], c]
+        for first in range(starts[fold], starts[fold + 1], _EVENTS):
+            last = min(first + _EVENTS, starts[fold + 1])
+            own = winners[first:last]
+            n = own.size
+            own[:] = 0
+            best[:] = -np.inf
+            second[:] = -np.inf
             for c in range(n_classes):
-                score = scores[c, i]
-                if score > best:
-                    second = best
-                    best = score
-                    winner = c
-                elif score > second:
-                    second = score
-            winners[first + i] = winner
-            doubtful[first + i] = not (best - second > 1e-9 * (abs(best) + size + 1.0))
+                if constants[c] == -np.inf:
+                    continue
+                sums[:] = 0.0
+                _add_deviations(columns, first, selected, centres[c], weights[c], sums[:n])
+                for i in range(n):
+                    score = constants[c] - sums[i]
+                    highest, label = best[i], own[i]
+                    second[i] = max(second[i], min(highest, score))
+                    own[i] = c if score > highest else label
+                    best[i] = max(highest, score)
+            for i in range(n):
+                doubtful[first + i] = not (best[i] - second[i] > 1e-9 * (abs(best[i]) + size + 1.0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def decide(scores, sizes, highest, n_classes, winners, doubtful):
-    """The class of the largest score of each event, and the events where rounding leaves that in doubt.
-
-    `scores`, float32[m, n * n_classes], are sums of logarithms, each of `sizes`, int64[m], terms, none larger than
-    `highest`, which is not negative; terms below -1e30 were raised to that. Filled are `winners`, int64[m, n], with the
-    first class of the largest score, and `doubtful`, bool[m, n]: whether another comes within the error of the sums.
-    """
-    n = winners.shape[1]
-    for row in range(scores.shape[0]):
-        relative = _SAFETY * _UNIT * (sizes[row] + 3.0)
-        # The absolute terms of a sum S add up to at most |S| + 2 size highest.
-        fixed = relative * 2.0 * sizes[row] * highest
-        for event in range(n):
-            base = event * n_classes
-            best = scores[row, base]
-            second = np.float32(-np.inf)
-            winner = 0
-            for c in range(1, n_classes):
-                score = scores[row, base + c]
-                better = score > best
-                loser = best if better else score
-                second = loser if loser > second else second
-                winner = c if better else winner
-                best = score if better else best
-            winners[row, event] = winner
-            if second == -np.inf:
-                doubtful[row, event] = best == -np.inf
-            else:
-                error = 2.0 * fixed + relative * (abs(best) + abs(second))
-                doubtful[row, event] = not (best - second > error and best > _CLIPPED)
+def winner(table, priors, selected, event, totals, absolute):
+    """The class of the largest score of one event, as in `decide_exactly`; the last two arrays are filled."""
+    n_classes = priors.shape[1]
+    for c in range(n_classes):
+        totals[c] = priors[event, c]
+        absolute[c] = abs(totals[c])
+    for f in selected:
+        for c in range(n_classes):
+            term = table[f, event, c]
+            totals[c] += term
+            absolute[c] += abs(term)
+    best = -np.inf
+    size = 0.0
+    for c in range(n_classes):
+        if totals[c] > best:
+            best = totals[c]
+            size = absolute[c]
+    least = best - _EQUAL * (1.0 + size)
+    for c in range(n_classes):
+        if totals[c] >= least:
+            return c
+    return 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -229,24 +252,6 @@ def decide_exactly(table, priors, selected, events, winners):
     float64[n, classes], and the terms of the `selected` features in `table`, float64[p, n, classes]. `winners`,
     int64[n], is filled at `events`.
     """
-    n_classes = priors.shape[1]
-    totals = np.empty(n_classes)
+    totals, absolute = np.empty(priors.shape[1]), np.empty(priors.shape[1])
     for event in events:
-        best = -np.inf
-        size = 0.0
-        for c in range(n_classes):
-            total = priors[event, c]
-            absolute = abs(total)
-            if total > -np.inf:
-                for f in selected:
-                    total += table[f, event, c]
-                    absolute += abs(table[f, event, c])
-            totals[c] = total
-            if total > best:
-                best = total
-                size = absolute
-        least = best - _EQUAL * (1.0 + size)
-        for c in range(n_classes):
-            if totals[c] >= least:
-                winners[event] = c
-                break
+        winners[event] = winner(table, priors, selected, event, totals, absolute)

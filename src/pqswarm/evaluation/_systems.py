@@ -131,9 +131,14 @@ class Systems:
             self._left_out = np.concatenate([self._left_out, np.zeros((*self._left_out.shape[:2], missing))], axis=2)
 
     @property
+    def n_left_out(self) -> int:
+        """How many directions are left out, in the fold with most of them."""
+        return self._left_out.shape[2]
+
+    @property
     def some_left_out(self) -> bool:
         """Whether directions are left out anywhere."""
-        return self._left_out.shape[2] > 0
+        return self.n_left_out > 0
 
     def without(self, columns: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return columns without the directions that are left out, and their parts in those, one row each."""

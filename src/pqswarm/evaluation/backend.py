@@ -13,6 +13,7 @@ from pqswarm.evaluation.folds import Folds
 
 __all__ = ["Backend", "CudaBackend", "ExactEvaluator"]
 
+_LABELS = 2**22  # predicted at once at most, for counts
 _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
 
 
@@ -28,7 +29,12 @@ class Backend(ABC, Generic[_Evaluator]):
 
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each non-empty mask: shape (m, n_folds)."""
-        return self.evaluator.count_errors(self.predict(masks))
+        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        step = max(1, _LABELS // len(self.evaluator.data))
+        for first in range(0, len(masks), step):
+            rows = slice(first, first + step)
+            counts[rows] = self.evaluator.count_errors(self.predict(masks[rows]))
+        return counts
 
 
 class CudaBackend(Backend[_Evaluator]):

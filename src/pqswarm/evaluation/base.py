@@ -11,6 +11,7 @@ import numpy.typing as npt
 from pqswarm._threads import effective_jobs
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation._memory import MOST_BATCH, check_memory
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, check_scaling, scale, scaled
 
@@ -92,12 +93,16 @@ class Evaluator(ABC):
         """Return what is predicted for each event when its fold is tested, by one mask that is not empty."""
 
     def _evaluate(self, masks: npt.ArrayLike, empty: Any, compute: Callable[[BoolArray], AnyArray]) -> AnyArray:
-        """What `compute` makes of the subsets that are not empty, and `empty` for each that is."""
+        """What `compute` makes of the subsets that are not empty, and `empty` for each that is.
+
+        A large batch is cut, so that memory for what is predicted, a number for each event and subset, is bounded.
+        """
         checked = self.checked_masks(masks)
         found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
-        some = checked.any(axis=1)
-        if some.any():
-            found[some] = compute(checked[some])
+        some = np.flatnonzero(checked.any(axis=1))
+        at_once = max(1, MOST_BATCH // (8 * len(self.data)))
+        for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
+            found[rows] = compute(checked[rows])
         return found
 
     def checked_masks(self, masks: npt.ArrayLike) -> BoolArray:
@@ -131,9 +136,8 @@ class Evaluator(ABC):
         """Return the features as the classifier that tests `fold` sees them."""
         with np.errstate(over="ignore"):
             result = scale(self.data, self.folds.train(fold), self.scaling)
-        fits = (np.abs(result) <= _LARGEST) | np.isnan(result)
-        if not fits.all():
-            feature = int(np.argmin(fits.all(axis=0)))
+        if _exceeds(result):
+            feature = int(np.argmax([_exceeds(column) for column in result.T]))
             raise PqswarmError(
                 f"feature {feature} hardly varies among the training events of fold {fold}, but takes other values in "
                 f"its test events: leave it out, or use scaling='once'."
@@ -142,6 +146,12 @@ class Evaluator(ABC):
 
     def fold_views(self) -> list[FloatArray]:
         """Return the features as the classifier of each fold sees them; a single one if all see the same."""
+        if self.scales_folds:
+            check_memory(
+                f"{self.data.shape[0]} x {self.n_features} features, scaled for each of {self.folds.n_folds} folds,",
+                self.folds.n_folds * self.data.nbytes,
+                "use scaling 'once', fewer folds, or fewer features",
+            )
         return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]
 
     def in_threads(self, work: Callable[[Any], None], items: list[Any]) -> None:
@@ -231,13 +241,18 @@ def check_features(X: npt.ArrayLike, *, takes_nan: bool = False) -> FloatArray:
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise PqswarmError(f"X must be finite, but feature {column} of event {row} is {given[row, column]}.")
-    if (np.abs(given) > _LARGEST).any():
+    if _exceeds(given):
         row, column = np.argwhere(np.abs(given) > _LARGEST)[0]
         raise PqswarmError(
             f"X must not exceed {_LARGEST:g}, but feature {column} of event {row} is {given[row, column]:g}: "
             f"change its unit."
         )
     return np.ascontiguousarray(given)
+
+
+def _exceeds(numbers: FloatArray) -> bool:
+    """Whether a number is too large for its square; NaN is not. Nothing of the size of the numbers is made for it."""
+    return bool(np.fmax.reduce(numbers, axis=None) > _LARGEST or np.fmin.reduce(numbers, axis=None) < -_LARGEST)
 
 
 def check_labels(y: npt.ArrayLike, n: int) -> tuple[AnyArray, IntArray]:

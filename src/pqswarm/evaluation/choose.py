@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
+from pqswarm.evaluation._memory import MOST_TABLE
 from pqswarm.evaluation.base import Evaluator, check_features, check_labels
 from pqswarm.evaluation.estimators import check_classes, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
@@ -20,7 +21,6 @@ from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
 
 __all__ = ["Choice", "choose_evaluator"]
 
-_MOST_BYTES = 4 * 2**30  # of scaled copies of the features
 _SLOW = 0.5  # seconds: then one subset says enough
 
 
@@ -135,7 +135,7 @@ def choose_evaluator(
     if partitions is None:
         name = getattr(splits, "name", "the splits")
         against.append(f"the splits of {name} are not partitions, each fold trained on all others")
-    elif (needed := _bytes_of_copies(data, partitions, road.scaling)) > _MOST_BYTES:
+    elif (needed := _bytes_of_copies(data, partitions, road.scaling)) > MOST_TABLE:
         against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
     if against or partitions is None:
         generic = GenericEvaluator(

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["DEVICES", "MEMORY", "check_device", "cupy", "pack_masks", "pieces", "source"]
+__all__ = ["DEVICES", "MEMORY", "MaskPacker", "check_device", "cupy", "pieces", "source"]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
 
-MEMORY = 1 << 30
+MEMORY = 1 << 32
 """Bytes of the GPU's memory that a batch may take at a time, besides the data; larger batches are cut."""
 
 
@@ -63,13 +63,18 @@ def source(*names: str) -> str:
     return "".join((files("pqswarm.evaluation") / name).read_text(encoding="utf-8") for name in names)
 
 
-def pack_masks(masks: BoolArray, weights: FloatArray) -> tuple[AnyArray, AnyArray, AnyArray]:
-    """Return for each mask its features, ascending, their weights, and their number; rows are padded with zeros."""
-    rows, features = np.nonzero(masks)
-    sizes = np.bincount(rows, minlength=len(masks))
-    places = np.arange(rows.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    selected = np.zeros((len(masks), max(1, int(sizes.max(initial=0)))), dtype=np.int32)
-    values = np.zeros(selected.shape)
-    selected[rows, places] = features
-    values[rows, places] = weights[rows, features]
-    return selected, values, sizes.astype(np.int32)
+class MaskPacker:
+    """Lists the features of masks on the GPU."""
+
+    def __init__(self) -> None:
+        self._cp = cupy()
+        self._kernel = self._cp.RawModule(code=source("masks.cu"), options=("--std=c++14",)).get_function("pack_masks")
+
+    def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
+        """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""
+        cp, (m, n_features) = self._cp, masks.shape
+        widest = max(1, int(masks.sum(axis=1).max(initial=0)))
+        selected, sizes = cp.zeros((m, widest), dtype=cp.int32), cp.empty(m, dtype=cp.int32)
+        numbers = (np.int32(m), np.int32(n_features), np.int32(widest))
+        self._kernel((-(-m // 4),), (128,), (cp.asarray(masks), *numbers, selected, sizes))
+        return selected, sizes, widest

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm.evaluation._memory import MOST_SOLVED
 from pqswarm.evaluation.base import Evaluator, SubsetError
 
-__all__ = ["EPSILON", "Columns", "Foldwise", "Products", "product_error"]
+__all__ = ["EPSILON", "Columns", "Foldwise", "Products", "can_be_solved", "product_error"]
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # numbers that a table of products may hold; beyond, products are made when they are needed
@@ -21,11 +22,22 @@ class Foldwise:
 
     def __init__(self, evaluator: Evaluator, target: AnyArray, make: Callable[[], Any]) -> None:
         self._views = evaluator.fold_views()
-        self.splits = list(evaluator.folds.split())
+        self._folds = evaluator.folds
+        # Training events are not kept: with as many folds as events they would be the square of the events.
+        self.tests = [self._folds.test(fold) for fold in range(self._folds.n_folds)]
         self.target = target
         self._make = make
         # The largest number of each feature, as rounding errors are in proportion to it.
         self._largest = [np.abs(view).max(axis=0) for view in self._views]
+
+    def train(self, fold: int) -> IntArray:
+        """Return the training events of a fold, ascending."""
+        return self._folds.train(fold)
+
+    def take(self, fold: int, events: IntArray, features: Columns) -> FloatArray:
+        """Return some features of some events as the classifier of the fold sees them, and copy no others."""
+        view = self.view(fold)
+        return view[events] if isinstance(features, slice) else np.asarray(view[events[:, np.newaxis], features])
 
     def view(self, fold: int) -> FloatArray:
         """Return all events as the classifier of the fold sees them."""
@@ -40,7 +52,7 @@ class Foldwise:
 
         A subset that it refuses is a SubsetError.
         """
-        train, test = self.splits[fold]
+        train, test = self.train(fold), self.tests[fold]
         data = self.view(fold)[:, selected]
         estimator = self._make()
         try:
@@ -82,6 +94,11 @@ class Products:
             return np.asarray(self._table[part][selected[:, np.newaxis], selected])
         matrix = self._columns(part, selected)
         return np.asarray(matrix.T @ matrix)
+
+
+def can_be_solved(n_folds: int, size: int) -> bool:
+    """Return whether the systems of all folds fit into memory, with factors and inverses; else scikit-learn fits."""
+    return 8 * 8 * n_folds * size**2 <= MOST_SOLVED
 
 
 def product_error(n: int, p: int) -> float:

@@ -1,58 +1,87 @@
-// Kernels of _nb_cuda.py for normal densities.
+// Kernels of _nb_cuda.py for normal densities. Events are in the order of their folds. CLASSES, and FEATURES whose means
+// and weights are in the fast memory at a time, are given when they are compiled.
 #define INFINITY __int_as_float(0x7f800000)
-// For each subset, fold and class: the constant of the score and the largest size it had on the way.
+
+// For each subset, fold and class: the constant of the score and the largest size it had on the way, infinite where the
+// subset has no variance to smooth with, so that all is in doubt.
 extern "C" __global__
-void constants(const double* __restrict__ variances, const double* __restrict__ smoothing,
+void constants(const double* __restrict__ variances, const double* __restrict__ spread, double var_smoothing,
                const double* __restrict__ log_priors, const int* __restrict__ selections, const int* __restrict__ sizes,
                int widest, int n_masks, int n_folds, int n_features, int n_classes, double* __restrict__ constant,
                double* __restrict__ weights, double* __restrict__ largest)
 {
-    int item = blockIdx.x * blockDim.x + threadIdx.x;
+    const int item = blockIdx.x * blockDim.x + threadIdx.x;
     if (item >= n_masks * n_folds * n_classes) return;
-    int c = item % n_classes, fold = item / n_classes % n_folds, mask = item / n_classes / n_folds;
-    double total = log_priors[fold * n_classes + c], size = 0.0;
-    double added = smoothing[mask * n_folds + fold];
+    const int c = item % n_classes, fold = item / n_classes % n_folds, mask = item / n_classes / n_folds;
+    const int* selected = selections + (long long)mask * widest;
+    double total = log_priors[fold * n_classes + c], size = 0.0, widest_spread = 0.0;
+    for (int s = 0; s < sizes[mask]; s++) widest_spread = fmax(widest_spread, spread[fold * n_features + selected[s]]);
+    const double added = var_smoothing * widest_spread;  // a share of the largest variance of a selected feature
     if (total > -INFINITY)
         for (int s = 0; s < sizes[mask]; s++) {
-            int f = selections[(long long)mask * widest + s];
-            double variance = variances[((long long)fold * n_features + f) * n_classes + c] + added;
+            const double variance = variances[((long long)fold * n_features + selected[s]) * n_classes + c] + added;
             total -= 0.5 * log(2.0 * 3.14159265358979323846 * variance);
             size = fmax(size, fabs(total));
             weights[(((long long)mask * n_folds + fold) * widest + s) * n_classes + c] = 0.5 / variance;
         }
     constant[item] = total;
-    largest[item] = size;
+    largest[item] = added > 0.0 ? size : INFINITY;
 }
 
-extern "C" __global__
-void winners(const double* __restrict__ columns, const int* __restrict__ fold_of, const double* __restrict__ means,
-             const double* __restrict__ constant, const double* __restrict__ weights, const double* __restrict__ largest,
-             const int* __restrict__ selections, const int* __restrict__ sizes, int widest, int n_masks, int n, int n_folds,
-             int n_features, int n_classes, short* __restrict__ winner_of, bool* __restrict__ doubtful)
+// For each subset and event: the class of the largest score; the errors of each fold; and a list of the events where
+// another class comes close, which count as neither right nor wrong. A block for each subset and fold.
+extern "C" __global__ __launch_bounds__(128)
+void winners(const double* __restrict__ columns, const int* __restrict__ starts, const int* __restrict__ labels,
+             const double* __restrict__ means, const double* __restrict__ constant, const double* __restrict__ weights,
+             const double* __restrict__ largest, const int* __restrict__ selections, const int* __restrict__ sizes,
+             int widest, int n, int n_folds, int n_features, int* __restrict__ counts, short* __restrict__ winner_of,
+             long long* __restrict__ doubtful, int* __restrict__ n_doubtful)
 {
-    long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (item >= (long long)n_masks * n) return;
-    int mask = item / n, event = item % n, fold = fold_of[event];
+    __shared__ double mean[FEATURES][CLASSES], weight[FEATURES][CLASSES];
+    const int fold = blockIdx.x, mask = blockIdx.y, q = sizes[mask];
     const int* selected = selections + (long long)mask * widest;
-    double best = -INFINITY, second = -INFINITY, size = 0.0;
-    int winner = 0;
-    for (int c = 0; c < n_classes; c++) {
-        long long base = ((long long)mask * n_folds + fold) * n_classes + c;
-        double score = constant[base];
-        size = fmax(size, largest[base]);
-        if (score > -INFINITY) {
-            double sum = 0.0;
-            for (int s = 0; s < sizes[mask]; s++) {
-                int f = selected[s];
-                double d = columns[(long long)f * n + event] - means[((long long)fold * n_features + f) * n_classes + c];
-                sum += d * d * weights[(((long long)mask * n_folds + fold) * widest + s) * n_classes + c];
+    const long long base = (long long)mask * n_folds + fold;
+    int wrong = 0;
+    for (int first = starts[fold]; first < starts[fold + 1]; first += blockDim.x) {
+        const int event = first + threadIdx.x;
+        const bool inside = event < starts[fold + 1];
+        double sums[CLASSES];
+        #pragma unroll
+        for (int c = 0; c < CLASSES; c++) sums[c] = 0.0;
+        for (int begin = 0; begin < q; begin += FEATURES) {
+            const int here = min(FEATURES, q - begin);
+            __syncthreads();
+            for (int i = threadIdx.x; i < here * CLASSES; i += blockDim.x) {
+                const int s = i / CLASSES, c = i % CLASSES;
+                mean[s][c] = means[((long long)fold * n_features + selected[begin + s]) * CLASSES + c];
+                weight[s][c] = weights[(base * widest + begin + s) * CLASSES + c];
             }
-            score -= sum;
+            __syncthreads();
+            for (int s = 0; inside && s < here; s++) {
+                const double x = columns[(long long)selected[begin + s] * n + event];
+                #pragma unroll
+                for (int c = 0; c < CLASSES; c++) {
+                    const double d = x - mean[s][c];
+                    sums[c] += d * d * weight[s][c];
+                }
+            }
         }
-        if (score > best) { second = best; best = score; winner = c; }
-        else if (score > second) second = score;
+        if (!inside) continue;
+        double best = -INFINITY, second = -INFINITY, size = 0.0;
+        int winner = 0;
+        #pragma unroll
+        for (int c = 0; c < CLASSES; c++) {
+            const double begun = constant[base * CLASSES + c], score = begun > -INFINITY ? begun - sums[c] : begun;
+            size = fmax(size, largest[base * CLASSES + c]);
+            if (score > best) { second = best; best = score; winner = c; }
+            else if (score > second) second = score;
+        }
+        if (winner_of != nullptr) winner_of[(long long)mask * n + event] = (short)winner;
+        // Half the processor's margin of doubt would do; the same one is simpler.
+        if (!(best - second > 1e-9 * (fabs(best) + size + 1.0)))
+            doubtful[atomicAdd(n_doubtful, 1)] = (long long)mask * n + event;
+        else
+            wrong += winner != labels[event];
     }
-    winner_of[item] = (short)winner;
-    // Half the processor's margin of doubt would do; the same one is simpler.
-    doubtful[item] = !(best - second > 1e-9 * (fabs(best) + size + 1.0));
+    if (wrong) atomicAdd(&counts[base], wrong);
 }

@@ -1,5 +1,7 @@
 """The exact error of naive Bayes with normal densities."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -61,10 +63,9 @@ class GaussianNBEvaluator(ExactEvaluator):
         self._views = self.fold_views()
         self.by_fold = np.argsort(folds.test_fold, kind="stable")
         self.starts = np.concatenate([[0], np.cumsum(folds.sizes)])
-        seen = np.empty_like(self.data)  # each event as its own fold scales it
-        for fold, (_, test) in enumerate(folds.split()):
-            seen[test] = self._view(fold)[test]
-        self.columns = np.ascontiguousarray(seen[self.by_fold].T)
+        self.columns = np.empty(self.data.shape[::-1])  # each event as its own fold scales it, fold by fold
+        for fold in range(folds.n_folds):
+            self.columns[:, self.starts[fold] : self.starts[fold + 1]] = self._view(fold)[folds.test(fold)].T
         self.log_priors = log_priors(self)
         self.moments = self._moments_of(slice(None))
         self._backend = GaussianNBOnCpu(self)
@@ -97,15 +98,28 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     def decide_as_scikit_learn(self, mask: BoolArray, doubtful: IntArray, winners: IntArray) -> None:
         """Ask scikit-learn itself about the events in doubt, so that even its rounding is the same."""
+        selected = np.flatnonzero(mask)
+        moments = self._moments_of(slice(selected[0], selected[0] + 1)) if selected.size == 1 else self.moments
+        columns = np.zeros(1, dtype=np.int64) if selected.size == 1 else selected
+        for number in np.unique(self.folds.test_fold[doubtful]):
+            events = doubtful[self.folds.test_fold[doubtful] == number]
+            data = np.ascontiguousarray(self._view(int(number))[events][:, selected])
+            with np.errstate(all="ignore"):
+                model = self._model(int(number), *(moment[number][columns] for moment in moments))
+                winners[events] = model.predict(data)
+
+    def _model(self, fold: int, means: FloatArray, variances: FloatArray, spread: FloatArray) -> Any:
+        """The model that scikit-learn fits without a fold, of moments that are what it would compute."""
         from sklearn.naive_bayes import GaussianNB
 
-        for number in np.unique(self.folds.test_fold[doubtful]):
-            train = self.folds.test_fold != number
-            events = doubtful[self.folds.test_fold[doubtful] == number]
-            data = self._view(int(number))[:, mask]
-            with np.errstate(all="ignore"):
-                model = GaussianNB(var_smoothing=self.var_smoothing).fit(data[train], self.labels[train])
-                winners[events] = model.predict(data[events])
+        counts = np.bincount(self.labels[self.folds.test_fold != fold], minlength=self.classes.size)
+        seen = np.flatnonzero(counts)
+        model = GaussianNB(var_smoothing=self.var_smoothing)
+        model.classes_ = seen
+        model.class_prior_ = counts[seen] / counts.sum()
+        model.theta_ = np.ascontiguousarray(means[:, seen].T)
+        model.var_ = np.ascontiguousarray(variances[:, seen].T) + self.var_smoothing * spread.max()
+        return model
 
 
 class GaussianNBOnCpu(Backend[GaussianNBEvaluator]):

@@ -13,13 +13,14 @@ from pqswarm.evaluation._solve import factorise_all
 from pqswarm.evaluation._systems import Systems
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.foldwise import EPSILON, Columns, Foldwise, Products, product_error
+from pqswarm.evaluation.foldwise import EPSILON, Columns, Foldwise, Products, can_be_solved, product_error
 
 __all__ = ["LDAEvaluator", "LDAHyperparameters"]
 
 _RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, as one of eigenvalues
 _FAR = 1e3  # standard deviations from the origin, beyond which solvers that do not centre events lose digits
 _RANGE = 1e10  # ratio of eigenvalues beyond which solvers that invert the covariance lose digits
+_GATHERED = 2**23  # numbers that are gathered at a time
 _HARDLY_VARIES = 1e-10  # below this share of a feature's size, its variation is rounding
 
 
@@ -97,7 +98,7 @@ class LDAEvaluator(ClassificationEvaluator):
             selected = np.flatnonzero(masks[row])
             best, sure = self._decide(selected)
             try:
-                for fold, (_, test) in enumerate(self._foldwise.splits):
+                for fold, test in enumerate(self._foldwise.tests):
                     found = best[fold, : test.size] if sure[fold] else self._foldwise.fit(fold, selected)
                     predicted[row, test] = found
             except SubsetError:
@@ -111,6 +112,8 @@ class LDAEvaluator(ClassificationEvaluator):
         """The labels of each fold's test events, and in which folds rounding could not change one."""
         from pqswarm.evaluation._linear_kernels import find_winners
 
+        if not can_be_solved(self.folds.n_folds, selected.size):
+            return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
         moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
         error = np.full(len(moments.n), product_error(len(self.data), selected.size))
         systems = self._systems(selected, float(error[0]))
@@ -139,13 +142,17 @@ class LDAEvaluator(ClassificationEvaluator):
         best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
         sizes = np.where(sure, moments.tested, 0)
         if find_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
-            folds, which = np.nonzero(doubtful)
-            events, among = moments.events[folds[:, np.newaxis], selected, which[:, np.newaxis]], best[folds, which]
-            scores = np.einsum("ij,ijk->ik", events, used[folds]) + constants[folds]
-            gaps = scores[np.arange(folds.size), among][:, np.newaxis] - scores
-            gaps[np.arange(folds.size), among] = np.inf
-            near = events - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
-            sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
+            # Some at a time: for each of these events its fold's slopes, and directions left out, are gathered.
+            at_once = max(1, _GATHERED // (selected.size * (self.classes.size + systems.n_left_out)))
+            every_fold, every_event = np.nonzero(doubtful)
+            for start in range(0, every_fold.size, at_once):
+                folds, which = every_fold[start : start + at_once], every_event[start : start + at_once]
+                events, among = moments.events[folds[:, np.newaxis], selected, which[:, np.newaxis]], best[folds, which]
+                scores = np.einsum("ij,ijk->ik", events, used[folds]) + constants[folds]
+                gaps = scores[np.arange(folds.size), among][:, np.newaxis] - scores
+                gaps[np.arange(folds.size), among] = np.inf
+                near = events - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
+                sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
         return best, sure
 
     def _systems(self, selected: IntArray, error: float) -> Systems:
@@ -174,17 +181,18 @@ class _Moments:
 
     def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
         self._foldwise, self._labels = foldwise, labels
-        n_folds, p = len(foldwise.splits), foldwise.view(0).shape[1]
-        self.n = np.array([train.size for train, _ in foldwise.splits])
+        n_folds, p = len(foldwise.tests), foldwise.view(0).shape[1]
+        self.tested = np.array([test.size for test in foldwise.tests])
+        self.n = labels.size - self.tested
         self._class_means = np.zeros((n_folds, n_classes, p))
         self.spread = np.empty((n_folds, p))
         self.means = np.zeros((n_folds, p, n_classes))
         self.varies, self.unsure = np.ones((2, n_folds, p), dtype=np.bool_)
         self.sizes, self.shifts = np.empty((2, n_folds, p))
-        self.tested = np.array([test.size for _, test in foldwise.splits])
         self.shape = n_folds, int(self.tested.max())
         self.events = np.zeros((n_folds, p, self.shape[1]))
-        counts = np.array([np.bincount(labels[train], minlength=n_classes) for train, _ in foldwise.splits])
+        inside = np.array([np.bincount(labels[test], minlength=n_classes) for test in foldwise.tests])
+        counts = inside.sum(axis=0) - inside
         self.n_classes = (counts > 0).sum(axis=1)
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(counts / self.n[:, np.newaxis])
@@ -199,7 +207,7 @@ class _Moments:
         self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
 
     def _measure(self, fold: int, counts: IntArray) -> None:
-        train, test = self._foldwise.splits[fold]
+        train, test = self._foldwise.train(fold), self._foldwise.tests[fold]
         data, labels, largest = self._foldwise.view(fold), self._labels[train], self._foldwise.largest(fold)
         present = np.flatnonzero(counts)
         for label in present:
@@ -217,9 +225,11 @@ class _Moments:
 
     def within(self, fold: int, which: Columns) -> FloatArray:
         """Training events as deviations from the mean of their class, in units of their standard deviation."""
-        train, _ = self._foldwise.splits[fold]
-        means = self._class_means[fold][:, which][self._labels[train]]
-        return np.asarray((self._foldwise.view(fold)[train][:, which] - means) / self.spread[fold, which])
+        train = self._foldwise.train(fold)
+        result = self._foldwise.take(fold, train, which)
+        result -= self._class_means[fold][:, which][self._labels[train]]
+        result /= self.spread[fold, which]
+        return result
 
     def kept(
         self, squares: FloatArray, slopes: FloatArray, error: FloatArray, ranks: IntArray

@@ -8,10 +8,11 @@ import numpy.typing as npt
 from pqswarm._options import Parameters, option, parameters
 from pqswarm._threads import one_blas_thread
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.evaluation._memory import MOST_SOLVED
 from pqswarm.evaluation._solve import factorise_all, solve_all
 from pqswarm.evaluation.base import Scaling, SubsetError
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.foldwise import Columns, Foldwise, Products
+from pqswarm.evaluation.foldwise import Columns, Foldwise, Products, can_be_solved
 from pqswarm.evaluation.regression import RegressionEvaluator
 
 __all__ = ["LinearEvaluator", "LinearHyperparameters", "RidgeHyperparameters"]
@@ -82,18 +83,19 @@ class LinearEvaluator(RegressionEvaluator):
         shape = (folds.n_folds, self.n_features)
         self._middle, self._centre = np.zeros(shape), np.zeros(folds.n_folds)
         self._spread, self._unsure = np.ones(shape), np.zeros(shape, dtype=np.bool_)
-        for fold, (train, _) in enumerate(self._foldwise.splits):
-            data, largest = self._foldwise.view(fold)[train], self._foldwise.largest(fold)
+        for fold in range(folds.n_folds):
+            train, largest = self._foldwise.train(fold), self._foldwise.largest(fold)
+            data = self._foldwise.view(fold)[train]
             if self.fit_intercept:
                 self._middle[fold], self._centre[fold] = data.mean(axis=0), self.target[train].mean()
             spread = np.sqrt(np.square(data - self._middle[fold]).mean(axis=0))
             self._spread[fold, spread > 0] = spread[spread > 0]
             if not self.alpha:
                 self._unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
-        self._n = np.array([train.size for train, _ in self._foldwise.splits], dtype=np.float64)
+        self._n = (len(self.data) - folds.sizes).astype(np.float64)
         self._real = np.arange(folds.sizes.max()) < folds.sizes[:, np.newaxis]
         self._tests = np.zeros((*shape, int(folds.sizes.max())))
-        for fold, (_, test) in enumerate(self._foldwise.splits):
+        for fold, test in enumerate(self._foldwise.tests):
             data = (self._foldwise.view(fold)[test] - self._middle[fold]) / self._spread[fold]
             self._tests[fold, :, : test.size] = data.T
         with one_blas_thread():
@@ -107,10 +109,13 @@ class LinearEvaluator(RegressionEvaluator):
         return Ridge(self.alpha, fit_intercept=self.fit_intercept)
 
     def _columns(self, fold: int, which: Columns) -> FloatArray:
-        """Training events in units of their standard deviation, the target as last column."""
-        train, _ = self._foldwise.splits[fold]
-        features = (self._foldwise.view(fold)[train] - self._middle[fold]) / self._spread[fold]
-        return np.column_stack([features, self.target[train] - self._centre[fold]])[:, which]
+        """Training events in units of their standard deviation, the target, always asked for, as last column."""
+        train = self._foldwise.train(fold)
+        features = which if isinstance(which, slice) else which[:-1]
+        part = self._foldwise.take(fold, train, features)
+        part -= self._middle[fold, features]
+        part /= self._spread[fold, features]
+        return np.column_stack([part, self.target[train] - self._centre[fold]])
 
     def _predict(self, masks: BoolArray) -> FloatArray:
         import scipy.linalg  # noqa: F401  # before its threads are limited
@@ -121,13 +126,13 @@ class LinearEvaluator(RegressionEvaluator):
 
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
-            slopes, sure = self._ridge(selected) if self.alpha else self._least_squares(selected)
+            slopes, sure = self._solve(selected)
             found = np.empty(self._real.shape)
             predict_all(self._tests, selected, slopes, self._centre, found)
             predicted[row, self._by_fold] = found[self._real]
             try:
                 for fold in np.flatnonzero(~sure):
-                    predicted[row, self._foldwise.splits[fold][1]] = self._foldwise.fit(int(fold), selected)
+                    predicted[row, self._foldwise.tests[fold]] = self._foldwise.fit(int(fold), selected)
             except SubsetError:
                 predicted[row] = np.inf
 
@@ -135,13 +140,19 @@ class LinearEvaluator(RegressionEvaluator):
             self.in_threads(work, list(range(len(masks))))
         return predicted
 
+    def _solve(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
+        """The coefficients in units of the standard deviations, (folds, features), and in which folds they are sure."""
+        if not can_be_solved(self.folds.n_folds, selected.size):
+            return np.zeros((self.folds.n_folds, selected.size)), np.zeros(self.folds.n_folds, dtype=np.bool_)
+        return self._ridge(selected) if self.alpha else self._least_squares(selected)
+
     def _system(self, selected: IntArray) -> tuple[FloatArray, FloatArray]:
         """Mean products of the selected features with each other, and with the target, in each fold."""
         products = self._products.all(np.append(selected, self.n_features), 1.0 / self._n)
         return products[:, :-1, :-1], products[:, :-1, -1:]
 
     def _ridge(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
-        """The coefficients in units of the standard deviations, (folds, features), and in which folds they are sure."""
+        """The coefficients with a penalty."""
         matrices, right = self._system(selected)
         diagonals = np.einsum("fii->fi", matrices)  # a view of them
         penalties = (self.alpha or 0.0) / (self._n[:, np.newaxis] * np.square(self._spread[:, selected]))
@@ -156,7 +167,7 @@ class LinearEvaluator(RegressionEvaluator):
         return scale * solve_all(upper, right * scale[:, :, np.newaxis])[:, :, 0], sure
 
     def _least_squares(self, selected: IntArray) -> tuple[FloatArray, BoolArray]:
-        """The coefficients without a penalty, likewise."""
+        """The coefficients without a penalty."""
         matrices, right = self._system(selected)
         diagonals = np.einsum("fii->fi", matrices)
         diagonals[diagonals == 0] = 1.0  # features without variation have the coefficient 0
@@ -182,9 +193,14 @@ class LinearEvaluator(RegressionEvaluator):
         ]
 
     def _by_triangle(self, fold: int, selected: IntArray) -> FloatArray | None:
-        """The coefficients of nearly collinear features, None if scikit-learn's tolerance is too near to tell."""
+        """The coefficients of nearly collinear features, None if scikit-learn's tolerance is too near.
+
+        None also where there are so many features that the factors would take too much memory.
+        """
         from scipy.linalg import lstsq
 
+        if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MOST_SOLVED:
+            return None
         triangle, tolerance = self._triangles[fold], _tolerance()
         slopes, _, _, values = lstsq(triangle[:, selected], triangle[:, -1], cond=tolerance)
         limit = tolerance * values[0]

@@ -1,6 +1,5 @@
 """Remember the errors of subsets that were asked for before."""
 
-from collections import OrderedDict
 from threading import Lock
 from typing import Any
 
@@ -12,6 +11,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator
 
 __all__ = ["Memo"]
+
+_ENTRY = 170  # bytes that a remembered subset takes, besides a bit for each feature
 
 
 class Memo:
@@ -25,8 +26,10 @@ class Memo:
     evaluator : Evaluator
         Who evaluates what is not remembered.
     max_entries : int
-        Subsets remembered at most; the least recently used is forgotten first. An entry takes about 180
-        bytes with 99 features.
+        Subsets remembered at most, 2 or more. When there are half as many new ones since last time, all that were not
+        asked for in between are forgotten.
+    max_bytes : int
+        Memory that they may take, by an estimate: with many features, fewer are remembered.
 
     Attributes
     ----------
@@ -45,39 +48,62 @@ class Memo:
     (5, 4)
     """
 
-    def __init__(self, evaluator: Evaluator, max_entries: int = 1_000_000) -> None:
-        if not isinstance(max_entries, int | np.integer) or max_entries < 1:
-            raise PqswarmError(f"max_entries must be an integer of at least 1, not {max_entries!r}.")
+    def __init__(self, evaluator: Evaluator, max_entries: int = 1_000_000, max_bytes: int = 2**28) -> None:
+        for name, limit, least in (("max_entries", max_entries, 2), ("max_bytes", max_bytes, 1)):
+            if not isinstance(limit, int | np.integer) or limit < least:
+                raise PqswarmError(f"{name} must be an integer of at least {least}, not {limit!r}.")
         self.evaluator = evaluator
-        self.max_entries = max_entries
         self.n_features = evaluator.n_features
+        self.max_entries = max(2, min(int(max_entries), int(max_bytes) // (_ENTRY + self.n_features // 8)))
         self.n_evaluations = 0
         self.n_hits = 0
-        self._errors: OrderedDict[bytes, float] = OrderedDict()
+        self._recent: dict[bytes, float] = {}  # at most half of the entries, as many are
+        self._older: dict[bytes, float] = {}  # not asked for since `_recent` was begun
         self._lock = Lock()  # several runs may share the memory
 
     def __len__(self) -> int:
-        return len(self._errors)
+        return len(self._recent) + len(self._older)
 
     def errors(self, masks: npt.ArrayLike) -> FloatArray:
         """Return the error of each subset; see :meth:`Evaluator.errors`."""
         checked = self.evaluator.checked_masks(masks)
-        keys = [row.tobytes() for row in np.packbits(checked, axis=1)]
+        packed = np.packbits(checked, axis=1)
+        keys: list[bytes] = packed.view(f"V{packed.shape[1]}").ravel().tolist()
         with self._lock:
-            known = {key: self._errors[key] for key in set(keys) if key in self._errors}
-        first = {key: row for row, key in reversed(list(enumerate(keys))) if key not in known}
-        rows = sorted(first.values())
-        if rows:
-            known.update(zip((keys[row] for row in rows), self.evaluator.errors(checked[rows]).tolist(), strict=True))
+            known = self._recall(keys)
+        unknown = [row for row, error in enumerate(known) if error is None]
+        new: dict[bytes, float] = {}
+        if unknown:
+            rows = {keys[row]: row for row in unknown}  # of equal subsets one is evaluated
+            new = dict(zip(rows, self.evaluator.errors(checked[list(rows.values())]).tolist(), strict=True))
+            for row in unknown:
+                known[row] = new[keys[row]]
         with self._lock:
             self.n_evaluations += len(keys)
-            self.n_hits += len(keys) - len(rows)
-            for key in keys:
-                self._errors[key] = known[key]
-                self._errors.move_to_end(key)
-            while len(self._errors) > self.max_entries:
-                self._errors.popitem(last=False)
-        return np.array([known[key] for key in keys], dtype=np.float64)
+            self.n_hits += len(keys) - len(new)
+            self._keep(new)
+        return np.array(known, dtype=np.float64)
+
+    def _recall(self, keys: list[bytes]) -> list[float | None]:
+        """The errors that are remembered, which are recent from now on, and None of other subsets."""
+        known = list(map(self._recent.get, keys))
+        if self._older:
+            again = {
+                key: self._older[key]
+                for key, error in zip(keys, known, strict=True)
+                if error is None and key in self._older
+            }
+            if again:
+                known = [again.get(key) if error is None else error for key, error in zip(keys, known, strict=True)]
+                self._keep(again)
+        return known
+
+    def _keep(self, new: dict[bytes, float]) -> None:
+        """Take new entries, and forget what is older than half of all that may be remembered."""
+        half = self.max_entries // 2
+        if len(self._recent) + len(new) > half:
+            self._recent, self._older = {}, self._recent
+        self._recent.update(new if len(new) <= half else list(new.items())[-half:])
 
     def error_counts(self, masks: npt.ArrayLike) -> IntArray:
         """Return the misclassified events of each fold, not from memory; only where errors are counted."""

@@ -1,13 +1,16 @@
 """The exact error of naive Bayes with kernel densities."""
 
+from itertools import pairwise
+from math import log, pi, sqrt
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._options import Parameters, option, parameters
-from pqswarm._threads import one_blas_thread
+from pqswarm._threads import effective_jobs
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.backend import Backend, ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.folds import Folds
@@ -17,9 +20,12 @@ __all__ = [
     *("class_blocks", "log_priors", "mix_uniform", "portable_log"),
 ]
 
-# A matrix product of so many masks and events is efficient, and its result stays in the cache.
-_MASKS = 64
-_EVENTS = 700
+_MEMORY = 2e9  # bytes of the tables at most
+_WIDTH = 1024  # numbers of a feature in a block of events: those of a hundred features stay in the cache
+_MASKS = 512  # evaluated together at most
+_DOUBTFUL = 2**24  # places for events in doubt at most
+_TERMS = 2**21  # terms to add for which another thread is worth while
+_LOWEST_TERM, _LOWEST_PRIOR = -1e30, -3e38  # their sum is a number in single precision
 
 
 def class_blocks(
@@ -44,8 +50,8 @@ def mix_uniform(terms: FloatArray, floor: float) -> FloatArray:
     from pqswarm.evaluation import _nb_kernels
 
     if floor:
-        terms = terms.copy()
-        _nb_kernels.mix_uniform(terms, floor)
+        terms = terms.copy(order="C")
+        _nb_kernels.mix_uniform(terms.reshape(-1), floor)
     return terms
 
 
@@ -121,15 +127,27 @@ class KernelNBEvaluator(ExactEvaluator):
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
         checked = KernelNBHyperparameters.of_arguments(bandwidth, floor, width)
         self.bandwidth, self.floor = checked.bandwidth, checked.floor
-        self.table = mix_uniform(self._terms(), self.floor)
+        check_table_size(len(self.data), self.n_features, self.classes.size)
         self.priors = log_priors(self)[folds.test_fold]
-        self.highest = max(0.0, float(self.table.max()))
-        self.table32 = np.concatenate([np.maximum(self.table, -1e30), self.priors[np.newaxis]]).astype(np.float32)
-        self._backend = KernelNBOnCpu(self)
+        # The logarithm of the density of a kernel at its middle; a uniform density is 1.
+        self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
+        self.table = self._terms()
+        self._backend = self._backend_on(device)
+
+    def _backend_on(self, device: str) -> Backend[Any]:
         if device == "cuda":
             from pqswarm.evaluation._nb_cuda import KernelNBOnCuda
 
-            self._backend = KernelNBOnCuda(self)
+            return KernelNBOnCuda(self)
+        return KernelNBOnCpu(self)
+
+    @property
+    def table32(self) -> npt.NDArray[np.float32]:
+        """The table in single precision, where terms below -1e30 are raised to that, and below it the priors."""
+        table = np.empty((self.n_features + 1, *self.priors.shape), dtype=np.float32)
+        np.maximum(self.table, -1e30, out=table[:-1], casting="same_kind")
+        table[-1] = self.priors
+        return table
 
     def _terms(self) -> FloatArray:
         """Log-likelihood of every event under every class and feature, learnt from the other folds."""
@@ -147,47 +165,113 @@ class KernelNBEvaluator(ExactEvaluator):
                 blocks = class_blocks(column, fold, self.labels, n_classes)
                 terms = np.empty((queries.size, n_classes))
                 kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
-                table[feature, queries] = terms
+                table[feature, queries] = mix_uniform(terms, self.floor)
 
         self.in_threads(work, list(range(self.n_features)))
         return table
 
 
 class KernelNBOnCpu(Backend[KernelNBEvaluator]):
-    """The CPU's part of a kernel naive Bayes evaluator: products of masks and tables, then ``_nb_kernels.py``."""
+    """The CPU's part of a kernel naive Bayes evaluator: the compiled code of ``_nb_count_kernels.py``."""
 
-    def _likely_winners(self, masks: BoolArray) -> tuple[IntArray, BoolArray]:
-        """Winners of all events by products of masks and table, and where single precision leaves them in doubt."""
-        from pqswarm.evaluation._nb_kernels import decide
+    def __init__(self, evaluator: KernelNBEvaluator) -> None:
+        super().__init__(evaluator)
+        n, n_classes = evaluator.priors.shape
+        self._by_fold = np.argsort(evaluator.folds.test_fold, kind="stable")
+        self._fold_starts = np.concatenate([[0], np.cumsum(evaluator.folds.sizes)])
+        self._events = min(max(_WIDTH // n_classes // 32, 1) * 32, -(-n // 8) * 8)
+        self._table = self._blocks()
 
-        e, n, n_classes = self.evaluator, len(self.evaluator.data), self.evaluator.classes.size
-        winners = np.empty((len(masks), n), dtype=np.int64)
-        doubtful = np.empty((len(masks), n), dtype=np.bool_)
-        weights = np.ones((len(masks), e.n_features + 1), dtype=np.float32)
-        weights[:, :-1] = masks
-        sizes = masks.sum(axis=1) + 1
-        flat = e.table32.reshape(len(e.table32), -1)
+    def _blocks(self) -> npt.NDArray[np.float32]:
+        """The table in single precision: (blocks, features and prior, classes, events), the event's own class first."""
+        e, events = self.evaluator, self._events
+        n, n_classes = e.priors.shape
+        full, rest = divmod(n, events)
+        blocks = np.zeros((-(-n // events), e.n_features + 1, n_classes, events), dtype=np.float32)
+        own_first = np.tile(np.arange(n_classes), (n, 1))
+        own_first[np.arange(n), e.labels] = 0
+        own_first[:, 0] = e.labels
+        rows, columns = self._by_fold[:, np.newaxis], own_first[self._by_fold]
 
-        def work(block: tuple[int, int]) -> None:
-            rows, events = slice(block[0], block[0] + _MASKS), slice(block[1], block[1] + _EVENTS)
-            scores = weights[rows] @ flat[:, n_classes * events.start : n_classes * events.stop]
-            decide(scores, sizes[rows], e.highest, n_classes, winners[rows, events], doubtful[rows, events])
+        def work(feature: int) -> None:
+            terms = np.maximum(e.table[feature], _LOWEST_TERM) if feature < e.n_features else e.priors
+            terms = np.maximum(terms[rows, columns], _LOWEST_PRIOR)
+            blocks[:full, feature] = terms[: n - rest].reshape(full, events, n_classes).transpose(0, 2, 1)
+            if rest:
+                blocks[full, feature, :, :rest] = terms[n - rest :].T
 
-        blocks = [(row, event) for row in range(0, len(masks), _MASKS) for event in range(0, n, _EVENTS)]
-        with one_blas_thread():
-            e.in_threads(work, blocks)
-        return winners, doubtful
+        e.in_threads(work, list(range(e.n_features + 1)))
+        return blocks
+
+    def counts(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        order = _similar_together(masks)
+        step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
+        for first in range(0, len(masks), step):
+            rows = order[first : first + step]
+            counts[rows] = self._counts_of(masks[rows])
+        return counts
+
+    def _counts_of(self, masks: BoolArray) -> IntArray:
+        """The counts of masks, neighbours similar, that are not too many."""
+        from pqswarm.evaluation._nb_count_kernels import count_doubtful, count_errors, share_features
+
+        e, n = self.evaluator, len(self.evaluator.data)
+        sizes = masks.sum(axis=1)
+        parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
+        features = np.empty(sizes.sum(), dtype=np.int64)
+        shared = share_features(masks, parents, slots, starts, subsets, features)
+        tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
+        shape = (*self._table.shape[1:], n)
+        found: list[IntArray] = []
+
+        def work(span: tuple[int, int]) -> None:
+            counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
+            doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
+            table = self._table.reshape(-1)
+            some = count_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
+            if some:
+                exact = (self._by_fold, e.labels, e.folds.test_fold)
+                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts)
+            found.append(counts)
+
+        jobs = min(effective_jobs(e.n_jobs), 1 + self._table[:, 0].size * len(tree[4]) // _TERMS)
+        edges = [len(self._table) * job // jobs for job in range(jobs + 1)]
+        e.in_threads(work, list(pairwise(edges)))
+        return np.asarray(np.sum(found, axis=0))
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         from pqswarm.evaluation._nb_kernels import decide_exactly
 
         e = self.evaluator
-        winners, doubtful = self._likely_winners(masks)
-        for row in np.flatnonzero(doubtful.any(axis=1)):
-            events = np.flatnonzero(doubtful[row])
+        winners = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        events = np.arange(len(e.data))
+
+        def work(row: int) -> None:
             decide_exactly(e.table, e.priors, np.flatnonzero(masks[row]), events, winners[row])
+
+        e.in_threads(work, list(range(len(masks))))
         return winners
+
+
+def _similar_together(masks: BoolArray) -> IntArray:
+    """The order in which neighbouring masks have many features in common, those that most of them select above all."""
+    often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
+    packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
+    return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
+
+
+def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
+    """Raise an error if the tables of log-likelihoods, in double and in single precision, would be too large."""
+    size = 12 * n_events * n_features * n_classes
+    if size > _MEMORY:
+        raise PqswarmError(
+            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_events} events x {n_features} features "
+            f"x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer events, or fewer features (the best "
+            f"by a filter), or Gaussian naive Bayes, which needs no table."
+        )
 
 
 def _log_counts(evaluator: ClassificationEvaluator) -> FloatArray:

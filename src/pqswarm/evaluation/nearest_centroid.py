@@ -61,7 +61,8 @@ class NearestCentroidEvaluator(ClassificationEvaluator):
         self._foldwise = Foldwise(self, self.labels, self._estimator)
         centre = np.mean if metric == "euclidean" else np.median
         self._classes, self._centroids, self._events, self._varies = [], [], [], []
-        for fold, (train, test) in enumerate(self._foldwise.splits):
+        for fold, test in enumerate(self._foldwise.tests):
+            train = self._foldwise.train(fold)
             data, labels = self._foldwise.view(fold), self.labels[train]
             classes = np.unique(labels)
             centroids = [centre(data[train[labels == label]], axis=0) for label in classes]
@@ -81,7 +82,7 @@ class NearestCentroidEvaluator(ClassificationEvaluator):
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
             try:
-                for fold, (_, test) in enumerate(self._foldwise.splits):
+                for fold, test in enumerate(self._foldwise.tests):
                     found = self._winners(fold, selected)
                     predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
             except SubsetError:

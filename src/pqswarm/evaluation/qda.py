@@ -67,24 +67,29 @@ class QDAEvaluator(ClassificationEvaluator):
         self.reg_param = QDAHyperparameters(reg_param=reg_param).reg_param
         self._foldwise = Foldwise(self, self.labels, self._estimator)
         n_classes = self.classes.size
-        self._members = [train[self.labels[train] == k] for train, _ in self._foldwise.splits for k in range(n_classes)]
-        self._sizes = np.array([members.size for members in self._members]).reshape(-1, n_classes)
-        self._means = np.zeros((len(self._members), self.n_features))
-        for part, members in enumerate(self._members):
-            if members.size:
-                self._means[part] = self._foldwise.view(part // n_classes)[members].mean(axis=0)
+        inside = np.array([np.bincount(self.labels[test], minlength=n_classes) for test in self._foldwise.tests])
+        self._sizes = inside.sum(axis=0) - inside
+        self._means = np.zeros((self._sizes.size, self.n_features))
+        for part in np.flatnonzero(self._sizes).tolist():
+            self._means[part] = self._foldwise.view(part // n_classes)[self._members(part)].mean(axis=0)
         with one_blas_thread():
-            self._products = Products(self._centred, len(self._members), self.n_features)
+            self._products = Products(self._centred, self._sizes.size, self.n_features)
 
     def _estimator(self) -> object:
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
         return QuadraticDiscriminantAnalysis(reg_param=self.reg_param)
 
+    def _members(self, part: int) -> IntArray:
+        """The training events of a fold that are of one class."""
+        fold, label = divmod(part, self.classes.size)
+        return np.flatnonzero((self.labels == label) & (self.folds.test_fold != fold))
+
     def _centred(self, part: int, which: Columns) -> FloatArray:
         """The training events of one class, without their mean."""
-        data = self._foldwise.view(part // self.classes.size)
-        return np.asarray(data[self._members[part]][:, which] - self._means[part, which])
+        result = self._foldwise.take(part // self.classes.size, self._members(part), which)
+        result -= self._means[part, which]
+        return result
 
     def _predict(self, masks: BoolArray) -> IntArray:
         import scipy.linalg  # noqa: F401  # before its threads are limited
@@ -94,7 +99,7 @@ class QDAEvaluator(ClassificationEvaluator):
         def work(row: int) -> None:
             selected = np.flatnonzero(masks[row])
             try:
-                for fold, (_, test) in enumerate(self._foldwise.splits):
+                for fold, test in enumerate(self._foldwise.tests):
                     found = self._winners(fold, selected)
                     predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
             except SubsetError:
@@ -109,8 +114,8 @@ class QDAEvaluator(ClassificationEvaluator):
         present = np.flatnonzero(self._sizes[fold])
         if present.size < 2 or self._sizes[fold, present].min() <= selected.size:
             return None
-        test = self._foldwise.splits[fold][1]
-        events = self._foldwise.view(fold)[test][:, selected]
+        test = self._foldwise.tests[fold]
+        events = self._foldwise.take(fold, test, selected)
         scores, errors = np.empty((present.size, test.size)), np.empty((present.size, test.size))
         for row, label in enumerate(present):
             found = self._scores(fold, int(label), selected, events)
@@ -144,7 +149,7 @@ class QDAEvaluator(ClassificationEvaluator):
         deviations = (events - self._means[part, selected]) / scale
         squares = np.square(deviations @ factor.inverse.T).sum(axis=1)
         spread = 2.0 * float(np.log(scale).sum() + np.log(np.diag(factor.lower)).sum())
-        prior = np.log(size / self._foldwise.splits[fold][0].size)
+        prior = np.log(size / (len(self.data) - self._foldwise.tests[fold].size))
         # To first order in the errors of covariance and mean.
         shifts = 4.0 * EPSILON * np.sqrt(size) * np.linalg.norm(self._foldwise.largest(fold)[selected] / scale)
         error = 4.0 * product_error(size, selected.size) * factor.trace

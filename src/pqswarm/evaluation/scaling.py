@@ -65,9 +65,9 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
         return np.ascontiguousarray(StandardScaler().fit(fitted).transform(data))
     if chosen == "robust":
         low, high = np.percentile(fitted, (25.0, 75.0), axis=0)
-        return np.ascontiguousarray((data - np.median(fitted, axis=0)) / _span(high - low))
+        return _shifted(data, np.median(fitted, axis=0), _span(high - low))
     low = fitted.min(axis=0)
-    return np.ascontiguousarray((data - low) / _span(fitted.max(axis=0) - low))
+    return _shifted(data, low, _span(fitted.max(axis=0) - low))
 
 
 def _span(span: FloatArray) -> FloatArray:
@@ -96,4 +96,11 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
     """
     low = fitted.min(axis=0)
     span = fitted.max(axis=0) - low
-    return np.ascontiguousarray((data - low) / np.where(span > 0, span, 1.0))
+    return _shifted(data, low, np.where(span > 0, span, 1.0))
+
+
+def _shifted(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
+    """Return (data - low) / span, with no more memory than that of the result."""
+    result = np.ascontiguousarray(np.subtract(data, low, dtype=np.float64))
+    result /= span
+    return result

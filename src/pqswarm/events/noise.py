@@ -52,7 +52,9 @@ def noise_stream(seed: int, snr: float, *, own: bool = False) -> np.random.Gener
     return stream(seed, (2 if own else 1, int(np.float64(snr).view(np.uint64))))
 
 
-def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) -> FloatArray:
+def add_noise(
+    signal: FloatArray, snr: float, generator: np.random.Generator, out: FloatArray | None = None
+) -> FloatArray:
     r"""Add white Gaussian noise whose power is that of the signal less `snr` decibels.
 
     Signal power is the measured mean square of this very signal. The noise drawn is scaled to have
@@ -66,11 +68,13 @@ def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) ->
         Signal-to-noise ratio [dB]; infinity adds nothing.
     generator : numpy.random.Generator
         Where the noise comes from.
+    out : ndarray of shape (n,), optional
+        Where the noisy voltage is written, a new array by default.
 
     Returns
     -------
     ndarray of shape (n,)
-        The noisy voltage [pu], a new array. A signal without power stays as it is.
+        The noisy voltage [pu]. A signal without power stays as it is.
 
     Examples
     --------
@@ -81,16 +85,18 @@ def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) ->
     30.0
     """
     snr = check_snr(snr)
-    signal = np.asarray(signal, dtype=np.float64)
-    if signal.ndim != 1:
-        raise PqswarmError(f"noise is added to one signal at a time, of shape (n,), not {signal.shape}.")
+    if np.ndim(signal) != 1:
+        raise PqswarmError(f"noise is added to one signal at a time, of shape (n,), not {np.shape(signal)}.")
+    signal = np.ascontiguousarray(signal, dtype=np.float64)
+    n = signal.size
+    result = np.empty(n) if out is None else out
     if snr == inf or not signal.any():
-        return signal.copy()
-    from pqswarm._math_kernels import exponential, normals
+        result[:] = signal
+        return result
+    from pqswarm.events._noise_kernels import add_noise_of_power
 
-    noise: FloatArray = normals(generator.random(signal.size + signal.size % 2))[: signal.size]
-    # Not np.dot: a threaded BLAS would make the last bits depend on the number of cores.
-    wanted = np.square(signal).sum() * exponential(-_DECIBEL * snr)
-    noise *= np.sqrt(wanted / np.square(noise).sum())
-    noise += signal
-    return noise
+    noise = result if n % 2 == 0 else np.empty(n + 1)  # normal numbers are made in pairs
+    add_noise_of_power(signal, -_DECIBEL * snr, generator.random(out=noise))
+    if noise is not result:
+        result[:] = noise[:n]
+    return result

@@ -1,4 +1,4 @@
-"""The eleven functions of the paper in one compiled pass: arrays in, arrays out.
+"""The wavelet transform and the eleven functions of the paper, of several signals side by side: compiled code.
 
 No fast-math: sums run in a fixed order, so that the features do not depend on the processor's vector
 width or on the number of threads.
@@ -7,166 +7,146 @@ width or on the number of threads.
 import numpy as np
 from numba import njit
 
-from pqswarm._math_kernels import logarithm
+from pqswarm._lane_kernels import LANES, absolute, choose, fill, load, lower, store, upper
+from pqswarm._math_kernels import logarithm, logarithm_of_normal
+from pqswarm.features._median_kernels import SAMPLE, medians
+from pqswarm.features._wavelet_kernels import analyse, join, prolong
 
-__all__ = ["band_functions"]
+__all__ = ["band_functions", "extract_features"]
 
 _SMALLEST = 1e-150  # below it, squares leave the range of normal numbers: no energy, no spread
 _TINY = 2.0**-1022  # the smallest normal number
-_SAMPLE = 128  # size of the sample that brackets the median
-_BRACKET = 18  # half width of the bracket in ranks of the sample, about 3.2 standard deviations
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _select(values, n, rank):
-    """The element of that rank among the first `n` of `values`, which are reordered (Hoare's quickselect)."""
-    low, high = 0, n - 1
-    while low < high:
-        middle = (low + high) >> 1
-        a, b, c = values[low], values[middle], values[high]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return values[rank]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _middle_pair(values, n, rank):
-    """The elements of `rank` and `rank` + 1 (the latter only where it is needed by the caller)."""
-    first = _select(values, n, rank)
-    second = np.inf
-    for i in range(rank + 1, n):
-        if values[i] < second:
-            second = values[i]
-    return first, second
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _median(band, scratch):
-    """Median of `band`: a sorted sample brackets it, one pass collects what lies in the bracket."""
-    n = band.size
-    rank = (n - 1) // 2
-    even = n % 2 == 0
-    if n >= 8 * _SAMPLE:
-        stride = n // _SAMPLE
-        for i in range(_SAMPLE):
-            scratch[i] = band[i * stride]
-        sample = scratch[:_SAMPLE]
-        sample.sort()
-        low = sample[_SAMPLE // 2 - _BRACKET]
-        high = sample[_SAMPLE // 2 + _BRACKET]
-        below = 0
-        kept = 0
-        for i in range(n):
-            value = band[i]
-            below += value < low
-            scratch[kept] = value
-            kept += (value >= low) & (value <= high)
-        if below <= rank and rank + even < below + kept:
-            first, second = _middle_pair(scratch, kept, rank - below)
-            return 0.5 * (first + second) if even else first
-    for i in range(n):
-        scratch[i] = band[i]
-    first, second = _middle_pair(scratch, n, rank)
-    return 0.5 * (first + second) if even else first
+_BLOCK = 64  # so many places at a time, which stay in the fastest memory
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _weighted_logs(squares, out):
     """Write x log x for x in [0, 1], 0 at 0, to `out`: a loop of its own, so that it vectorises."""
     for i in range(squares.size):
-        out[i] = squares[i] * logarithm(max(squares[i], _TINY))
+        out[i] = squares[i] * logarithm_of_normal(max(squares[i], _TINY))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _functions(band, rounding, scratch, squares, out):
-    """Write the eleven functions of one band into `out`; what is below `rounding` counts as zero."""
-    n = band.size
-    minimum = band[0]
-    maximum = band[0]
-    total = 0.0
-    lost = 0.0  # what rounding took from the total (Neumaier's sum)
+def _ranges(bands, n, out):
+    """Write minimum, maximum, the sum and what rounding took from it (Neumaier's sum) to the places of `out`."""
+    minimum, maximum, total, lost = load(bands, 0), load(bands, 0), fill(0.0), fill(0.0)
     for i in range(n):
-        value = band[i]
-        minimum = min(minimum, value)
-        maximum = max(maximum, value)
-        grown = total + value
-        if abs(total) >= abs(value):
-            lost += (total - grown) + value
-        else:
-            lost += (value - grown) + total
+        x = load(bands, i)
+        minimum, maximum = lower(x, minimum), upper(x, maximum)
+        grown = total + x
+        larger = choose(absolute(total), absolute(x), total, x)
+        smaller = choose(absolute(total), absolute(x), x, total)
+        lost = lost + ((larger - grown) + smaller)
         total = grown
-    mean = (total + lost) / n
-    magnitude = max(abs(minimum), abs(maximum))
-    spread = max(maximum - mean, mean - minimum)
+    store(minimum, out, 0)
+    store(maximum, out, 1)
+    store(total, out, 2)
+    store(lost, out, 3)
 
-    out[0] = minimum
-    out[1] = maximum
-    out[2] = _median(band, scratch)
-    out[4] = mean
 
-    energy = 0.0
-    entropy = 0.0
-    if magnitude > _SMALLEST:
-        shrink = 1.0 / magnitude
-        for i in range(n):
-            scaled = band[i] * shrink
-            squares[i] = scaled * scaled
-        _weighted_logs(squares, scratch)
-        weighted = 0.0
-        for i in range(n):
-            energy += squares[i]
-            weighted += scratch[i]
-        if magnitude > rounding:
-            entropy = max(logarithm(energy) - weighted / energy, 0.0)
-    out[3] = energy * magnitude * magnitude
-    out[5] = entropy
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sums(bands, n, scales, squares, logs, out):
+    """Write six sums to the places of `out`.
 
-    absolute = 0.0
-    second = 0.0
-    third = 0.0
-    fourth = 0.0
-    if spread > _SMALLEST:
-        shrink = 1.0 / spread
-        for i in range(n):
-            d = (band[i] - mean) * shrink
+    They are those of y^2, y^2 log y^2, |d|, d^2, d^3 and d^4; y is x times the first of the `scales`, d is x less the
+    second, times the third.
+    """
+    shrink, mean, narrow = load(scales, 0), load(scales, 1), load(scales, 2)
+    energy, weighted = fill(0.0), fill(0.0)
+    first, second, third, fourth = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+    for start in range(0, n, _BLOCK):
+        count = min(_BLOCK, n - start)
+        for i in range(count):
+            y = load(bands, start + i) * shrink
+            store(y * y, squares, i)
+        _weighted_logs(squares[: LANES * count], logs)
+        for i in range(count):
+            energy = energy + load(squares, i)
+            weighted = weighted + load(logs, i)
+            d = (load(bands, start + i) - mean) * narrow
             square = d * d
-            absolute += abs(d)
-            second += square
-            third += square * d
-            fourth += square * square
-    variance = second / (n - 1)
-    deviation = np.sqrt(variance)
-    if spread > rounding and spread > _SMALLEST:
-        out[6] = third / ((n - 1) * variance * deviation)
-        out[10] = fourth / ((n - 1) * variance * variance)
-    else:
+            first = first + absolute(d)
+            second = second + square
+            third = third + square * d
+            fourth = fourth + square * square
+    store(energy, out, 0)
+    store(weighted, out, 1)
+    store(first, out, 2)
+    store(second, out, 3)
+    store(third, out, 4)
+    store(fourth, out, 5)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def band_functions(bands, n, rounding, scratch, sample, features):
+    """Fill each row of `features`, float64[m, 11], from the first `n` coefficients of a lane.
+
+    What is below `rounding`, float64[m], counts as zero. `scratch` and `sample` are those of :func:`medians`.
+    """
+    ranges, scales, sums, middles = np.empty(4 * LANES), np.empty(3 * LANES), np.empty(6 * LANES), np.empty(LANES)
+    _ranges(bands, n, ranges)
+    medians(bands, n, scratch, sample, middles)
+    for lane in range(LANES):
+        minimum, maximum, total, lost = ranges[lane::LANES]
+        mean = (total + lost) / n
+        magnitude = max(abs(minimum), abs(maximum))
+        spread = max(maximum - mean, mean - minimum)
+        scales[lane] = 1.0 / magnitude if magnitude > _SMALLEST else 0.0
+        scales[LANES + lane] = mean
+        scales[2 * LANES + lane] = 1.0 / spread if spread > _SMALLEST else 0.0
+    _sums(bands, n, scales, scratch, sample, sums)
+    for lane in range(features.shape[0]):
+        out = features[lane]
+        minimum, maximum, mean = ranges[lane], ranges[LANES + lane], scales[LANES + lane]
+        magnitude = max(abs(minimum), abs(maximum))
+        spread = max(maximum - mean, mean - minimum)
+        energy, weighted = sums[lane], sums[LANES + lane]
+        variance = sums[3 * LANES + lane] / (n - 1)
+        deviation = np.sqrt(variance)
+        out[0] = minimum
+        out[1] = maximum
+        out[2] = middles[lane]
+        out[3] = energy * magnitude * magnitude
+        out[4] = mean
+        out[5] = 0.0
+        if magnitude > rounding[lane] and magnitude > _SMALLEST:
+            out[5] = max(logarithm(energy) - weighted / energy, 0.0)
         out[6] = 0.0
         out[10] = 0.0
-    out[7] = deviation * spread
-    out[8] = absolute / n * spread
-    out[9] = variance * spread * spread
+        if spread > rounding[lane] and spread > _SMALLEST:
+            out[6] = sums[4 * LANES + lane] / ((n - 1) * variance * deviation)
+            out[10] = sums[5 * LANES + lane] / ((n - 1) * variance * variance)
+        out[7] = deviation * spread
+        out[8] = sums[2 * LANES + lane] / n * spread
+        out[9] = variance * spread * spread
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def band_functions(bands, rounding, features):
-    """Fill each row of `features` (11 values) from a row of `bands`; see `_functions` for `rounding`."""
-    n = bands.shape[1]
-    scratch = np.empty(n)
-    squares = np.empty(n)
-    for row in range(bands.shape[0]):
-        _functions(bands[row], rounding[row], scratch, squares, features[row])
+def extract_features(signals, places, lengths, low_pass, rounding, workspace, features):
+    """Fill `features`, float64[m, bands, 11], from `signals`, float64[m, n].
+
+    `places`, one level after the other, are those of :func:`prolong`, and `lengths` the numbers of coefficients of the
+    levels; `low_pass` is that of :func:`analyse`, and `rounding`, float64[m, bands], that of :func:`band_functions`.
+    `workspace`, float64[4, 8 lengths[0]], is scratch.
+    """
+    taps = low_pass.size
+    signal, approximations, details, scratch = workspace[0], workspace[1], workspace[2], workspace[3]
+    prolonged = np.empty(LANES * (2 * _BLOCK + taps - 2))
+    sample = np.empty(max(LANES * SAMPLE, lengths[0]))
+    for first in range(0, signals.shape[0], LANES):
+        rows = slice(first, first + LANES)
+        start = 0
+        for level in range(lengths.size):
+            n = lengths[level]
+            for begin in range(0, n, _BLOCK):
+                count = min(_BLOCK, n - begin)
+                look = places[start + 2 * begin : start + 2 * (begin + count) + taps - 2]
+                if level == 0:
+                    join(signals[rows], look, prolonged)
+                else:
+                    prolong(signal, look, prolonged)
+                analyse(prolonged, low_pass, count, approximations[LANES * begin :], details[LANES * begin :])
+            start += 2 * n + taps - 2
+            signal, approximations = approximations, signal
+            band_functions(details, n, rounding[rows, level], scratch, sample, features[rows, level])
+        band_functions(signal, n, rounding[rows, -1], scratch, sample, features[rows, -1])

@@ -1,44 +1,70 @@
-"""One level of the wavelet transform: compiled code, arrays in, arrays out.
+"""One level of the wavelet transform of several signals side by side: compiled code, arrays in, arrays out.
 
 Sums run in a fixed order and are not contracted, so that the bands do not depend on the processor; the C code of
 PyWavelets is compiled to fused products where a processor always has them, as on ARM.
 """
 
-import numpy as np
 from numba import njit
 
-__all__ = ["analyse"]
+from pqswarm._lane_kernels import LANES, fill, load, store
 
-_BLOCK = 256  # so many values at a time, which stay in the fastest memory
+__all__ = ["analyse", "join", "prolong", "split"]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def analyse(signals, places, low_pass, approximations, details):
-    """Filter each row of `signals`, float64[m, n], low and high, and keep every second value.
+def join(signals, places, lanes):
+    """Fill the lanes with what stands at `places` (see :func:`prolong`) of up to eight `signals`, float64[m, n].
+
+    The last signal fills the lanes that are left.
+    """
+    last = signals.shape[0] - 1
+    for i in range(places.size):
+        place = places[i]
+        for lane in range(LANES):
+            lanes[LANES * i + lane] = signals[min(lane, last), place] if place >= 0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def split(lanes, signals):
+    """Fill up to eight `signals`, float64[m, n], from the lanes."""
+    for lane in range(signals.shape[0]):
+        for i in range(signals.shape[1]):
+            signals[lane, i] = lanes[LANES * i + lane]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def prolong(signals, places, prolonged):
+    """Continue signals, the lanes `signals`, at their ends.
 
     `places`, int64[2 (length + taps / 2 - 1)], says which sample stands where the filters look, -1 for none, which is
-    zero: it continues the signal at its ends. `low_pass`, float64[taps], begins with the newest sample.
-    `approximations` and `details`, float64[m, length], are filled.
+    zero.
     """
-    length, half = approximations.shape[1], low_pass.size // 2
+    for i in range(places.size):
+        store(load(signals, places[i]) if places[i] >= 0 else fill(0.0), prolonged, i)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def analyse(prolonged, low_pass, length, approximations, details):
+    """Filter signals that have been continued at their ends low and high, and keep every second value.
+
+    `low_pass`, float64[taps], begins with the newest sample. `approximations` and `details`, lanes of that `length` or
+    more, are filled.
+    """
     taps = low_pass.size
-    even, odd = np.empty(length + half - 1), np.empty(length + half - 1)
-    for row in range(signals.shape[0]):
-        signal = signals[row]
-        for i in range(even.size):
-            before, after = places[2 * i], places[2 * i + 1]
-            even[i] = signal[before] if before >= 0 else 0.0
-            odd[i] = signal[after] if after >= 0 else 0.0
-        for first in range(0, length, _BLOCK):
-            last = min(first + _BLOCK, length)
-            low, high = approximations[row, first:last], details[row, first:last]
-            low[:] = 0.0
-            high[:] = 0.0
-            for k in range(half):
-                newer = odd[first + half - 1 - k : last + half - 1 - k]
-                older = even[first + half - 1 - k : last + half - 1 - k]
-                a, b = low_pass[2 * k], low_pass[2 * k + 1]
-                c, d = low_pass[taps - 1 - 2 * k], low_pass[taps - 2 - 2 * k]
-                for i in range(last - first):
-                    low[i] = low[i] + a * newer[i] + b * older[i]
-                    high[i] = high[i] - c * newer[i] + d * older[i]
+    for i in range(0, length, 2):
+        j = min(i + 1, length - 1)  # two at a time, for neither has to wait for the other
+        low_i, high_i, low_j, high_j = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
+        for tap in range(0, taps, 2):
+            newest = taps - 1 - tap
+            a, b = fill(low_pass[tap]), fill(low_pass[tap + 1])
+            c, d = fill(low_pass[newest]), fill(low_pass[newest - 1])
+            newer, older = load(prolonged, 2 * i + newest), load(prolonged, 2 * i + newest - 1)
+            low_i = low_i + a * newer + b * older
+            high_i = high_i - c * newer + d * older
+            newer, older = load(prolonged, 2 * j + newest), load(prolonged, 2 * j + newest - 1)
+            low_j = low_j + a * newer + b * older
+            high_j = high_j - c * newer + d * older
+        store(low_i, approximations, i)
+        store(low_j, approximations, j)
+        store(high_i, details, i)
+        store(high_j, details, j)

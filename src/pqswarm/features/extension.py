@@ -4,7 +4,7 @@ from math import ceil
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features.wavelet import decomposition_level
 
@@ -50,7 +50,7 @@ def extend(
     (15000, True)
     """
     decomposition_level(sampling_rate, frequency)  # checks both
-    signal = np.asarray(signal, dtype=np.float64)
+    signal = np.ascontiguousarray(signal, dtype=np.float64)
     missing = round(cycles / frequency * sampling_rate) - signal.size
     if missing <= 0:
         return signal
@@ -63,7 +63,7 @@ def extend(
     before = missing // 2
     return np.concatenate(
         [
-            _continuation(signal[::-1], before, sampling_rate / frequency)[::-1],
+            _continuation(np.ascontiguousarray(signal[::-1]), before, sampling_rate / frequency)[::-1],
             signal,
             _continuation(signal, missing - before, sampling_rate / frequency),
         ]
@@ -72,7 +72,7 @@ def extend(
 
 def _continuation(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
     """The next `length` samples of `signal` if its last steady cycle went on."""
-    from pqswarm.features._spline_kernels import interpolate
+    from pqswarm.features._extension_kernels import interpolate
 
     end, period = _steady_cycle(signal, nominal_period)
     cycle = signal[end - ceil(period) - 4 : end]
@@ -84,23 +84,24 @@ def _continuation(signal: FloatArray, length: int, nominal_period: float) -> Flo
 
 def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
     """End [samples] and period [samples] of the last cycle that is nearly as like its predecessor as any is."""
-    ends = range(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
-    fits = [_likeness(signal[:end], nominal) for end in ends]
-    allowed = 4.0 * min(misfit for misfit, _ in fits) + 1e-9 * float(np.square(signal).mean()) * nominal
-    return next((end, period) for end, (misfit, period) in zip(ends, fits, strict=True) if misfit <= allowed)
+    ends = np.arange(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
+    misfits, periods = _likeness(signal, ends, nominal)
+    allowed = 4.0 * misfits.min() + 1e-9 * float(np.square(signal).mean()) * nominal
+    best = int(np.argmax(misfits <= allowed))
+    return int(ends[best]), float(periods[best])
 
 
-def _likeness(signal: FloatArray, nominal: float) -> tuple[float, float]:
-    """Squared difference of the last cycle and the one before, and the lag [samples] that makes it least.
+def _likeness(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
+    """Squared difference of the cycle before each end and the one before it, and the lag [samples] that makes it least.
 
     The lag is sought within 2.5 % of nominal.
     """
-    cycle = round(nominal)
-    last = signal[-cycle:]
+    from pqswarm.features._extension_kernels import squared_distances
+
     lags = np.arange(int(nominal * 0.975) - 1, ceil(nominal * 1.025) + 2)
-    misfit = np.array([np.square(last - signal[-cycle - lag : -lag]).sum() for lag in lags])
-    best = int(np.clip(misfit.argmin(), 1, lags.size - 2))
-    left, centre, right = misfit[best - 1 : best + 2]
+    misfit = squared_distances(signal, ends, round(nominal), lags)
+    best = np.clip(misfit.argmin(axis=1), 1, lags.size - 2)
+    left, centre, right = (misfit[np.arange(ends.size), best + step] for step in (-1, 0, 1))
     curvature = left - 2 * centre + right
-    shift = 0.5 * (left - right) / curvature if curvature > 0 else 0.0
-    return float(centre), float(lags[best] + np.clip(shift, -1.0, 1.0))
+    shift = np.divide(0.5 * (left - right), curvature, out=np.zeros_like(left), where=curvature > 0)
+    return centre, lags[best] + np.clip(shift, -1.0, 1.0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from math import sqrt
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from pqswarm._typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features.options import FeatureOptions
-from pqswarm.features.wavelet import band_names, decompose, decomposition_level, minimum_samples
+from pqswarm.features.wavelet import band_names, decomposition_level, filter_plan, minimum_samples
 
 __all__ = ["FUNCTIONS", "extract", "feature_names"]
 
@@ -30,7 +31,7 @@ FUNCTIONS: tuple[str, ...] = (
 """The names of the paper's functions f1 ... f11, in its order."""
 
 _LEAKAGE = 1e-11  # what the details of a signal of size 1 may be through rounding alone
-_BLOCK_SAMPLES = 120_000  # signals are transformed in blocks of about this many samples
+_MOST_KEPT = 1 << 17  # numbers in each part of the memory that a thread keeps: 4 MiB in all
 
 
 def feature_names(level: int = 8) -> tuple[str, ...]:
@@ -114,21 +115,18 @@ def extract(
     >>> extract(wave, 25_000, options={"wavelet": "db4", "level": 5}).shape
     (1, 66)
     """
-    from pqswarm.features._function_kernels import band_functions
+    from pqswarm.features._function_kernels import extract_features
 
     chosen = FeatureOptions.of(options)
     decomposition_level(sampling_rate, frequency)  # checks both
     level = chosen.level_at(sampling_rate, frequency)
-    rows = _check_signals(signals, level, sampling_rate, chosen.wavelet)
+    rows, magnitudes = _check_signals(signals, level, sampling_rate, chosen.wavelet)
     n, n_samples = rows.shape
     features = np.empty((n, level + 1, len(FUNCTIONS)))
-    magnitudes = np.abs(rows).max(axis=1)
-    block = max(1, _BLOCK_SAMPLES // n_samples)
-    for first in range(0, n, block):
-        for j, band in enumerate(decompose(rows[first : first + block], level, chosen.wavelet, chosen.border)):
-            # The filters' coefficients are rounded: a constant leaks into the details with about 3e-12 of its size.
-            rounding = _LEAKAGE * sqrt(2 << min(j, level - 1)) * magnitudes[first : first + block]
-            band_functions(band, rounding, features[first : first + block, j])
+    # The filters' coefficients are rounded: a constant leaks into the details with about 3e-12 of its size.
+    leakage = [_LEAKAGE * sqrt(2 << min(j, level - 1)) for j in range(level + 1)]
+    plan = filter_plan(n_samples, level, chosen.wavelet, chosen.border)
+    extract_features(rows, *plan, np.outer(magnitudes, leakage), _workspace(int(plan[1][0])), features)
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
         raise PqswarmError(
@@ -137,7 +135,31 @@ def extract(
     return features.reshape(n, (level + 1) * len(FUNCTIONS))
 
 
-def _check_signals(signals: npt.ArrayLike, level: int, sampling_rate: float, wavelet: str) -> FloatArray:
+class _Kept(local):
+    """What a thread keeps from one call to the next."""
+
+    workspace: FloatArray = np.empty((4, 0))
+
+
+_KEPT = _Kept()
+
+
+def _workspace(n_coefficients: int) -> FloatArray:
+    """Memory to work in, which costs more to get from the system and to give back than the work in it."""
+    from pqswarm._lane_kernels import LANES
+
+    size = LANES * n_coefficients
+    if size > _MOST_KEPT:
+        return np.empty((4, size))
+    if _KEPT.workspace.shape[1] < size:
+        _KEPT.workspace = np.empty((4, size))
+    return _KEPT.workspace
+
+
+def _check_signals(
+    signals: npt.ArrayLike, level: int, sampling_rate: float, wavelet: str
+) -> tuple[FloatArray, FloatArray]:
+    """The signals, one per row, and the largest magnitude of each."""
     try:
         given = np.asarray(signals)
     except ValueError:
@@ -156,11 +178,11 @@ def _check_signals(signals: npt.ArrayLike, level: int, sampling_rate: float, wav
             f"({needed / sampling_rate:.3g} s at {sampling_rate:g} Hz): take a longer record, or lengthen it with "
             f"pqswarm.features.extend."
         )
-    finite = np.isfinite(rows)
-    if not finite.all():
-        row, sample = np.argwhere(~finite)[0]
+    magnitudes = np.maximum(rows.max(axis=1), -rows.min(axis=1))
+    if not np.isfinite(magnitudes).all():
+        row, sample = np.argwhere(~np.isfinite(rows))[0]
         raise PqswarmError(
             f"signals must be finite, but sample {sample} of signal {row} is {rows[row, sample]}: "
             f"cut it out or repair it before extracting features."
         )
-    return rows
+    return rows, magnitudes

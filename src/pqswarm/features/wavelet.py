@@ -167,23 +167,55 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     >>> [band.shape for band in decompose(np.ones((1, 100)), 2, "db4", "periodization")]
     [(1, 50), (1, 25), (1, 25)]
     """
-    from pqswarm.features._wavelet_kernels import analyse
+    from pqswarm._lane_kernels import LANES
+    from pqswarm.features._wavelet_kernels import analyse, join, prolong, split
 
+    given = np.ascontiguousarray(signals, dtype=np.float64)
+    *shape, n_samples = given.shape
+    rows = given.reshape(-1, n_samples)
+    places, lengths, low_pass = filter_plan(n_samples, level, wavelet, border)
+    looks = 2 * lengths + low_pass.size - 2  # so many samples do the filters of a level look at
+    bands = [np.empty((len(rows), n)) for n in (*lengths, lengths[-1])]
+    longest = lengths.max()  # not the first, for a signal that is shorter than the filters
+    prolonged, rest, detail = np.empty(LANES * looks.max()), np.empty(LANES * longest), np.empty(LANES * longest)
+    for first in range(0, len(rows), LANES):
+        block = slice(first, first + LANES)
+        join(rows[block], places[: looks[0]], prolonged)
+        for j, (n, stop) in enumerate(zip(lengths, np.cumsum(looks), strict=True)):
+            if j > 0:
+                prolong(rest, places[stop - looks[j] : stop], prolonged)
+            analyse(prolonged, low_pass, n, rest, detail)
+            split(detail, bands[j][block])
+        split(rest, bands[-1][block])
+    return [band.reshape(*shape, band.shape[1]) for band in bands]
+
+
+@lru_cache(maxsize=16)
+def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return what the filters need: where they look at each level, how many coefficients there are, and themselves.
+
+    Examples
+    --------
+    >>> places, lengths, low_pass = filter_plan(8, 2, "db2", "symmetric")
+    >>> places.tolist()
+    [1, 0, 0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 1, 0, 0, 1, 2, 3, 4, 4]
+    >>> lengths.tolist(), low_pass.size
+    ([5, 4], 4)
+    """
     low_pass = np.array(_filter(wavelet))
     if border not in BORDERS:
         raise unknown_name("border", border, BORDERS)
-    bands, rest = [], np.ascontiguousarray(signals, dtype=np.float64)
+    places, lengths = [], [n_samples]
     for _ in range(level):
-        *rows, n = rest.shape
-        places, length = _places(n, low_pass.size, border)
-        approximation, detail = np.empty((*rows, length)), np.empty((*rows, length))
-        analyse(rest.reshape(-1, n), places, low_pass, approximation.reshape(-1, length), detail.reshape(-1, length))
-        bands.append(detail)
-        rest = approximation
-    return [*bands, rest]
+        where, length = _places(lengths[-1], low_pass.size, border)
+        places.append(where)
+        lengths.append(length)
+    plan = np.concatenate(places), np.array(lengths[1:]), low_pass
+    for array in plan:
+        array.setflags(write=False)
+    return plan
 
 
-@lru_cache(maxsize=64)
 def _places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
     """Which sample stands where the filters look, -1 for none, and how many coefficients there are."""
     whole = n + n % 2  # periodization repeats the last sample of an odd number of them
@@ -204,5 +236,4 @@ def _places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
         at = at.clip(0, n - 1)
     else:
         at[(at < 0) | (at >= n)] = -1
-    at.setflags(write=False)
     return at, length

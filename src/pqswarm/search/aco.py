@@ -33,10 +33,12 @@ def deposit(
 
     The sum is over the ants whose subset, a row of `paths`, used the edge; their `errors` J are at most 1.
     """
-    used = np.stack([paths, ~paths])
-    left = (1.0 - errors)[:, np.newaxis]
-    total = (1.0 - evaporation) * pheromone + (used * left).sum(axis=1) / factor
-    return np.asarray(np.clip(total, low, high))
+    from pqswarm.search import _population_kernels
+
+    if pheromone.shape != (2, paths.shape[1]) or errors.shape != (len(paths),):
+        raise PqswarmError("deposit takes pheromone of shape (2, n), paths of shape (m, n), and m errors.")
+    options = float(factor), float(evaporation), float(low), float(high)
+    return np.asarray(_population_kernels.deposit(pheromone, paths, errors, *options))
 
 
 @parameters

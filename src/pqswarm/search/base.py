@@ -14,7 +14,7 @@ from pqswarm._random import checked_seed, stream
 from pqswarm._typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Search", "SearchParameters", "as_rates"]
+__all__ = ["Search", "SearchParameters", "as_rates", "checked_errors"]
 
 _WORD = 2**64 - 1
 
@@ -134,11 +134,15 @@ class Search(ABC):
 
     def ask(self) -> BoolArray:
         """Return the subsets to evaluate next, shape (m, n_features); until they are told, always the same ones."""
+        return self._ask().copy()
+
+    def _ask(self) -> BoolArray:
+        """Return the subsets to evaluate next, the search's own array."""
         if self.done:
             raise PqswarmError(f"{self.name} has come to its end: look at `done` before asking again.")
         if not len(self._pending):
             self._pending = self._next().copy()
-        return self._pending.copy()
+        return self._pending
 
     def tell(self, masks: npt.ArrayLike, errors: npt.ArrayLike) -> None:
         """Take the errors, lower is better, of the masks that `ask` returned.
@@ -147,11 +151,12 @@ class Search(ABC):
         """
         if not np.array_equal(np.asarray(masks), self._pending) or not len(self._pending):
             raise PqswarmError("tell takes the masks that ask returned last, all of them and unchanged.")
-        values = np.array(errors, dtype=np.float64)
-        if values.shape != (len(self._pending),) or np.isnan(values).any() or (values == -np.inf).any():
-            raise PqswarmError(f"errors must be {len(self._pending)} numbers, none of them NaN or minus infinity.")
+        self._tell(checked_errors(errors, len(self._pending)))
+
+    def _tell(self, errors: FloatArray) -> None:
+        """Take the checked errors of all that was asked for last, an array that nobody else changes."""
         pending, self._pending = self._pending, self._pending[:0]
-        self._learn(pending, values)
+        self._learn(pending, errors)
 
     def state(self) -> dict[str, AnyArray]:
         """Return copies of all that the search knows, as plain arrays, for instance for ``numpy.savez``."""
@@ -204,8 +209,20 @@ class Search(ABC):
         return sized
 
 
+def checked_errors(errors: npt.ArrayLike, count: int) -> FloatArray:
+    """Return a copy of the errors of `count` subsets, or raise an error if they are not so many numbers."""
+    values = np.array(errors, dtype=np.float64)
+    if values.shape != (count,) or not (values > -np.inf).all():
+        raise PqswarmError(
+            f"errors must be {count} numbers, none of them NaN or minus infinity: a failure is not a score."
+        )
+    return values
+
+
 def as_rates(errors: FloatArray) -> FloatArray:
     """Return errors so that none is above 1: error rates as they are, larger losses as shares of the largest."""
+    if errors.max() <= 1.0:
+        return errors
     finite = errors[np.isfinite(errors)]
     largest = max(1.0, float(finite.max())) if finite.size else 1.0
     return np.minimum(errors / largest, 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 
 from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
@@ -29,10 +30,16 @@ def binary_velocity(
     r"""Return the velocities after one step, clipped to plus and minus `limit`.
 
     .. math:: v \leftarrow \omega v + c_1 r_1 (pbest - x) + c_2 r_2 (gbest - x)
+
+    All arrays have shape (m, n), but `gbest` (n,).
     """
-    x = position.astype(np.float64)
-    step = inertia * velocity + cognitive * r1 * (pbest - x) + social * r2 * (gbest - x)
-    return np.asarray(np.clip(step, -limit, limit))
+    from pqswarm.search._move_kernels import binary_step
+
+    same = velocity.shape == position.shape == pbest.shape == r1.shape == r2.shape
+    if not same or gbest.shape != velocity.shape[1:]:
+        raise PqswarmError("position, pbest, r1 and r2 must have the shape of velocity, and gbest that of its rows.")
+    weights = float(inertia), float(cognitive), float(social), float(limit)
+    return np.asarray(binary_step(velocity, position, pbest, gbest, r1, r2, *weights))
 
 
 def take_probability(velocity: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.learning2d import Learning2D, Learning2DParameters, learning_set
+from pqswarm.search.learning2d import Learning2D, Learning2DParameters
 
 __all__ = ["CLPSO2D", "CLPSO2DParameters", "tournament"]
 
@@ -60,10 +60,10 @@ class CLPSO2D(Learning2D):
         self.exemplars = np.arange(count)
         self.exemplar_age = np.full(count, self.parameters.exemplar_gap)
 
-    def _learnt(self) -> FloatArray:
+    def _learnt_velocities(self) -> FloatArray:
         self._choose_exemplars()
-        taught = learning_set(self.pbest[self.exemplars], self.positions)
-        return self.parameters.acceleration * self._random_numbers() * taught
+        own, r = self.pbest[self.exemplars], self._random_numbers()
+        return self._learn_from(own, own, r, r, cognitive=self.parameters.acceleration, social=0.0, unification=1.0)
 
     def _choose_exemplars(self) -> None:
         """Let others compete to teach the particles that have not improved for a while."""

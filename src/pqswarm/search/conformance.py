@@ -71,7 +71,7 @@ class _Renamed:
         if drawn.ndim == 3 and drawn.shape[1] == 2:  # a velocity in two dimensions: row 0 is of cardinalities
             drawn[:, 1] = drawn[:, 1][:, self._order]
             return drawn
-        return drawn[..., self._order]
+        return np.ascontiguousarray(drawn[..., self._order])
 
 
 def _same(one: Mapping[str, AnyArray], other: Mapping[str, AnyArray]) -> bool:

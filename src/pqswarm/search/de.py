@@ -98,12 +98,15 @@ class DifferentialEvolution(FreshSearch):
 
     def _new_rates(self, count: int) -> FloatArray:
         """Draw F (Cauchy) and CR (normal) around remembered pairs."""
-        from pqswarm._math_kernels import normals, tangents
+        from pqswarm._math_kernels import make_normal, tangents
 
         chosen = self.memory[:, self._choose(self.parameters.memory, count)]
         u = self.rng.random((3, count, 1))[..., 0]
-        normal, cauchy = normals(u[:2].T.ravel())[::2], tangents(np.pi * (u[2] - 0.5))
-        return np.stack([np.clip(chosen[0] + 0.1 * cauchy, 0.05, 1.0), np.clip(chosen[1] + 0.1 * normal, 0.0, 1.0)])
+        normal, cauchy = u[:2].T.ravel(), tangents(np.pi * (u[2] - 0.5))
+        make_normal(normal)
+        return np.stack(
+            [np.clip(chosen[0] + 0.1 * cauchy, 0.05, 1.0), np.clip(chosen[1] + 0.1 * normal[::2], 0.0, 1.0)]
+        )
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)

@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import Search, SearchParameters
+from pqswarm.search.base import Search, SearchParameters, checked_errors
 from pqswarm.search.registry import search_class
 from pqswarm.search.run import Run, SearchResult
 
@@ -73,15 +73,18 @@ def step(runs: Iterable[Run], evaluator: Evaluates) -> None:
         Who knows the errors.
     """
     active = [run for run in runs if not run.done]
-    batches = [run.ask() for run in active]
-    if not batches:
+    if not active:
         return
-    errors = np.asarray(evaluator.errors(np.concatenate(batches)), dtype=np.float64)
-    ends = np.cumsum([len(batch) for batch in batches])
-    if errors.shape != (ends[-1],):
-        raise PqswarmError(f"the evaluator returned errors of shape {errors.shape} for {ends[-1]} masks.")
-    for run, part in zip(active, np.split(errors, ends[:-1]), strict=True):
-        run.tell(part)
+    batches = [run.next_masks() for run in active]
+    masks = np.concatenate(batches)
+    sizes = masks.sum(axis=1)
+    errors = np.asarray(evaluator.errors(masks), dtype=np.float64)
+    if errors.shape != sizes.shape:
+        raise PqswarmError(f"the evaluator returned errors of shape {errors.shape} for {sizes.size} masks.")
+    errors, end = checked_errors(errors, sizes.size), 0
+    for run, batch in zip(active, batches, strict=True):
+        start, end = end, end + len(batch)
+        run.take(batch, errors[start:end], sizes[start:end])
 
 
 def minimize(

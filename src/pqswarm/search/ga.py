@@ -6,6 +6,7 @@ import numpy as np
 
 from pqswarm._options import option, parameters
 from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
 
 __all__ = ["GA", "GAParameters", "crossover", "fitness", "roulette"]
@@ -26,9 +27,9 @@ def roulette(weights: FloatArray, u: FloatArray) -> IntArray:
 
     If all weights are zero, all are taken as equal.
     """
-    wheel = np.cumsum(weights if weights.any() else np.ones_like(weights))
-    chosen = np.searchsorted(wheel, u * wheel[-1], side="right")
-    return np.asarray(np.minimum(chosen, np.flatnonzero(np.diff(wheel, prepend=0.0))[-1]))
+    from pqswarm.search._population_kernels import spin_wheel
+
+    return np.asarray(spin_wheel(weights, u))
 
 
 def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
@@ -36,12 +37,12 @@ def crossover(parents: BoolArray, cuts: IntArray) -> BoolArray:
 
     Of each pair the first features, as many as its entry of `cuts`, are kept; n leaves the pair as it is.
     """
+    from pqswarm.search._population_kernels import exchange_tails
+
+    if 2 * len(cuts) > len(parents):
+        raise PqswarmError(f"{len(cuts)} cuts need {2 * len(cuts)} parents, not {len(parents)}.")
     children = parents.copy()
-    pairs = 2 * len(cuts)
-    tail = np.arange(parents.shape[1]) >= cuts[:, np.newaxis]
-    first, second = parents[0:pairs:2], parents[1:pairs:2]
-    children[0:pairs:2] = np.where(tail, second, first)
-    children[1:pairs:2] = np.where(tail, first, second)
+    exchange_tails(children, cuts)
     return children
 
 
@@ -109,20 +110,13 @@ class GA(Search):
         self.generation = self.generation + 1
 
     def _children(self) -> BoolArray:
-        p, count, n = self.parameters, len(self.population), self.n_features
-        parents = self.population[roulette(fitness(self.errors, p.fitness), self.rng.random(count))]
-        crossed = self.rng.random(count // 2) < p.crossover_probability
-        cuts = 1 + (self.rng.random(count // 2) * (n - 1)).astype(np.int64)
-        children = self._resize(crossover(parents, np.where(crossed, cuts, n)) ^ self._flips())
-        elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
-        children[count - elites.size :] = self.population[elites]
-        return children
+        from pqswarm.search._population_kernels import breed
 
-    def _flips(self) -> BoolArray:
-        """Which bits to flip."""
-        p, count, n = self.parameters, len(self.population), self.n_features
-        if p.mutation == "bit":
-            return self.rng.random((count, n)) < p.mutation_probability
-        where = (self.rng.random(count) * n).astype(np.int64)
-        flipped = self.rng.random(count) < p.mutation_probability
-        return np.asarray((np.arange(n) == where[:, np.newaxis]) & flipped[:, np.newaxis])
+        p, (count, n), each_bit = self.parameters, self.population.shape, self.parameters.mutation == "bit"
+        draws = self.rng.random(count + 2 * (count // 2) + count * (n if each_bit else 2))
+        weights, rates = fitness(self.errors, p.fitness), (p.crossover_probability, p.mutation_probability)
+        children = self._resize(breed(self.population, weights, draws, *rates, each_bit))
+        if p.elites:
+            elites = np.argsort(self.errors, kind="stable")[: min(p.elites, count)]
+            children[count - elites.size :] = self.population[elites]
+        return children

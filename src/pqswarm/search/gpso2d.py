@@ -1,7 +1,7 @@
 """2D-GPSO: the global best teaches all."""
 
-from pqswarm._typing import FloatArray
-from pqswarm.search.learning2d import SocialLearning2D, learning_set
+from pqswarm._typing import BoolArray
+from pqswarm.search.learning2d import SocialLearning2D
 
 __all__ = ["GPSO2D"]
 
@@ -17,5 +17,5 @@ class GPSO2D(SocialLearning2D):
     name = "2d-gpso"
     title = "2D-GPSO"
 
-    def _social(self) -> FloatArray:
-        return learning_set(self.gbest, self.positions)
+    def _others(self) -> tuple[BoolArray, float]:
+        return self.pbest, 1.0  # neighbours have no share

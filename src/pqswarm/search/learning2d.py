@@ -9,9 +9,10 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 
@@ -77,30 +78,26 @@ def adaptive_weight(errors: FloatArray, previous: FloatArray) -> FloatArray:
     >>> adaptive_weight(np.array([0.1, 0.2, 0.4]), np.array([0.2, 0.2, 0.1])).tolist()
     [0.75, -0.5, 0.0]
     """
-    worst = errors.max()
-    if worst <= 0:
-        return np.zeros_like(errors)
-    share = np.isinf(errors).astype(np.float64) if np.isinf(worst) else errors / worst
-    weight = np.minimum(1 - share, 1.0)
-    # Adding zero turns the -0 of the worst particle into 0.
-    return np.asarray(np.where(errors < previous, weight, -weight) + 0.0)
+    from pqswarm.search._move_kernels import trust
+
+    return np.asarray(trust(errors, previous))
 
 
 def cardinality(rho: FloatArray, r: FloatArray) -> IntArray:
     """Spin the roulette wheel: return the first cardinality whose accumulated likelihood reaches `r` (Algorithm 2).
 
-    `rho` holds the likelihood of each cardinality 1 ... n, `r` random numbers, 0 to its sum. Where the sum is not
-    positive, for likelihoods may be negative, no wheel can be spun, and the likeliest is returned.
+    `rho`, (..., n), holds the likelihood of each cardinality 1 ... n, `r`, (...), random numbers, 0 to its sum. Where
+    the sum is not positive, for likelihoods may be negative, no wheel can be spun, and the likeliest is returned.
 
     Examples
     --------
     >>> int(cardinality(np.array([0.82, 2.53, 2.22, 0.28, 0.95]), np.array(3.1)))
     2
     """
-    accumulated = rho.cumsum(axis=-1)
-    reached = accumulated >= np.asarray(r)[..., np.newaxis]
-    reached[..., -1] = True  # where rounding made r larger than the sum
-    return np.asarray(np.where(accumulated[..., -1] > 0, reached.argmax(axis=-1), rho.argmax(axis=-1)) + 1)
+    from pqswarm.search._move_kernels import spin
+
+    rows, each = _by_particle(rho, r, np.float64)
+    return np.asarray(spin(rows, 0, each).reshape(rho.shape[:-1]))
 
 
 def ranks(sigma: FloatArray) -> IntArray:
@@ -125,7 +122,17 @@ def position(sigma: FloatArray, xi: IntArray) -> BoolArray:
     >>> position(np.array([1.61, 1.88, 0.80, 1.33, 2.88]), np.array(2)).astype(int).tolist()
     [0, 1, 0, 0, 1]
     """
-    return np.asarray(ranks(sigma) <= np.asarray(xi)[..., np.newaxis])
+    from pqswarm.search._move_kernels import likeliest
+
+    rows, each = _by_particle(sigma, xi, np.int64)
+    return np.asarray(likeliest(rows, 0, each).reshape(sigma.shape))
+
+
+def _by_particle(likelihoods: FloatArray, numbers: npt.ArrayLike, kind: type) -> tuple[FloatArray, AnyArray]:
+    """A row of likelihoods for each particle of a stack, (m, 1, n), and a number for each, (m,)."""
+    rows = np.ascontiguousarray(likelihoods, dtype=np.float64).reshape(-1, 1, likelihoods.shape[-1])
+    each: AnyArray = np.broadcast_to(np.asarray(numbers, dtype=kind), likelihoods.shape[:-1]).copy()
+    return rows, each.reshape(-1)
 
 
 def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArray:
@@ -138,11 +145,9 @@ def neighbourhood_best(pbest_errors: FloatArray, neighbours: int = 1) -> IntArra
     >>> neighbourhood_best(np.array([0.3, 0.2, 0.2, 0.4, 0.3])).tolist()
     [1, 1, 1, 2, 0]
     """
-    count = pbest_errors.size
-    around = np.arange(count)[:, np.newaxis] + np.arange(-neighbours, neighbours + 1)
-    around = np.sort(around % count, axis=1)
-    best = pbest_errors[around].argmin(axis=1)
-    return np.asarray(around[np.arange(count), best])
+    from pqswarm.search._move_kernels import best_around
+
+    return np.asarray(best_around(pbest_errors, neighbours))
 
 
 @parameters
@@ -162,7 +167,7 @@ class Learning2DParameters(VelocityParameters):
 
 
 class Learning2D(VelocitySwarm):
-    """A swarm that learns in two dimensions; a variant says from whom, in `_learnt`.
+    """A swarm that learns in two dimensions; a variant says from whom, in `_learnt_velocities`.
 
     It never proposes an empty subset.
     """
@@ -180,27 +185,53 @@ class Learning2D(VelocitySwarm):
         self.stagnation = np.zeros(count, dtype=np.int64)
 
     @abstractmethod
-    def _learnt(self) -> FloatArray:
-        """Return what the particles learn from their exemplars, to be added to the velocities."""
+    def _learnt_velocities(self) -> FloatArray:
+        """Return the velocities of the particles after they have learnt: see `_learn_from`."""
+
+    def _learn_from(
+        self,
+        own: BoolArray,
+        nbest: BoolArray,
+        r1: FloatArray,
+        r2: FloatArray,
+        *,
+        cognitive: float,
+        social: float,
+        unification: float,
+    ) -> FloatArray:
+        r"""Return the velocities after learning from one's own exemplar, from the best of others, and from oneself.
+
+        .. math::
+            \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{own}
+            + c_2 r_2 (u \mathcal{L}_{gbest} + (1 - u) \mathcal{L}_{nbest}) + \Delta_i \mathcal{L}_i
+
+        which is equations 3 to 5 of the paper, with the sets of :func:`learning_set` and :func:`self_learning_set`.
+        """
+        from pqswarm.search._move_kernels import learn_in_two_dimensions
+
+        bests = own, self.gbest, nbest
+        rates = float(self.parameters.inertia), float(cognitive), float(social), float(unification)
+        velocities = learn_in_two_dimensions(self.velocities, self.positions, *bests, r1, r2, self.weights, *rates)
+        return np.asarray(velocities)
 
     def _move(self) -> BoolArray:
+        from pqswarm.search._move_kernels import likeliest, spin
+
         self._refresh()
-        # Equations 3 to 5.
-        self.velocities = (
-            self.parameters.inertia * self.velocities
-            + self._learnt()
-            + self.weights[:, np.newaxis, np.newaxis] * self_learning_set(self.positions)
-        )
-        rho, sigma = self.velocities[:, 0], self.velocities[:, 1]
+        self.velocities = self._learnt_velocities()
+        likelihoods, count = self.velocities, len(self.velocities)
         if self.parameters.clip_negative:
-            rho = np.where((rho > 0).any(axis=1, keepdims=True), np.maximum(rho, 0.0), rho)
-        xi = cardinality(rho, self.rng.random(len(rho)) * rho.sum(axis=1))
-        return position(sigma, xi if self.size is None else np.full_like(xi, self.size))
+            likelihoods = likelihoods.copy()
+            rho = likelihoods[:, 0]
+            np.maximum(rho, 0.0, out=rho, where=(rho > 0).any(axis=1, keepdims=True))
+        r = self.rng.random(count) * likelihoods[:, 0].sum(axis=1)
+        xi = spin(likelihoods, 0, r) if self.size is None else np.full(count, self.size)
+        return np.asarray(likeliest(likelihoods, 1, xi))
 
     def _refresh(self) -> None:
         """Forget the velocity of particles that have not improved for too long (Algorithm 3)."""
-        stale = self.stagnation >= self.parameters.refresh_gap
-        if stale.any():
+        if self.stagnation.max() >= self.parameters.refresh_gap:
+            stale = self.stagnation >= self.parameters.refresh_gap
             self.velocities[stale] = self.rng.random((int(stale.sum()), 2, self.n_features))
             self.stagnation[stale] = 0
 
@@ -221,16 +252,21 @@ class SocialParameters(Learning2DParameters):
 
 
 class SocialLearning2D(Learning2D):
-    """A 2D swarm that learns from each particle's personal best and from the best of others; `_social` says which."""
+    """A 2D swarm that learns from each particle's personal best and from the best of others; `_others` says which."""
 
     Parameters: ClassVar[type[SearchParameters]] = SocialParameters
     parameters: SocialParameters
 
     @abstractmethod
-    def _social(self) -> FloatArray:
-        """Return the social learning sets, shape (ps, 2, n)."""
+    def _others(self) -> tuple[BoolArray, float]:
+        """Return the best of each particle's neighbours, (ps, n), and the share of the global best against it."""
 
-    def _learnt(self) -> FloatArray:
+    def _learnt_velocities(self) -> FloatArray:
+        p, (nbest, unification) = self.parameters, self._others()
         r1, r2 = self._random_numbers(), self._random_numbers()
-        own = self.parameters.cognitive * r1 * learning_set(self.pbest, self.positions)
-        return np.asarray(own + self.parameters.social * r2 * self._social())
+        return self._learn_from(
+            self.pbest, nbest, r1, r2, cognitive=p.cognitive, social=p.social, unification=unification
+        )
+
+    def _neighbours_best(self, neighbours: int) -> BoolArray:
+        return np.asarray(self.pbest[neighbourhood_best(self.pbest_errors, neighbours)])

@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from pqswarm._options import option, parameters
-from pqswarm._typing import FloatArray
+from pqswarm._typing import BoolArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.learning2d import SocialLearning2D, SocialParameters, learning_set, neighbourhood_best
+from pqswarm.search.learning2d import SocialLearning2D, SocialParameters
 
 __all__ = ["LPSO2D", "LPSO2DParameters"]
 
@@ -30,6 +30,5 @@ class LPSO2D(SocialLearning2D):
     Parameters: ClassVar[type[SearchParameters]] = LPSO2DParameters
     parameters: LPSO2DParameters
 
-    def _social(self) -> FloatArray:
-        nbest = self.pbest[neighbourhood_best(self.pbest_errors, self.parameters.neighbours)]
-        return learning_set(nbest, self.positions)
+    def _others(self) -> tuple[BoolArray, float]:
+        return self._neighbours_best(self.parameters.neighbours), 0.0

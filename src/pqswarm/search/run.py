@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.search.base import Search
+from pqswarm.search.base import Search, checked_errors
 
 __all__ = ["Run", "SearchResult"]
 
@@ -120,7 +120,7 @@ class Run:
         # Each better subset: after which evaluation, its error, its size.
         self._improvements: list[tuple[int, float, int]] = []
         self._front: dict[int, tuple[BoolArray, float]] = {}  # by size: a subset, better than all smaller ones
-        self._least: FloatArray = np.full(search.n_features + 1, np.nan)  # least error up to each size; NaN: none yet
+        self._least = self._nothing_found()
 
     @property
     def done(self) -> bool:
@@ -136,44 +136,47 @@ class Run:
         """Return the subsets to evaluate next, no more than the budget allows; see :meth:`Search.ask`."""
         if self.done:
             raise PqswarmError("the run is done: look at `done` before asking again.")
-        return self._cut(self.search.ask())
+        return self.next_masks().copy()
 
-    def _cut(self, asked: BoolArray) -> BoolArray:
-        """What is left of a batch, as far as the budget goes."""
-        return asked[self._told.size :][: self.max_evaluations - self.n_evaluations]
+    def next_masks(self) -> BoolArray:
+        """Return what :meth:`ask` returns, not a copy: it must not be changed."""
+        asked, told = self.search._ask(), self._told.size
+        return asked[told : told + self.max_evaluations - self.n_evaluations]
 
     def tell(self, errors: npt.ArrayLike) -> None:
         """Take the errors, lower is better, of the subsets that :meth:`ask` returned."""
-        asked = self.search.ask()
-        masks = self._cut(asked)
-        values = np.asarray(errors, dtype=np.float64)
-        if values.shape != (len(masks),) or np.isnan(values).any() or (values == -np.inf).any():
-            raise PqswarmError(
-                f"errors must be {len(masks)} numbers, none of them NaN or minus infinity: a failure is not a score."
-            )
-        told = np.concatenate([self._told, values])
-        if told.size == len(asked):
-            self.search.tell(asked, told)
+        masks = self.next_masks()
+        self.take(masks, checked_errors(errors, len(masks)), masks.sum(axis=1))
+
+    def take(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
+        """Take what :meth:`next_masks` returned, the checked errors, which nobody else changes, and the sizes."""
+        self._remember(masks, errors, sizes)
+        self.n_evaluations += len(masks)
+        told = np.concatenate([self._told, errors]) if self._told.size else errors
+        if told.size == len(self.search._ask()):
+            self.search._tell(told)
             told = told[:0]
         self._told = told
-        self._remember(masks, values)
-        self.n_evaluations += len(masks)
 
-    def _remember(self, masks: BoolArray, errors: FloatArray) -> None:
-        sizes = masks.sum(axis=1)
-        wanted = sizes > 0 if self.search.size is None else sizes == self.search.size
-        for row in np.flatnonzero(wanted & ((errors <= self.best_error) | (not self._improvements))):
-            equal = errors[row] == self.best_error
-            smaller = self.search.prefers_small and equal and sizes[row] < self.best.sum()
-            if errors[row] < self.best_error or smaller or not self._improvements:
-                self.best, self.best_error = masks[row].copy(), float(errors[row])
-                self._improvements.append((self.n_evaluations + int(row), self.best_error, int(sizes[row])))
-        for row in np.flatnonzero(wanted & ~(errors >= self._least[sizes])):
-            self._extend_front(masks[row], float(errors[row]))
+    def _remember(self, masks: BoolArray, errors: FloatArray, sizes: IntArray) -> None:
+        """Look at the subsets that beat all that are not larger: one of them may be the best."""
+        for row in (~(errors >= self._least[sizes])).nonzero()[0]:
+            error, size = float(errors[row]), int(sizes[row])
+            as_good = self.search.prefers_small and error == self.best_error
+            if not self._improvements or error < self.best_error or (as_good and size < self._improvements[-1][2]):
+                self.best, self.best_error = masks[row].copy(), error
+                self._improvements.append((self.n_evaluations + int(row), error, size))
+            self._extend_front(masks[row], error, size)
 
-    def _extend_front(self, mask: BoolArray, error: float) -> None:
+    def _nothing_found(self) -> FloatArray:
+        """The least error up to each size: NaN, none yet; minus infinity for sizes that are not wanted."""
+        n, size = self.search.n_features, self.search.size
+        least = np.full(n + 1, np.nan if size is None else -np.inf)
+        least[0 if size is None else size] = -np.inf if size is None else np.nan
+        return least
+
+    def _extend_front(self, mask: BoolArray, error: float, size: int) -> None:
         """Take a subset into the front, if it beats all that are not larger, and drop the larger ones that it beats."""
-        size = int(mask.sum())
         if not error >= self._least[size]:
             self._front = {key: kept for key, kept in self._front.items() if key < size or kept[1] < error}
             self._front[size] = mask.copy(), error
@@ -231,8 +234,8 @@ class Run:
         self.best = own["best"].astype(np.bool_)
         self._improvements = [(int(start), float(error), int(size)) for start, error, size in own["improvements"]]
         self.best_error = self._improvements[-1][1] if self._improvements else np.inf
-        self._front, self._least = {}, np.full_like(self._least, np.nan)
+        self._front, self._least = {}, self._nothing_found()
         for mask, error in zip(own["front_masks"].astype(np.bool_), own["front_errors"].tolist(), strict=True):
-            self._extend_front(mask, error)
+            self._extend_front(mask, error, int(mask.sum()))
         if self._improvements:  # earlier versions kept the front of few searches: of others the best is known
-            self._extend_front(self.best, self.best_error)
+            self._extend_front(self.best, self.best_error, int(self.best.sum()))

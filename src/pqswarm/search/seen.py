@@ -82,4 +82,5 @@ class Seen:
 
 def _keys(packed: AnyArray) -> list[bytes]:
     """The rows of an array of bytes."""
-    return [row.tobytes() for row in packed]
+    keys: list[bytes] = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel().tolist()
+    return keys

@@ -58,11 +58,11 @@ class Swarm(Search):
         """Return the next positions, new arrays."""
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
-        first = self.iteration == 0
-        better = np.ones(len(errors), dtype=np.bool_) if first else errors < self.pbest_errors
-        self.pbest = np.where(better[:, np.newaxis], masks, self.pbest)
-        self.pbest_errors = np.where(better, errors, self.pbest_errors)
-        leader = int(self.pbest_errors.argmin())
+        from pqswarm.search._move_kernels import notice_better
+
+        first = bool(self.iteration == 0)
+        better = notice_better(masks, errors, self.pbest, self.pbest_errors, first)
+        leader = self.pbest_errors.argmin()
         improved = bool(first or self.pbest_errors[leader] < self.gbest_error)
         if improved:
             self.gbest = self.pbest[leader].copy()
@@ -96,6 +96,8 @@ class VelocitySwarm(Swarm):
     state_fields: ClassVar[tuple[str, ...]] = (*Swarm.state_fields, "velocities")
 
     def _random_numbers(self) -> FloatArray:
-        """Draw r_1 or r_2, the random numbers by which one term of the velocities is multiplied."""
-        count, *rest = self.velocities.shape
-        return self.rng.random((count, *(rest if self.parameters.randomness == "element" else [1] * len(rest))))
+        """Draw r_1 or r_2, the random numbers by which one term of the velocities is multiplied, in their shape."""
+        count, *rest = shape = self.velocities.shape
+        if self.parameters.randomness == "element":
+            return self.rng.random(shape)
+        return np.broadcast_to(self.rng.random((count, *[1] * len(rest))), shape).copy()

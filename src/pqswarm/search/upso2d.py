@@ -3,9 +3,9 @@
 from typing import ClassVar
 
 from pqswarm._options import option, parameters
-from pqswarm._typing import FloatArray
+from pqswarm._typing import BoolArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.learning2d import SocialLearning2D, SocialParameters, learning_set, neighbourhood_best
+from pqswarm.search.learning2d import SocialLearning2D, SocialParameters
 
 __all__ = ["UPSO2D", "UPSO2DParameters"]
 
@@ -41,7 +41,5 @@ class UPSO2D(SocialLearning2D):
     Parameters: ClassVar[type[SearchParameters]] = UPSO2DParameters
     parameters: UPSO2DParameters
 
-    def _social(self) -> FloatArray:
-        u = self.parameters.unification
-        nbest = self.pbest[neighbourhood_best(self.pbest_errors, self.parameters.neighbours)]
-        return u * learning_set(self.gbest, self.positions) + (1 - u) * learning_set(nbest, self.positions)
+    def _others(self) -> tuple[BoolArray, float]:
+        return self._neighbours_best(self.parameters.neighbours), self.parameters.unification

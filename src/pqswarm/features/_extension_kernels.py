@@ -1,9 +1,24 @@
-"""Values between equally spaced samples, by a cubic spline: compiled code, arrays in, arrays out."""
+"""How like a cycle is to those before it, and values between equally spaced samples: compiled code."""
 
 import numpy as np
 from numba import njit
 
-__all__ = ["interpolate"]
+from pqswarm._lane_kernels import LANES
+from pqswarm._sum_kernels import squared_distance
+
+__all__ = ["interpolate", "squared_distances"]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def squared_distances(signal, ends, cycle, lags):
+    """Squared distance of the `cycle` samples before each of `ends` from those that are each of `lags` earlier."""
+    distances, sums = np.empty((ends.size, lags.size)), np.empty(LANES)
+    for i in range(ends.size):
+        last = signal[ends[i] - cycle : ends[i]]
+        for j in range(lags.size):
+            earlier = signal[ends[i] - cycle - lags[j] : ends[i] - lags[j]]
+            distances[i, j] = squared_distance(last, earlier, sums)
+    return distances
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -1,0 +1,207 @@
+"""All short benchmarks, in one table beside the figures of the last release: `make bench`.
+
+    python benchmarks/run.py                        # the table; exit code 1 if a figure is worse than it may be
+    python benchmarks/run.py --only evaluators      # a part of it
+    python benchmarks/run.py --record 0.2.0         # at a release: run all of it three times, and keep the medians
+
+A figure is worse than it may be when it is worse by more than --tolerance and the spread between the runs of the
+recording; its benchmark is then run once more, and the better value counts. Ratios depend on processor and libraries:
+record again on a machine of your own (--released FILE) before you trust small changes there.
+"""
+
+import argparse
+import datetime
+import importlib
+import json
+import statistics
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from figures import Figure, Row, against, machine, number, others_running, show
+
+HERE = Path(__file__).parent
+RELEASED = HERE / "released.json"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A file of this folder; what has no figures in the table says why."""
+
+    name: str
+    why_not: str = ""
+    options: str = ""
+    """With which to run it alone."""
+
+    @property
+    def command(self) -> str:
+        """How to run it alone."""
+        return f"python benchmarks/{self.name}.py {self.options}".rstrip()
+
+    def reason(self) -> str:
+        """Why it cannot run here; empty if it can."""
+        if self.name == "gpu":
+            return "" if has_gpu() else "needs an NVIDIA GPU and CuPy"
+        return self.why_not
+
+    def figures(self) -> list[Figure]:
+        """Run it."""
+        return show(importlib.import_module(self.name).figures())
+
+
+BENCHMARKS = (
+    *map(Benchmark, ("evaluators", "dataset", "filters", "searches", "study", "reading", "steady", "long_recording")),
+    Benchmark("identify_accuracy"),
+    Benchmark("gpu"),
+    Benchmark("following", "takes minutes: a server, and studies with and without a page that follows them"),
+    Benchmark("workbench", "seconds against limits, a minute; half of it needs a browser", "--browser"),
+    Benchmark("levels", "takes ten minutes; accuracies"),
+    Benchmark("verdicts", "needs recordings of others", "FOLDER"),
+    Benchmark("peers", "takes half an hour, and needs the extra bench", "--estimate"),
+    Benchmark("best_known", "takes minutes on a GPU, many hours without", "--device cuda"),
+)
+
+
+def all_benchmarks() -> dict[str, Benchmark]:
+    """By name, with files of this folder that the list above does not know."""
+    known = {benchmark.name: benchmark for benchmark in BENCHMARKS}
+    files = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("figures", "run"))
+    return known | {name: Benchmark(name, "has no figures in this table") for name in files if name not in known}
+
+
+def has_gpu() -> bool:
+    """Whether CuPy finds a GPU."""
+    try:
+        import cupy
+
+        return bool(cupy.cuda.runtime.getDeviceCount())
+    except Exception:  # noqa: BLE001 - CuPy raises errors of its own where there is no driver
+        return False
+
+
+def load(path: Path) -> dict:
+    """Return the recorded figures; none if there is no file."""
+    if not path.exists():
+        return {"benchmarks": {}}
+    try:
+        released = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SystemExit(
+            f"--released {path}: no file of recorded figures ({error}); --record VERSION writes one"
+        ) from None
+    return released
+
+
+def merge(runs: list[list[Figure]]) -> dict[str, dict]:
+    """Medians of several runs, with the spread between them: the farthest from the median, relative to it."""
+    kept = {}
+    for figure in runs[0]:
+        values = [one.value for run in runs for one in run if one.name == figure.name]
+        middle = statistics.median(values)
+        spread = max(abs(value / middle - 1) for value in values) if middle else 0.0
+        kept[figure.name] = {"value": float(f"{middle:.4g}"), "unit": figure.unit, "spread": round(spread, 3)}
+    return kept
+
+
+def record(benchmark: Benchmark, version: str, times: int, path: Path) -> None:
+    """Run a benchmark several times, and keep its figures in the file, beside those of others."""
+    found = [benchmark.figures() for _ in range(times)]
+    disturbed = sorted({figure.name for run in found for figure in run if figure.disturbed})
+    if disturbed:
+        print(f"\nmeasured while others used the processors, record it again: {'; '.join(disturbed)}")
+    about = {"version": version, "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "runs": times}
+    released = load(path)
+    released["benchmarks"][benchmark.name] = {**about, "machine": machine(), "figures": merge(found)}
+    path.write_text(json.dumps(released, indent=1) + "\n", encoding="utf-8")
+    print(f"\n{benchmark.name}: wrote {path}", flush=True)
+
+
+def measure(benchmark: Benchmark, released: dict, tolerance: float) -> list[Row]:
+    """Run a benchmark, once more if a figure is worse than it may be, and keep the better value of each."""
+    rows = list(against(benchmark.name, benchmark.figures(), released, tolerance))
+    if any(row.is_regression for row in rows):
+        print(f"\n{benchmark.name} once more, since some of it is slower:")
+        again = {figure.name: figure for figure in benchmark.figures()}
+        rows = [
+            replace(row, figure=again[row.figure.name]) if again[row.figure.name].gain(row.figure.value) > 1 else row
+            for row in rows
+        ]
+    return rows
+
+
+def describe(benchmark: str, released: dict, measured: list[str]) -> list[str]:
+    """What the last release's figures of a benchmark were measured with, what is different here, and what is gone."""
+    if benchmark not in released["benchmarks"]:
+        return [f"{benchmark}: the last release has no figures of it; --record VERSION keeps them"]
+    kept, here = released["benchmarks"][benchmark], machine()
+    lines = [f"{benchmark}: last release {kept['version']}, measured {kept['date']}"]
+    other = [
+        f"{name} {then}, here {here.get(name)}" for name, then in kept["machine"].items() if here.get(name) != then
+    ]
+    lines += [f"  with {'; '.join(other)}: trust small changes less"] if other else []
+    gone = [name for name in kept["figures"] if name not in measured]
+    return lines + ([f"  no longer measured: {'; '.join(gone)}"] if gone else [])
+
+
+def table(rows: list[Row]) -> str:
+    """All figures in one table."""
+    lines = [("benchmark", "figure", "last release", "now", "spread", "change", "")]
+    for row in rows:
+        then = "" if row.released is None else number(row.released)
+        change = "" if row.released is None else f"{100 * (row.gain - 1):+.0f} %"
+        spread = f"+-{100 * row.figure.spread:.0f} %" if row.figure.spread else ""
+        now = f"{number(row.figure.value)} {row.figure.unit}"
+        lines.append((row.benchmark, row.figure.name, then, now, spread, change, row.verdict))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    pads = (str.ljust, str.ljust, *(str.rjust,) * 4, str.ljust)
+    padded = [[pad(cell, width) for pad, cell, width in zip(pads, line, widths, strict=True)] for line in lines]
+    return "\n".join("  ".join(line).rstrip() for line in padded)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run, and return the exit code."""
+    known = all_benchmarks()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=known, default=list(known), metavar="NAME")
+    parser.add_argument("--record", metavar="VERSION", help="keep the figures as those of this release")
+    parser.add_argument("--times", type=int, default=3, help="runs of which --record keeps the medians")
+    parser.add_argument("--tolerance", type=float, default=0.25, help="how much worse a figure may be")
+    parser.add_argument("--released", type=Path, default=RELEASED, help="the file of recorded figures")
+    given = parser.parse_args(arguments)
+    chosen = [known[name] for name in given.only]
+    skipped = {benchmark: benchmark.reason() for benchmark in chosen if benchmark.reason()}
+    able = [benchmark for benchmark in chosen if benchmark not in skipped]
+    if given.record:
+        for benchmark in able:
+            record(benchmark, given.record, given.times, given.released)
+        return 0
+    began = time.perf_counter()
+    released, rows, notes, busy = load(given.released), [], [], []
+    for benchmark in able:
+        busy.append(others_running())
+        try:
+            rows += measure(benchmark, released, given.tolerance)
+        except ImportError as error:
+            skipped[benchmark] = f"{error}; pip install -c constraints.txt -e '.[dev]'"
+            continue
+        notes += describe(benchmark.name, released, [row.figure.name for row in rows])
+    print(f"\n{table(rows)}\n")
+    print("Change: + is better. A ratio (x) is that of both sides in this run; its spread is that of the rounds.")
+    print(*notes, sep="\n")
+    if max(busy, default=0) >= 0.5:
+        print(f"Other programs used the processors ({max(busy):.0f} at a time): measure again when they have ended.")
+    for benchmark, reason in skipped.items():
+        print(f"skipped: {benchmark.name} ({reason}): {benchmark.command}")
+    print(f"{len(rows)} figures in {(time.perf_counter() - began) / 60:.1f} minutes")
+    regressions = [row for row in rows if row.is_regression]
+    if regressions:
+        names = "; ".join(f"{row.figure.name} ({100 * (row.gain - 1):+.0f} %)" for row in regressions)
+        print(f"Worse than in the last release by more than it may be: {names}.")
+    else:
+        print("Nothing is worse than in the last release by more than it may be.")
+    return int(bool(regressions))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

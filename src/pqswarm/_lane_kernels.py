@@ -1,0 +1,158 @@
+"""Eight numbers at a time, one of each of eight signals: compiled code.
+
+A sum whose order is fixed cannot be spread over the lanes of a processor's vectors, but eight of them run side by side,
+one in each lane, each in its own order. LLVM cuts eight lanes to the vectors that the processor has, which changes no
+bit. Arrays of lanes are flat, float64[8 n], the eight numbers of a place next to each other. With Numba's compiler off
+these are functions of NumPy.
+"""
+
+import operator
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, config
+from numba.extending import intrinsic, models, overload, register_model
+
+__all__ = ["LANES", "absolute", "choose", "fill", "find_between", "load", "lower", "store", "upper"]
+
+LANES = 8
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_ALIGNMENT = 8  # of a number, for an array may begin anywhere
+
+
+class _Lanes(types.Type):
+    def __init__(self):
+        super().__init__(name=f"Lanes({LANES})")
+
+
+@register_model(_Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, _VECTOR)
+
+
+_LANES = _Lanes()
+
+
+def _compiled_from(plain):
+    """Decorate the compiled twin of a function of NumPy, which stands in for it if the compiler is off."""
+    return lambda twin: plain if config.DISABLE_JIT else intrinsic(twin)
+
+
+def _place(context, builder, kind, array, place):
+    """Pointer to the lanes at a place of an array."""
+    data = context.make_array(kind)(context, builder, array).data
+    first = builder.mul(place, ir.Constant(place.type, LANES))
+    return builder.bitcast(builder.gep(data, [first]), _VECTOR.as_pointer())
+
+
+@_compiled_from(lambda values, place: values[LANES * place : LANES * (place + 1)].copy())
+def load(_typing, values, place):  # noqa: ARG001
+    """The lanes at a place of an array."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.load(_place(context, builder, signature.args[0], *arguments), align=_ALIGNMENT)
+
+    return _LANES(values, types.intp), generate
+
+
+@_compiled_from(lambda lanes, values, place: np.copyto(values[LANES * place : LANES * (place + 1)], lanes))
+def store(_typing, lanes, values, place):  # noqa: ARG001
+    """Write lanes to a place of an array."""
+
+    def generate(context, builder, signature, arguments):
+        lanes, *where = arguments
+        builder.store(lanes, _place(context, builder, signature.args[1], *where), align=_ALIGNMENT)
+        return context.get_dummy_value()
+
+    return types.void(_LANES, values, types.intp), generate
+
+
+@_compiled_from(lambda value: np.full(LANES, value))
+def fill(_typing, value):  # noqa: ARG001
+    """The same number in all lanes."""
+
+    def generate(_context, builder, _signature, arguments):
+        undefined = ir.Constant(_VECTOR, ir.Undefined)
+        first = builder.insert_element(undefined, arguments[0], ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        return builder.shuffle_vector(first, undefined, zeros)
+
+    return _LANES(types.float64), generate
+
+
+@_compiled_from(np.abs)
+def absolute(_typing, x):  # noqa: ARG001
+    """|x|."""
+
+    def generate(_context, builder, _signature, arguments):
+        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fabs.v{LANES}f64"), arguments)
+
+    return _LANES(_LANES), generate
+
+
+@_compiled_from(lambda a, b, x, y: np.where(a >= b, x, y))
+def choose(_typing, a, b, x, y):  # noqa: ARG001
+    """Take x where a >= b, else y."""
+
+    def generate(_context, builder, _signature, arguments):
+        a, b, x, y = arguments
+        return builder.select(builder.fcmp_ordered(">=", a, b), x, y)
+
+    return _LANES(_LANES, _LANES, _LANES, _LANES), generate
+
+
+@_compiled_from(lambda a, b: np.where(a < b, a, b))
+def lower(_typing, a, b):  # noqa: ARG001
+    """The lower of a and b."""
+
+    def generate(_context, builder, _signature, arguments):
+        a, b = arguments
+        return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+    return _LANES(_LANES, _LANES), generate
+
+
+@_compiled_from(lambda a, b: np.where(a < b, b, a))
+def upper(_typing, a, b):  # noqa: ARG001
+    """The upper of a and b."""
+
+    def generate(_context, builder, _signature, arguments):
+        a, b = arguments
+        return builder.select(builder.fcmp_ordered("<", a, b), b, a)
+
+    return _LANES(_LANES, _LANES), generate
+
+
+@_compiled_from(lambda x, low, high: int(np.packbits((x >= low) & (x < high), bitorder="little")[0]))
+def find_between(_typing, x, low, high):  # noqa: ARG001
+    """An integer with a bit for each lane, set where low <= x < high."""
+
+    def generate(_context, builder, _signature, arguments):
+        x, low, high = arguments
+        found = builder.and_(builder.fcmp_ordered(">=", x, low), builder.fcmp_ordered("<", x, high))
+        return builder.zext(builder.bitcast(found, ir.IntType(LANES)), ir.IntType(64))
+
+    return types.int64(_LANES, _LANES, _LANES), generate
+
+
+def _operator(symbol, instruction):
+    """Make `symbol` known for lanes."""
+
+    @intrinsic
+    def combined(_typing, a, b):  # noqa: ARG001
+        def generate(_context, builder, _signature, arguments):
+            return getattr(builder, instruction)(*arguments)
+
+        return _LANES(_LANES, _LANES), generate
+
+    @overload(symbol)
+    def overloaded(a, b):
+        return (lambda a, b: combined(a, b)) if a == _LANES and b == _LANES else None
+
+
+_operator(operator.add, "fadd")
+_operator(operator.sub, "fsub")
+_operator(operator.mul, "fmul")

@@ -1,0 +1,152 @@
+"""Medians of several bands side by side: compiled code, arrays in, arrays out."""
+
+import numpy as np
+from numba import njit
+
+from pqswarm._lane_kernels import LANES, choose, fill, find_between, load, lower, store, upper
+
+__all__ = ["SAMPLE", "medians"]
+
+_SORTED = 192  # bands of up to so many coefficients are sorted
+SAMPLE = 128  # size of the sample that brackets the medians of longer ones
+_NEAR, _FAR = 5, 18  # ranks of the sample between the one expected and the edges of brackets: 0.9 and 3.2 deviations
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sort(lanes, n):
+    """Sort the first `n` places, each lane by itself (Batcher's merge exchange, Knuth 5.2.2 M)."""
+    half = 1
+    while 2 * half < n:
+        half *= 2
+    run = half
+    while run > 0:
+        distance, start, merged = run, 0, half
+        while True:
+            for first in range(start, n - distance, 2 * run):
+                for i in range(first, min(first + run, n - distance)):
+                    a, b = load(lanes, i), load(lanes, i + distance)
+                    store(lower(a, b), lanes, i)
+                    store(upper(a, b), lanes, i + distance)
+            if merged == run:
+                break
+            distance, start, merged = merged - run, run, merged // 2
+        run //= 2
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _select(values, rank):
+    """The element of that rank among `values`, which are reordered (Hoare's quickselect)."""
+    low, high = 0, values.size - 1
+    while low < high:
+        middle = (low + high) >> 1
+        a, b, c = values[low], values[middle], values[high]
+        pivot = max(min(a, b), min(max(a, b), c))
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _count_below(values, n, edges, counts):
+    """Count in each lane the values below each of the inner four of six edges: all are at or above the first."""
+    first, second, third, fourth = load(edges, 1), load(edges, 2), load(edges, 3), load(edges, 4)
+    zero, one = fill(0.0), fill(1.0)
+    a, b, c, d = zero, zero, zero, zero
+    for i in range(n):
+        x = load(values, i)
+        a = a + choose(x, first, zero, one)
+        b = b + choose(x, second, zero, one)
+        c = c + choose(x, third, zero, one)
+        d = d + choose(x, fourth, zero, one)
+    store(zero, counts, 0)
+    store(a, counts, 1)
+    store(b, counts, 2)
+    store(c, counts, 3)
+    store(d, counts, 4)
+    store(fill(float(n)), counts, 5)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _narrow(values, n, ranks, width, sample, kept):
+    """Keep what may be of `ranks` ... `ranks` + `width` - 1: move it to `kept`, and return its largest number.
+
+    The ranks become those of what is kept, or -1 in lanes where that would be more than half. A sorted sample brackets
+    the ranks; lanes of which less is kept are filled up with infinity.
+    """
+    for i in range(SAMPLE):
+        store(load(values, i * n // SAMPLE), sample, i)
+    _sort(sample, SAMPLE)
+    edges, counts = np.empty(6 * LANES), np.empty(6 * LANES)
+    for lane in range(LANES):
+        expected = ranks[lane] * SAMPLE // n
+        edges[lane], edges[5 * LANES + lane] = -np.inf, np.inf
+        for j, offset in enumerate((-_FAR, -_NEAR, _NEAR, _FAR), 1):
+            edges[LANES * j + lane] = sample[LANES * min(max(expected + offset, 0), SAMPLE - 1) + lane]
+    _count_below(values, n, edges, counts)
+
+    for lane in range(LANES):
+        rank = max(ranks[lane], 0)
+        below, above = 4, 1
+        while counts[LANES * below + lane] > rank:
+            below -= 1
+        while above <= below or counts[LANES * above + lane] < rank + width:
+            above += 1
+        fewer = counts[LANES * below + lane]
+        usable = ranks[lane] >= 0 and counts[LANES * above + lane] - fewer <= n // 2
+        ranks[lane] = rank - int(fewer) if usable else -1
+        sample[lane] = edges[LANES * below + lane] if usable else np.inf
+        sample[LANES + lane] = edges[LANES * above + lane]
+    low, high = load(sample, 0), load(sample, 1)
+    sizes = np.zeros(LANES, np.int64)
+    for i in range(n):
+        found = find_between(load(values, i), low, high)
+        if found:
+            for lane in range(LANES):
+                kept[LANES * sizes[lane] + lane] = values[LANES * i + lane]
+                sizes[lane] += found >> lane & 1
+    largest = sizes.max()
+    for lane in range(LANES):
+        for i in range(sizes[lane], largest):
+            kept[LANES * i + lane] = np.inf
+    return largest
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def medians(bands, n, scratch, sample, out):
+    """Write the median of each lane's first `n` coefficients to `out`.
+
+    `scratch` has lanes for `n` places, `sample` for 128, or room for `n` numbers if that is more.
+    """
+    rank, width = (n - 1) // 2, 2 - n % 2  # of the one in the middle, or of the two
+    ranks = np.full(LANES, rank)
+    values, size = bands, n
+    while size > _SORTED:
+        size = _narrow(values, size, ranks, width, sample, scratch)
+        values = scratch
+    if n <= _SORTED:
+        scratch[: LANES * n] = bands[: LANES * n]
+    _sort(scratch, size)
+    for lane in range(LANES):
+        middle = scratch[LANES * min(ranks[lane], size - 1) + lane]
+        next_one = scratch[LANES * min(ranks[lane] + width - 1, size - 1) + lane]
+        if ranks[lane] < 0:  # many equal coefficients, or an order that misleads the sample
+            whole = sample[:n]
+            for i in range(n):
+                whole[i] = bands[LANES * i + lane]
+            middle = _select(whole, rank)
+            next_one = whole[rank + 1 :].min() if width == 2 else middle
+        out[lane] = 0.5 * (middle + next_one) if width == 2 else middle

@@ -1,0 +1,88 @@
+"""The small steps of populations and ants: compiled code, arrays in, arrays out, sums in the order of the formulas.
+
+There are loops only: functions of arrays would take seconds to compile.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["breed", "deposit", "exchange_tails", "spin_wheel"]
+
+
+@njit(cache=True, nogil=True)
+def spin_wheel(weights, u):
+    """Return where a wheel with such shares stops, for each number of `u`: at equal ones if no weight is positive."""
+    equal = True
+    for weight in weights:
+        equal = equal and weight == 0.0
+    wheel, total = np.empty(weights.size), 0.0
+    for k in range(weights.size):
+        total += 1.0 if equal else weights[k]
+        wheel[k] = total
+    last = weights.size - 1  # the last that has a share of the wheel
+    while last > 0 and wheel[last - 1] == total:
+        last -= 1
+    chosen = np.empty(u.size, np.int64)
+    for i in range(u.size):
+        low, high = 0, last
+        while low < high:
+            middle = (low + high) // 2
+            if wheel[middle] > u[i] * total:
+                high = middle
+            else:
+                low = middle + 1
+        chosen[i] = low
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def exchange_tails(children, cuts):
+    """Exchange the rows of each pair from its cut on."""
+    for pair in range(cuts.size):
+        for j in range(cuts[pair], children.shape[1]):
+            first = children[2 * pair, j]
+            children[2 * pair, j] = children[2 * pair + 1, j]
+            children[2 * pair + 1, j] = first
+
+
+@njit(cache=True, nogil=True)
+def breed(population, weights, draws, crossover_probability, mutation_probability, each_bit):
+    """Return the children of a population, (m, n): parents by the wheel of weights, tails exchanged, bits flipped.
+
+    `draws` are uniform numbers: m for the wheel, twice m // 2 for pairs (whether they are crossed, and where), and one
+    for each bit; or, if not `each_bit`, twice m (which bit of a chromosome may be flipped, and whether it is).
+    """
+    m, n = population.shape
+    chosen, pairs = spin_wheel(weights, draws[:m]), m // 2
+    children = np.empty((m, n), np.bool_)
+    for i in range(m):
+        for j in range(n):
+            children[i, j] = population[chosen[i], j]
+    cuts = np.empty(pairs, np.int64)
+    for pair in range(pairs):
+        crossed = draws[m + pair] < crossover_probability
+        cuts[pair] = 1 + np.int64(draws[m + pairs + pair] * (n - 1)) if crossed else n
+    exchange_tails(children, cuts)
+    bits = draws[m + 2 * pairs :]
+    for i in range(m):
+        if each_bit:
+            for j in range(n):
+                children[i, j] ^= bits[i * n + j] < mutation_probability
+        elif bits[m + i] < mutation_probability:
+            children[i, np.int64(bits[i] * n)] ^= True
+    return children
+
+
+@njit(cache=True, nogil=True)
+def deposit(pheromone, paths, errors, factor, evaporation, low, high):
+    """Return the pheromone, (2, n), after evaporation and after ants have walked their paths, (m, n)."""
+    out = np.zeros(pheromone.shape)
+    for ant in range(paths.shape[0]):
+        for j in range(paths.shape[1]):
+            out[0, j] += paths[ant, j] * (1.0 - errors[ant])
+            out[1, j] += (not paths[ant, j]) * (1.0 - errors[ant])
+    for row in range(2):
+        for j in range(paths.shape[1]):
+            total = (1.0 - evaporation) * pheromone[row, j] + out[row, j] / factor
+            out[row, j] = min(max(total, low), high)
+    return out

@@ -1,0 +1,136 @@
+"""Errors of naive Bayes as they are counted for whole batches, against the predictions of single subsets."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
+
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator, backend, naive_bayes
+from pqswarm.evaluation._nb_count_kernels import share_features
+from tests.evaluation.data import dataset, random_masks
+
+
+def neighbourhood(rng, count, n_features):
+    """Masks that differ from one of them by a feature or two, as searches ask for them, some of them twice."""
+    masks = np.tile(rng.random(n_features) < 0.4, (count, 1))
+    masks ^= rng.random(masks.shape) < 1.5 / n_features
+    return masks[masks.any(axis=1)]
+
+
+def problem(rng, kind, n, n_features, n_classes):
+    """Random numbers, few different ones in columns that are repeated, or numbers out of all proportion."""
+    if kind == "ties":
+        X = rng.integers(0, 3, (n, n_features)).astype(float)
+        X[:, -1] = X[:, 0]
+    else:
+        X = rng.standard_normal((n, n_features))
+        X *= 10.0 ** rng.integers(-3, 19, n_features) if kind == "far" else 1.0
+    y = rng.integers(0, n_classes, n)
+    y[:2] = 0, 1
+    sizes = rng.permutation(np.concatenate([np.arange(3), np.minimum(rng.integers(0, 6, n - 3), 2)]))
+    return X, y, Folds(sizes)  # folds of different sizes; a class may be missing from the training events
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kind=st.sampled_from(["plain", "ties", "far"]),
+    n=st.sampled_from([12, 31, 64, 65, 130]),
+    n_features=st.sampled_from([1, 2, 9, 30]),
+    n_classes=st.sampled_from([2, 3, 14]),
+    width=st.sampled_from([1e-4, 0.004, 0.3]),
+    floor=st.sampled_from([0.0, 0.001]),
+    n_jobs=st.sampled_from([1, 2]),
+    seed=st.integers(0, 1000),
+)
+def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n_classes, width, floor, n_jobs, seed):
+    rng = np.random.default_rng(seed)
+    X, y, folds = problem(rng, kind, n, n_features, n_classes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(naive_bayes, "_WIDTH", int(rng.choice([32, 1024])))  # one block of events, or several
+        patch.setattr(naive_bayes, "_MASKS", int(rng.choice([5, 512])))
+        patch.setattr(naive_bayes, "_TERMS", 10)  # threads even for little work
+        scaling = "none" if kind == "far" else "once"
+        evaluator = KernelNBEvaluator(X, y, folds, width, floor, scaling=scaling, n_jobs=n_jobs)
+        for masks in (random_masks(1, n_features, seed), random_masks(7, n_features, seed)):
+            assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
+        masks = np.concatenate([neighbourhood(rng, 40, n_features), random_masks(20, n_features, seed)])
+        assert np.array_equal(evaluator.error_counts(masks), evaluator.count_errors(evaluator._predict(masks)))
+
+
+def test_counts_of_two_thousand_masks_at_once():
+    X, y, folds = dataset("wine")
+    evaluator = KernelNBEvaluator(X, y, folds, 0.05)
+    masks = random_masks(2000, 13, seed=0)
+    together = evaluator.error_counts(masks)
+    assert np.array_equal(together, evaluator.count_errors(evaluator._predict(masks)))
+    assert np.array_equal(together[::40], np.concatenate([evaluator.error_counts(mask[None]) for mask in masks[::40]]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 70), st.booleans(), st.integers(0, 1000))
+def test_shared_sums_hold_every_selected_feature_once(count, n_features, similar, seed):
+    rng = np.random.default_rng(seed)
+    masks = neighbourhood(rng, count, n_features) if similar else random_masks(count, n_features, seed)
+    parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
+    features = np.empty(masks.sum(), dtype=np.int64)
+    if not len(masks):
+        return
+    n_nodes, n_slots = share_features(masks, parents, slots, starts, subsets, features)
+    sums, found = np.zeros((n_slots, n_features), dtype=int), np.zeros(masks.shape, dtype=int)
+    for node in range(n_nodes):
+        sums[slots[node]] = sums[parents[node]]
+        sums[slots[node], features[starts[node] : starts[node + 1]]] += 1
+        if subsets[node] >= 0:
+            found[subsets[node]] += sums[slots[node]]
+    assert np.array_equal(found, masks)
+
+
+def test_a_step_forward_adds_one_feature_per_subset():
+    masks = np.tile(np.arange(60) < 20, (40, 1))
+    masks[np.arange(40), 20 + np.arange(40)] = True
+    parents, slots, starts, subsets = np.empty((4, 80), dtype=np.int64)
+    n_nodes, _ = share_features(masks, parents, slots, starts, subsets, np.empty(masks.sum(), dtype=np.int64))
+    assert starts[n_nodes] == 20 + 40
+
+
+def test_tables_that_are_too_large_are_refused(monkeypatch):
+    with pytest.raises(
+        PqswarmError, match=r"needs 4\.2 GB .* of 5000 events x 5000 features x 14 classes, more than 2\.0"
+    ):
+        naive_bayes.check_table_size(5000, 5000, 14)
+    naive_bayes.check_table_size(50_000, 100, 14)
+    monkeypatch.setattr(naive_bayes, "_MEMORY", 80_000)
+    with pytest.raises(PqswarmError, match="178 events x 13 features x 3 classes"):
+        KernelNBEvaluator(*dataset("wine"))
+
+
+@pytest.mark.parametrize("kind", [KernelNBEvaluator, GaussianNBEvaluator])
+def test_labels_are_counted_in_pieces(kind, monkeypatch):
+    X, y, folds = dataset("wine")
+    evaluator, masks = kind(X, y, folds), random_masks(20, 13, seed=1)
+    expected = evaluator.count_errors(evaluator._predict(masks))
+    monkeypatch.setattr(backend, "_LABELS", 500)
+    monkeypatch.setattr(naive_bayes, "_DOUBTFUL", 500)
+    assert np.array_equal(evaluator.error_counts(masks), expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from(["plain", "ties", "far"]),
+    st.integers(1, 6),
+    st.sampled_from(["once", "fold", "none"]),
+    st.integers(0, 9),
+)
+def test_gaussian_models_in_doubt_are_those_that_scikit_learn_fits(kind, n_features, scaling, seed):
+    X, y, folds = problem(np.random.default_rng(seed), kind, 40, n_features, 3)
+    evaluator = GaussianNBEvaluator(X, y, folds, scaling=scaling)
+    mask = random_masks(1, n_features, seed)[0]
+    winners = np.empty(40, dtype=np.int64)
+    evaluator.decide_as_scikit_learn(mask, np.arange(40), winners)
+    for fold, (train, test) in enumerate(folds.split()):
+        data = evaluator.fold_data(fold if evaluator.scales_folds else 0)[:, mask]
+        with np.errstate(all="ignore"):
+            fitted = GaussianNB().fit(data[train], evaluator.labels[train])
+            assert np.array_equal(winners[test], fitted.predict(data[test]))
