@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pqswarm._math_kernels import cosine, exponential, exponentials, logarithm, make_normal, sine, sines, sum_of_sines
+from pqswarm._math_kernels import (
+    cosine,
+    exponential,
+    exponentials,
+    logarithm,
+    logarithms,
+    make_normal,
+    sine,
+    sines,
+    sum_of_sines,
+    tangents,
+)
 from pqswarm.events import Grid
 
 NUMBERS = np.random.default_rng(0)
@@ -91,3 +102,11 @@ def test_wave_is_the_printed_sum():
 
 def test_wave_starts_at_exactly_zero():
     assert Grid().wave(np.zeros(1))[0] == 0.0
+
+
+def test_arrays_of_logarithms_and_tangents():
+    x = NUMBERS.random(20_000)
+    assert last_places(logarithms(x), np.log(x.astype(EXTENDED))) < 1.0
+    angles = np.pi * (x - 0.5)
+    assert last_places(tangents(angles), np.tan(angles.astype(EXTENDED))) < 5.0
+    assert (logarithms(np.array([0.0, 1.0])) == [-np.inf, 0.0]).all()
