@@ -94,10 +94,15 @@ def load(path: Path) -> dict:
 
 
 def merge(runs: list[list[Figure]]) -> dict[str, dict]:
-    """Medians of several runs, with the spread between them: the farthest from the median, relative to it."""
+    """Medians of several runs, with the spread between them: the farthest from the median, relative to it.
+
+    Figures that others disturbed are left out.
+    """
     kept = {}
     for figure in runs[0]:
-        values = [one.value for run in runs for one in run if one.name == figure.name]
+        values = [one.value for run in runs for one in run if one.name == figure.name and not one.disturbed]
+        if not values:
+            continue
         middle = statistics.median(values)
         spread = max(abs(value / middle - 1) for value in values) if middle else 0.0
         kept[figure.name] = {"value": float(f"{middle:.4g}"), "unit": figure.unit, "spread": round(spread, 3)}
@@ -109,7 +114,7 @@ def record(benchmark: Benchmark, version: str, times: int, path: Path) -> None:
     found = [benchmark.figures() for _ in range(times)]
     disturbed = sorted({figure.name for run in found for figure in run if figure.disturbed})
     if disturbed:
-        print(f"\nmeasured while others used the processors, record it again: {'; '.join(disturbed)}")
+        print(f"\nleft out, since others used the processors; record it again: {'; '.join(disturbed)}")
     about = {"version": version, "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "runs": times}
     released = load(path)
     released["benchmarks"][benchmark.name] = {**about, "machine": machine(), "figures": merge(found)}

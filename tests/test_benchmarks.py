@@ -123,6 +123,12 @@ def test_new_and_disturbed_figures_are_not_judged(figures):
     assert not any(row.is_regression for row in rows)
 
 
+def test_what_others_disturbed_is_not_recorded(run, figures):
+    calm, busy = (figures.Figure("a", "b / c", value, disturbed=value < 2) for value in (2.0, 1.0))
+    assert run.merge([[busy], [calm]])["a"]["value"] == 2.0
+    assert not run.merge([[busy]])
+
+
 @pytest.fixture
 def made_up(run, figures, monkeypatch):
     """A benchmark whose two figures are what the test says, run by run."""
