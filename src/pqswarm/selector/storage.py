@@ -141,7 +141,7 @@ def digest(*arrays: Any) -> str:
         array = np.asarray("none" if given is None else given)
         plain = np.ascontiguousarray(array.astype(str) if array.dtype.hasobject else array)
         found.update(f"{plain.dtype.str}{plain.shape}".encode())
-        found.update(memoryview(plain.reshape(-1).view(np.uint8)))  # the bytes themselves, not a copy of them
+        found.update(plain.reshape(-1).view(np.uint8).data)  # the bytes themselves, not a copy of them
     return found.hexdigest()
 
 
