@@ -106,30 +106,44 @@ class KNNOnCpu(Backend[KNNEvaluator]):
     """The CPU's part of a k-NN evaluator: the compiled code of ``_knn_kernels.py``."""
 
     @cached_property
-    def _guesses(self) -> IntArray:
+    def _rows(self) -> list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]:
+        """The events of each view in single precision, one after the other, and how far each feature reaches."""
+        views = self.evaluator.views
+        return [(np.ascontiguousarray(view.columns.T), np.abs(view.columns).max(axis=1)) for view in views]
+
+    @cached_property
+    def _guesses(self) -> npt.NDArray[np.int32]:
         """Events near each event in the space of all features."""
         e = self.evaluator
         count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
-        guesses = np.empty((len(e.data), count), dtype=np.int64)
-        nobody = np.empty((len(e.data), 0), dtype=np.int64)
+        guesses = np.empty((len(e.data), count), dtype=np.int32)
+        nobody = np.empty((len(e.data), 0), dtype=np.int32)
         self._run(np.arange(e.n_features), nobody, count, np.empty(len(e.data), np.int64), guesses)
         return guesses
 
-    def _run(self, selected: IntArray, guesses: IntArray, k: int, predicted: IntArray, neighbours: IntArray) -> None:
-        from pqswarm.evaluation._knn_kernels import predict
+    def _run(
+        self,
+        selected: IntArray,
+        guesses: npt.NDArray[np.int32],
+        k: int,
+        predicted: IntArray,
+        neighbours: npt.NDArray[np.int32],
+    ) -> None:
+        from pqswarm.evaluation._knn_kernels import arrange, predict
 
         e = self.evaluator
-        for view in e.views:
-            scaled = (view.data, view.columns, view.exponents)
+        for view, (rows, halves) in zip(e.views, self._rows, strict=True):
+            arranged = arrange(rows, halves, view.exponents, selected, e.metric_number)
             events = (e.folds.test_fold, view.fold, e.labels)
-            predict(*scaled, selected, e.pivots, guesses, *events, k, e.metric_number, predicted, neighbours)
+            settings = (k, e.metric_number, 0, len(rows))
+            predict(arranged, view.data, selected, guesses, *events, *settings, predicted, neighbours)
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         e = self.evaluator
         predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        guesses, _ = self._guesses, e.pivots  # made here, before threads ask for them
-        nothing = np.empty((0, 0), dtype=np.int64)
+        guesses = self._guesses  # made here, before threads ask for them
+        nothing = np.empty((0, 0), dtype=np.int32)
 
         def work(row: int) -> None:
             self._run(np.flatnonzero(masks[row]), guesses, e.n_neighbors, predicted[row], nothing)
@@ -140,9 +154,9 @@ class KNNOnCpu(Backend[KNNEvaluator]):
     def neighbours(self, selected: IntArray) -> IntArray:
         """Return the neighbours of each event by the selected features: shape (n, n_neighbors)."""
         e = self.evaluator
-        found = np.empty((len(e.data), e.n_neighbors), dtype=np.int64)
+        found = np.empty((len(e.data), e.n_neighbors), dtype=np.int32)
         self._run(selected, self._guesses, e.n_neighbors, np.empty(len(e.data), dtype=np.int64), found)
-        return found
+        return found.astype(np.int64)
 
 
 class View:
