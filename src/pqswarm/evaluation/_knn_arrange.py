@@ -15,34 +15,25 @@ Directions are estimated from a few hundred events: a poor estimate costs time, 
 import numpy as np
 from numba import njit
 
-from pqswarm.evaluation._knn_filters import BLOCK, slot
+from pqswarm.evaluation._knn_filters import BLOCK, N_KEYS, project, slot
 
 __all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
 
 LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
 UNIT = 2.0**-24  # rounding unit of single precision
 SAFETY = 1.1
-_SAMPLE = 256  # events that estimate directions
+_SAMPLE = 128  # events that estimate directions
 _DIRECTIONS = 16
-_ROUNDS = 2  # of finding directions: more make them better, and take longer
+_ROUNDS = 1  # of finding directions: more make them better, and take longer
 _LEVELS = 255
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _scaled_rows(rows, factors, selected):
-    """The selected features of all events times their factors, float32[n, width], width the next multiple of eight."""
-    n, q = rows.shape[0], selected.size
-    scaled = np.zeros((n, (q + 7) // 8 * 8), np.float32)
-    for i in range(n):
-        for f in range(q):
-            scaled[i, f] = rows[i, selected[f]] * factors[f]
-    return scaled
+_MOST_BYTES = 32  # of an event's code, if it has more than one for each feature
+_FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _dot(a, b):
-    total = np.float32(0.0)
-    for f in range(a.size):
+    total = a[0] * b[0]
+    for f in range(1, a.size):
         total += a[f] * b[f]
     return total
 
@@ -54,87 +45,56 @@ def _add_times(total, row, factor):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _centred_sample(rows):
-    """Some of the events, without the mean of each feature, and this mean."""
-    n, width = rows.shape
-    stride = max(n // _SAMPLE, 1)
-    sample = rows[::stride].copy()
-    mean = np.zeros(width, np.float32)
-    for row in sample:
-        _add_times(mean, row, np.float32(1.0 / sample.shape[0]))
-    for row in sample:
-        _add_times(row, mean, np.float32(-1.0))
-    return sample, mean
+def _centred_sample(rows, selected, factors):
+    """The selected features of some events times their factors, without their mean."""
+    n, q = rows.shape[0], selected.size
+    m = min(n, _SAMPLE)
+    sample = np.empty((m, q), np.float32)
+    mean = np.zeros(q, np.float32)
+    for i in range(m):
+        for f in range(q):
+            sample[i, f] = rows[i * n // m, selected[f]] * factors[f]
+        _add_times(mean, sample[i], np.float32(1.0 / m))
+    for i in range(m):
+        _add_times(sample[i], mean, np.float32(-1.0))
+    return sample
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _widest_signs(sample):
-    """Signs, float32[width], whose sum of features varies much; each step can only widen it."""
-    signs = np.ones(sample.shape[1], np.float32)
-    total = np.empty(sample.shape[1], np.float32)
-    for _ in range(8):
-        total[:] = 0.0
-        for row in sample:
-            _add_times(total, row, _dot(row, signs))
-        changed = 0
-        for f in range(signs.size):
-            sign = np.float32(-1.0 if total[f] < 0.0 else 1.0)
-            changed += sign != signs[f]
-            signs[f] = sign
-        if changed == 0:
-            break
-    return signs
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def _orthonormal(directions):
-    """Make the columns of `directions`, float64, orthogonal to each other and of length one, or zero; in place."""
-    width, count = directions.shape
-    for a in range(count):
-        before = 0.0
-        for f in range(width):
-            before += directions[f, a] * directions[f, a]
-        for step in range(2 * a):  # each twice, as once leaves a rest by rounding
-            b = step % a
-            share = 0.0
-            for f in range(width):
-                share += directions[f, a] * directions[f, b]
-            for f in range(width):
-                directions[f, a] -= share * directions[f, b]
-        squares = 0.0
-        for f in range(width):
-            squares += directions[f, a] * directions[f, a]
+    """Make the rows of `directions`, float64, orthogonal to each other and of length one, or zero; in place."""
+    for a in range(directions.shape[0]):
+        before = _dot(directions[a], directions[a])
+        for turn in range(2 * a):  # each twice, as once leaves a rest by rounding
+            other = directions[turn % a]
+            _add_times(directions[a], other, -_dot(directions[a], other))
+        squares = _dot(directions[a], directions[a])
         factor = 1.0 / np.sqrt(squares) if squares > 1e-12 * before and squares > 1e-60 else 0.0
-        for f in range(width):
-            directions[f, a] *= factor
+        for f in range(directions.shape[1]):
+            directions[a, f] *= factor
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _widest_directions(sample, count):
-    """Orthonormal directions, float32[width, count], in which the sample varies most, about the widest first."""
-    m, width = sample.shape
-    found = np.empty((width, count))
-    directions = np.empty((width, count), np.float32)
-    along = np.empty(count, np.float32)
-    for f in range(width):
+    """Directions, float64[count, q], in which the sample varies most, about the widest first; orthonormal, or zero."""
+    m, q = sample.shape
+    directions = np.empty((count, q))
+    total = np.empty(q, np.float32)
+    direction = np.empty(q, np.float32)
+    for a in range(count):
+        for f in range(q):
+            directions[a, f] = sample[a * m // count, f]
+    _orthonormal(directions)
+    for _ in range(_ROUNDS):
         for a in range(count):
-            found[f, a] = sample[a * m // count, f]
-    for turn in range(_ROUNDS + 1):
-        _orthonormal(found)
-        for f in range(width):
-            for a in range(count):
-                directions[f, a] = found[f, a]
-                found[f, a] = 0.0
-        if turn == _ROUNDS:
-            break
-        for row in sample:
-            along[:] = 0.0
-            for f in range(width):
-                for a in range(count):
-                    along[a] += row[f] * directions[f, a]
-            for f in range(width):
-                for a in range(count):
-                    found[f, a] += row[f] * along[a]
+            for f in range(q):
+                direction[f] = directions[a, f]
+                total[f] = 0.0
+            for row in sample:
+                _add_times(total, row, _dot(row, direction))
+            for f in range(q):
+                directions[a, f] = total[f]
+        _orthonormal(directions)
     return directions
 
 
@@ -145,96 +105,164 @@ def _features_by_width(sample):
     for row in sample:
         for f in range(row.size):
             squares[f] += row[f] * row[f]
-    return np.argsort(-squares)
+    order = np.empty(squares.size, np.int64)
+    for f in range(squares.size):
+        a = f
+        while a > 0 and squares[order[a - 1]] < squares[f]:
+            order[a] = order[a - 1]
+            a -= 1
+        order[a] = f
+    return order
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _sorted_order(keys):
-    """Positions, int32[n], that sort float32 keys: by eleven bits at a time."""
-    n = keys.size
-    bits = keys.view(np.uint32).copy()
-    for i in range(n):  # integers in the order of the numbers
-        bits[i] ^= np.uint32(0xFFFFFFFF) if bits[i] >> np.uint32(31) else np.uint32(0x80000000)
-    order, other = np.arange(n).astype(np.int32), np.empty(n, np.int32)
-    starts = np.empty(2049, np.int32)
-    for shift in (0, 11, 22):
-        starts[:] = 0
+def _sorted_by(words, shift, order):
+    """The events in `order` sorted by eight bits of their words from `shift` on; equal ones stay as they are."""
+    starts = np.zeros(256, np.int32)
+    for word in words:
+        starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
+    total = 0
+    for rank in range(256):
+        count = starts[rank]
+        starts[rank] = total
+        total += count
+    arranged = np.empty_like(order)
+    for event in order:
+        rank = (words[event] >> np.uint32(shift)) & np.uint32(255)
+        arranged[starts[rank]] = event
+        starts[rank] += 1
+    return arranged
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _nested_order(keys, n_blocks):
+    """Events, int32[n], in slices by the first key, in these by the second, and in these by the third.
+
+    Keys are float32[n, ...]. Slices are whole blocks; there are about as many on each level.
+    """
+    n = keys.shape[0]
+    each = int(np.ceil(n_blocks ** (1.0 / 3.0)))
+    order = np.empty(n, np.int32)
+    for i in range(n):
+        order[i] = i
+    words = np.empty(n, np.uint32)
+    values = words.view(np.float32)
+    slices = np.zeros(n, np.uint32)
+    for level in range(3):
         for i in range(n):
-            starts[((bits[i] >> np.uint32(shift)) & np.uint32(2047)) + 1] += 1
-        for b in range(2048):
-            starts[b + 1] += starts[b]
-        for i in order:
-            b = (bits[i] >> np.uint32(shift)) & np.uint32(2047)
-            other[starts[b]] = i
-            starts[b] += 1
-        order, other = other, order
+            values[i] = keys[i, level]
+        for i in range(n):  # integers in the order of the numbers
+            words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
+        order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper bits are enough
+        if level > 0:
+            order = _sorted_by(slices, 0, order)
+        if each**level > 256:
+            order = _sorted_by(slices, 8, order)
+        size = BLOCK * -(-n_blocks // each ** (level + 1))
+        for i in range(n):
+            slices[order[i]] = i // size
     return order
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _encode(row, lows, step, codes):
-    """Fill `codes`, uint8[width], with the nearest level of each value; return by how much they are off, in all."""
+def _levels(row, lows, step, n_levels, levels, off):
+    """Fill `levels`, int32[width], with the nearest level of each value, and `off` with how far it is."""
     per_step = np.float32(1.0) / step
-    off = np.float32(0.0)
     for f in range(row.size):
         above = row[f] - lows[f]
-        code = np.uint8(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), np.float32(_LEVELS)))
-        codes[f] = code
-        off += abs(above - np.float32(code) * step)
-    return off
+        level = np.int32(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), n_levels))
+        levels[f] = level
+        off[f] = abs(above - np.float32(level) * step)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _most_off(row, lows, step, codes):
-    """By how much the codes are off in the worst feature."""
+def _sum(values):
+    total = np.float32(0.0)
+    for value in values:
+        total += value
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _largest(values):
     most = np.float32(0.0)
-    for f in range(row.size):
-        off = abs(row[f] - lows[f] - np.float32(codes[f]) * step)
-        most = off if off > most else most
+    for value in values:
+        most = value if value > most else most
     return most
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _code_bytes(rows, lows, step, metric, wide, codes, off):
-    """Fill `codes` and `off`, by how much those of each event are off, for the tests of bytes."""
-    n, width = rows.shape
-    own = np.empty(width, np.uint8)
+def _code_bytes(rows, q, lows, step, shift, metric, wide, codes, off):
+    """Fill `codes` and `off`, by how much those of each event are off, for the tests of bytes.
+
+    For Manhattan distances a feature has 2 ** shift bytes, of level l the j-th is (l + j) >> shift: so differences of
+    levels are the sums of differences of bytes.
+    """
+    n, width = off.size, rows.shape[1]
+    size = codes.size // rows.shape[0]
+    own = np.zeros(size, np.uint8)
     words = own.view(np.uint64)
     groups = codes.view(np.uint64)
+    levels, each = np.empty(width, np.int32), np.empty(width, np.float32)
+    n_levels = np.float32(_LEVELS << shift)
     for i in range(n):
-        off[i] = _encode(rows[i], lows, step, own)
-        start, lane = i // BLOCK * BLOCK * width, i % BLOCK
+        _levels(rows[i], lows, step, n_levels, levels, each)
+        start, lane = i // BLOCK * BLOCK * size, i % BLOCK
         if metric == 0:
-            for g in range(width // 8):
+            off[i] = _sum(each)
+            for j in range(1 << shift):
+                for f in range(q):
+                    own[j * q + f] = (levels[f] + np.int32(j)) >> np.int32(shift)
+            for g in range(size // 8):
                 groups[start // 8 + g * BLOCK + slot(lane)] = words[g]
         else:
-            off[i] = _most_off(rows[i], lows, step, own)
-            for f in range(width):
-                codes[start + f * BLOCK + lane] = own[wide[f]]
+            off[i] = _largest(each)
+            for f in range(q):
+                codes[start + f * BLOCK + lane] = levels[wide[f]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _project(row, mean, directions, along):
-    along[:] = 0.0
-    for f in range(row.size):
-        value = row[f] - mean[f]
-        for a in range(along.size):
-            along[a] += value * directions[f, a]
+def _lengthiest(points):
+    """The largest squared length of the points."""
+    most = np.float32(0.0)
+    for point in points:
+        most = max(most, _dot(point, point))
+    return most
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _code_points(points, order, codes, off):
-    """Fill `codes` for the test of points, and `off` with half their squared lengths, both less their rounding error."""
-    n, count = points.shape
-    share = 0.5 - 3.0 * SAFETY * UNIT * (count + 2.0)
-    for i in range(n):
-        start, lane = i // BLOCK * BLOCK * (count + 1), i % BLOCK
-        squares = 0.0
-        for a in range(count):
-            value = points[order[i], a]
-            codes[start + (a + 1) * BLOCK + lane] = value
-            squares += np.float64(value) * value
-        codes[start + lane] = off[i] = share * squares
+def _code_points(points, order, step, pairs, codes, halves, off):
+    """Fill `codes`, `halves` and `off`, by how much those of each event are off, for the test of points."""
+    for i in range(order.size):
+        start, lane = i // BLOCK * BLOCK * 2 * pairs, i % BLOCK
+        squares = 0
+        errors = np.float32(0.0)
+        for a in range(2 * pairs):
+            value = points[order[i], a] / step
+            code = int(np.rint(value))
+            codes[start + (a // 2 * BLOCK + lane) * 2 + a % 2] = code
+            squares += code * code
+            errors += (value - code) * (value - code)
+        halves[i] = squares // 2
+        off[i] = np.sqrt(errors) * step
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _boxes(keys, n_blocks):
+    """Smallest and largest key of each block, float32[words, 2 * keys, 32]: a word is 32 blocks, of the last not all."""
+    boxes = np.empty((-(-n_blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
+    low, high = np.empty(N_KEYS, np.float32), np.empty(N_KEYS, np.float32)
+    for b in range(boxes.shape[0] * BLOCK):
+        low[:] = np.float32(3e38)  # no event is here
+        high[:] = np.float32(-3e38)
+        for i in range(b * BLOCK, min(b * BLOCK + BLOCK, keys.shape[0])):
+            for a in range(N_KEYS):
+                low[a] = min(low[a], keys[i, a])
+                high[a] = max(high[a], keys[i, a])
+        for a in range(N_KEYS):
+            boxes[b // BLOCK, 2 * a, b % BLOCK] = low[a]
+            boxes[b // BLOCK, 2 * a + 1, b % BLOCK] = high[a]
+    return boxes
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -249,7 +277,9 @@ def arrange(rows, halves, exponents, selected, metric):
     of distances by rounding the data; and that of keys and points, beside it.
     """
     n, q = rows.shape[0], selected.size
-    largest = exponents[selected].max()
+    largest = exponents[selected[0]]
+    for f in selected:
+        largest = max(largest, exponents[f])
     factors = np.empty(q, np.float32)
     lows = np.zeros((q + 7) // 8 * 8, np.float32)
     size = 0.0  # of the largest possible rounded coordinates, by the norm of the metric
@@ -260,50 +290,54 @@ def arrange(rows, halves, exponents, selected, metric):
         size = size + factor if metric == 0 else (np.hypot(size, factor) if metric == 1 else 1.0)
         lows[f] = -halves[selected[f]] * factors[f]
         widest = max(widest, -lows[f])
-    unsorted = _scaled_rows(rows, factors, selected)
-    width = unsorted.shape[1]
-    sample, mean = _centred_sample(unsorted)
-
-    keys = np.empty(n, np.float32)
-    points = np.empty((0, 0), np.float32)
+    width = lows.size
+    sample = _centred_sample(rows, selected, factors)
     wide = np.empty(0, np.int64)
-    if metric == 0:
-        signs = _widest_signs(sample)
-        for i in range(n):
-            keys[i] = _dot(unsorted[i], signs)
-    elif metric == 1:
-        directions = _widest_directions(sample, min(_DIRECTIONS, width))
-        points = np.empty((n, directions.shape[1]), np.float32)
-        for i in range(n):
-            _project(unsorted[i], mean, directions, points[i])
-            keys[i] = points[i, 0]
-    else:
+    n_points = _DIRECTIONS if metric == 1 else 8
+    points = np.zeros((n, n_points), np.float32)
+    if metric == 2:
         wide = _features_by_width(sample)
         for i in range(n):
-            keys[i] = unsorted[i, wide[0]]
-    order = _sorted_order(keys)
+            for a in range(min(q, N_KEYS)):
+                points[i, a] = rows[i, selected[wide[a]]] * factors[wide[a]]
+    else:
+        directions = _widest_directions(sample, n_points)
+        packed = np.empty((n_points // 8, q, 8), np.float32)
+        for a in range(n_points):
+            for f in range(q):
+                share = directions[a, f] if metric == 1 else (-1.0 if directions[a, f] < 0.0 else 1.0)
+                packed[a // 8, f, a % 8] = share * factors[f]
+        for i in range(n):
+            for part in range(n_points // 8):
+                project(rows, i, selected, packed, part * 8 * q, points, i * n_points + part * 8)
+
     n_blocks = -(-n // BLOCK)
+    order = _nested_order(points, n_blocks)
     near = np.zeros((n_blocks * BLOCK, width), np.float32)
-    sorted_keys = np.empty(n_blocks * BLOCK, np.float32)
-    sorted_keys[n:] = np.inf
+    keys = np.empty((n, N_KEYS), np.float32)
     for i in range(n):
-        sorted_keys[i] = keys[order[i]]
-        source = unsorted[order[i]]
-        for f in range(width):
-            near[i, f] = source[f]
+        event = order[i]
+        for f in range(q):
+            near[i, f] = rows[event, selected[f]] * factors[f]
+        for a in range(N_KEYS):
+            keys[i, a] = points[event, a]
+    boxes = _boxes(keys, n_blocks)
 
     off = np.empty(n, np.float32)
-    step = max(np.float32(2.0) * widest / np.float32(_LEVELS), np.float32(1e-30))
-    codes = np.zeros(n_blocks * BLOCK * width if metric != 1 else 0, np.uint8)
-    coordinates = np.zeros(n_blocks * BLOCK * (points.shape[1] + 1) if metric == 1 else 0, np.float32)
+    shift = 0
+    while metric == 0 and q << (shift + 1) <= _MOST_BYTES:
+        shift += 1
+    size_of_code = width if metric == 2 else (((q << shift) + 7) // 8 * 8 if metric == 0 else 0)
+    pairs = (min(_DIRECTIONS, q) + 1) // 2 if metric == 1 else 0
+    codes = np.zeros(n_blocks * BLOCK * size_of_code, np.uint8)
+    coordinates = np.zeros(n_blocks * BLOCK * 2 * pairs, np.int16)
+    halves_squared = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
     if metric == 1:
-        _code_points(points, order, coordinates, off)
+        step = max(np.float32(np.sqrt(_lengthiest(points)) / _FINEST), np.float32(1e-30))
+        _code_points(points, order, step, pairs, coordinates, halves_squared, off)
     else:
-        _code_bytes(near[:n], lows, step, metric, wide, codes, off)
+        step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
+        _code_bytes(near, q, lows, step, shift, metric, wide, codes, off)
     floor = SAFETY * 3.0 * UNIT * size + 1e-30
     slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
-    block_off = np.zeros(n_blocks, np.float32)
-    for i in range(n):
-        b = i // BLOCK if metric == 0 else 0
-        block_off[b] = max(block_off[b], off[i] / step * np.float32(1.00001))
-    return order, near, sorted_keys, codes, coordinates, off, block_off, step, floor, slack
+    return order, near, keys, boxes, codes, coordinates, halves_squared, off, step, floor, slack
