@@ -3,12 +3,13 @@
 For one subset of features, every event looks for its nearest events of other folds. Most pairs are never
 looked at:
 
-1. Events are sorted by a key that changes by no more than the distance, and cut into blocks of 32
-   (``_knn_arrange.py``). Only blocks whose keys are near enough are looked at, from the event's own outwards.
-2. How near is known beforehand: the distances to events that are probably near bound the distance to the k-th
-   neighbour from above. The bound falls as nearer events are found.
-3. Events of a block are tested all at once by codes of few bits (``_knn_filters.py``). Hardly one in a hundred pairs
-   passes that is not needed.
+1. Near events are brought together in blocks of 32 (``_knn_order_kernels.py``). Blocks that are too far away as a
+   whole are left out.
+2. How far is too far is known beforehand: the distances to events that are probably near, which are those of the
+   space of all features, bound the distance to the k-th neighbour from above. The bound falls as nearer events are
+   found, first of all in the event's own block.
+3. The 32 events of a block are tested at once by codes of few bits (``_knn_filter_kernels.py``). Of all pairs about
+   one in two hundred passes.
 4. Distances to what passes are computed in single precision. Only where rounding could change the set of
    neighbours are they computed again in double precision, added in the order of the features as scikit-learn
    does, with ties to the lower index.
@@ -20,8 +21,7 @@ Hence fast-math is harmless in the functions that carry it.
 import numpy as np
 from numba import njit
 
-from pqswarm.evaluation._knn_arrange import LOOSE, SAFETY, UNIT, arrange
-from pqswarm.evaluation._knn_filters import (
+from pqswarm.evaluation._knn_filter_kernels import (
     BLOCK,
     N_KEYS,
     boxes_by_largest,
@@ -35,6 +35,7 @@ from pqswarm.evaluation._knn_filters import (
     within_euclidean,
     within_manhattan,
 )
+from pqswarm.evaluation._knn_order_kernels import SAFETY, UNIT, arrange
 
 __all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predict"]
 
@@ -149,20 +150,22 @@ def _all_near(rows, i, found, count, metric, near):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _bounds(order, rows, guesses, k, metric):
-    """Upper bounds, float32[n], of the k-th distance of each event, by guesses: in single precision, squares if Euclidean.
+def _bounds(order, rows, guesses, folds, fold, k, metric, first, last):
+    """Bounds, float32[last - first], of the k-th distance of each event of the fold by guesses, in single precision.
 
     All at once, as the processor then works on several events at a time.
     """
     n, count = guesses.shape
-    bounds = np.empty(n, np.float32)
+    bounds = np.empty(last - first, np.float32)
     place = np.empty(n, np.int32)
     for i in range(n):
         place[order[i]] = i
     found = np.empty(count + 3, np.int32)
     near = np.empty(count + 3, np.float32)
     smallest = np.empty(k, np.float32)
-    for i in range(n):
+    for i in range(first, last):
+        if fold >= 0 and folds[order[i]] != fold:
+            continue
         for g in range(count):
             found[g] = place[guesses[order[i], g]]
         _all_near(rows, i, found, count, metric, near)
@@ -170,7 +173,7 @@ def _bounds(order, rows, guesses, k, metric):
             smallest[a] = np.inf
         for g in range(count):
             _keep_smallest(smallest, near[g])
-        bounds[i] = smallest[k - 1]
+        bounds[i - first] = smallest[k - 1]
     return bounds
 
 
@@ -184,7 +187,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
     int64[n], are those of each event. Every event has at least `k` events in other folds. `metric` is MANHATTAN,
     EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled too, with ascending indices, unless it is empty.
     """
-    order, rows, keys, boxes, codes, points, halves, off, step, floor, slack = arranged
+    order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
     n, width = order.size, rows.shape[1]
     growth = SAFETY * UNIT * (selected.size + 4.0)
     n_blocks, n_words = rows.shape[0] // BLOCK, boxes.shape[0]
@@ -199,7 +202,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
     for i in range(n):
         own_folds[i] = folds[order[i]]
         most_off = max(most_off, np.float64(off[i]))
-    bounds = _bounds(order, rows, guesses, k, metric)
+    bounds = _bounds(order, rows, guesses, folds, fold, k, metric, first, last)
 
     smallest = np.empty(k, np.float32)
     found = np.empty(_TOGETHER * BLOCK + _ENOUGH + 4, np.int32)
@@ -218,7 +221,7 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
         own = own_folds[i]
         if fold >= 0 and own != fold:
             continue
-        bound = np.float64(bounds[i])  # of the k-th distance in single precision
+        bound = np.float64(bounds[i - first])  # of the k-th distance in single precision
         home, lane = i // BLOCK, i % BLOCK
         kept = 0
         for a in range(k):
@@ -256,9 +259,9 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
                         passed[a - at] = within_manhattan(codes, blocks[a] * size, query, size // (8 * BLOCK), most)
                 elif metric == 1:
                     query = (home * BLOCK * pairs + lane) * 2
-                    most = int(0.5 * min(code_reach * code_reach, 4e9)) + 1 - halves[i]
+                    most = int(0.5 * min(code_reach * code_reach, 4e9)) + 1 - lengths[i]
                     for a in range(at, stop):
-                        passed[a - at] = within_euclidean(points, halves, blocks[a], query, pairs, most)
+                        passed[a - at] = within_euclidean(points, lengths, blocks[a], query, pairs, most)
                 else:
                     side = np.uint8(min(code_reach, 128.0))
                     sides = np.uint8(min(2 * side, 255))

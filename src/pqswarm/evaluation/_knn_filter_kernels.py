@@ -23,7 +23,21 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["BLOCK", "N_KEYS", "boxes_by_largest", "boxes_by_squares", "chebyshev", "first_bit", "manhattan", "project", "slot", "squared_euclidean", "within_box", "within_euclidean", "within_manhattan"]
+__all__ = [
+    "BLOCK",
+    "N_KEYS",
+    "boxes_by_largest",
+    "boxes_by_squares",
+    "chebyshev",
+    "first_bit",
+    "manhattan",
+    "project",
+    "slot",
+    "squared_euclidean",
+    "within_box",
+    "within_euclidean",
+    "within_manhattan",
+]
 
 BLOCK = 32
 N_KEYS = 4
@@ -130,7 +144,8 @@ def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG0
                 apart = add_up(_load(builder, theirs, position), mine)
                 builder.store(builder.add(builder.load(total), apart), total)
         high = ir.Constant(sums, [32] * 4)
-        pairs = [builder.or_(builder.load(a), builder.shl(builder.load(b), high)) for a, b in zip(totals[::2], totals[1::2])]
+        loaded = [builder.load(total) for total in totals]
+        pairs = [builder.or_(loaded[a], builder.shl(loaded[a + 1], high)) for a in range(0, 8, 2)]
         short = _joined(builder, [builder.bitcast(pair, ir.VectorType(_I32, 8)) for pair in pairs])
         at_most = _splat(builder, builder.trunc(limit, _I32))
         return _bits(builder, builder.icmp_signed("<=", short, at_most))
@@ -167,25 +182,25 @@ def _products_of_pairs(context, builder):
 
 
 @intrinsic
-def within_euclidean(typing, codes, halves, block, query, pairs, limit):  # noqa: ARG001
+def within_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noqa: ARG001
     """Bits of the events of a block for which |y|^2 / 2 - x y is at most `limit`, int64.
 
-    `codes`, int16[...], holds for each block `pairs` x 32 x 2 coordinates; `halves`, int32[...], for each event its
+    `codes`, int16[...], holds for each block `pairs` x 32 x 2 coordinates; `lengths`, int32[...], for each event its
     |y|^2 / 2. The event's own first two coordinates are at `query` of the codes, the next 64 places on.
     """
 
     def generate(context, builder, signature, args):
-        codes, halves, block, query, pairs, limit = args
+        codes, lengths, block, query, pairs, limit = args
         multiply = _products_of_pairs(context, builder)
         shorts, sums = ir.VectorType(_I16, 16), ir.VectorType(_I32, 8)
         offset = builder.mul(builder.mul(block, pairs), ir.Constant(_I64, 2 * BLOCK))
         theirs = _pointer(context, builder, signature.args[0], codes, offset, shorts)
         own = _pointer(context, builder, signature.args[0], codes, query, _I32)
         offset = builder.mul(block, ir.Constant(_I64, BLOCK))
-        lengths = _pointer(context, builder, signature.args[1], halves, offset, sums)
+        halves = _pointer(context, builder, signature.args[1], lengths, offset, sums)
         totals = [cgutils.alloca_once(builder, sums) for _ in range(4)]
         for part, total in enumerate(totals):
-            builder.store(_load(builder, lengths, ir.Constant(_I64, part)), total)
+            builder.store(_load(builder, halves, ir.Constant(_I64, part)), total)
         with cgutils.for_range(builder, pairs, intp=_I64) as loop:
             first = builder.mul(loop.index, ir.Constant(_I64, BLOCK))
             mine = builder.bitcast(_splat(builder, _load(builder, own, first), 8), shorts)
@@ -196,7 +211,7 @@ def within_euclidean(typing, codes, halves, block, query, pairs, limit):  # noqa
         joined = _joined(builder, [builder.load(total) for total in totals])
         return _bits(builder, builder.icmp_signed("<=", joined, _splat(builder, builder.trunc(limit, _I32))))
 
-    return types.int64(codes, halves, types.int64, types.int64, types.int64, types.int64), generate
+    return types.int64(codes, lengths, types.int64, types.int64, types.int64, types.int64), generate
 
 
 @intrinsic
@@ -222,8 +237,10 @@ def within_box(typing, codes, offset, lows, start, stop, width):  # noqa: ARG001
 
 
 def _boxes(add, name):
-    """A compiled function: which of 32 blocks can hold events within a limit of an event, by their smallest and
-    largest keys. How far the event lies outside of them is added up over the keys by `add`.
+    """A compiled function: bits of the 32 blocks that can hold events within a limit of an event.
+
+    `bounds`, float32[...], holds from `offset` on for each key the smallest and the largest of each block; the keys
+    of the event are at `place`. How far it lies outside of a block is added up over the keys by `add`.
     """
 
     def generate(context, builder, signature, args):

@@ -3,19 +3,21 @@
 For each subset the events are
 
 1. brought to a common scale, in single precision, the largest feature from -1 to 1;
-2. sorted by a *key* that changes by no more than the distance does, and as much as such a key can: a sum and
-   difference of all features (Manhattan), the first principal component (Euclidean), the widest feature (Chebyshev).
-   So the events within some distance of an event are a stretch of this order;
-3. cut into blocks of 32 and coded for the tests of ``_knn_filters.py``: by bytes, or by coordinates along the
-   directions in which they vary most. Codes know how far they are from what they stand for.
+2. given *keys*, which change by no more than the distance does, and much: sums and differences of all features
+   (Manhattan), the first principal components (Euclidean), the widest features (Chebyshev);
+3. sorted by these: in slices by the first key, in each slice by the second, in each of these by the third. Then they
+   are cut into blocks of 32. Each block knows its smallest and largest keys, its *box*: who lies far outside of the
+   box is far from all events in it;
+4. coded for the tests of ``_knn_filter_kernels.py``: by bytes, or by coordinates along the directions in which they vary
+   most. Codes know how far they are off from what they stand for.
 
-Directions are estimated from a few hundred events: a poor estimate costs time, never a neighbour.
+Directions are estimated from a few events: a poor estimate costs time, never a neighbour.
 """
 
 import numpy as np
 from numba import njit
 
-from pqswarm.evaluation._knn_filters import BLOCK, N_KEYS, project, slot
+from pqswarm.evaluation._knn_filter_kernels import BLOCK, N_KEYS, project, slot
 
 __all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
 
@@ -23,9 +25,9 @@ LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
 UNIT = 2.0**-24  # rounding unit of single precision
 SAFETY = 1.1
 _SAMPLE = 128  # events that estimate directions
-_DIRECTIONS = 16
+_DIRECTIONS = 16  # of Euclidean codes
 _ROUNDS = 1  # of finding directions: more make them better, and take longer
-_LEVELS = 255
+_LEVELS = 255  # of a byte, above zero
 _MOST_BYTES = 32  # of an event's code, if it has more than one for each feature
 _FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
 
@@ -142,6 +144,7 @@ def _nested_order(keys, n_blocks):
     """
     n = keys.shape[0]
     each = int(np.ceil(n_blocks ** (1.0 / 3.0)))
+    size = BLOCK * each * -(-n_blocks // (each * each))
     order = np.empty(n, np.int32)
     for i in range(n):
         order[i] = i
@@ -156,11 +159,11 @@ def _nested_order(keys, n_blocks):
         order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper bits are enough
         if level > 0:
             order = _sorted_by(slices, 0, order)
-        if each**level > 256:
-            order = _sorted_by(slices, 8, order)
-        size = BLOCK * -(-n_blocks // each ** (level + 1))
+            if n > 256 * size * each:
+                order = _sorted_by(slices, 8, order)
         for i in range(n):
             slices[order[i]] = i // size
+        size //= each
     return order
 
 
@@ -195,8 +198,8 @@ def _largest(values):
 def _code_bytes(rows, q, lows, step, shift, metric, wide, codes, off):
     """Fill `codes` and `off`, by how much those of each event are off, for the tests of bytes.
 
-    For Manhattan distances a feature has 2 ** shift bytes, of level l the j-th is (l + j) >> shift: so differences of
-    levels are the sums of differences of bytes.
+    For Manhattan distances a feature has 2 ** shift bytes, of level l the j-th is (l + j) >> shift: so the difference
+    of two levels is the sum of the differences of their bytes.
     """
     n, width = off.size, rows.shape[1]
     size = codes.size // rows.shape[0]
@@ -222,7 +225,7 @@ def _code_bytes(rows, q, lows, step, shift, metric, wide, codes, off):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _lengthiest(points):
+def _longest(points):
     """The largest squared length of the points."""
     most = np.float32(0.0)
     for point in points:
@@ -231,8 +234,8 @@ def _lengthiest(points):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _code_points(points, order, step, pairs, codes, halves, off):
-    """Fill `codes`, `halves` and `off`, by how much those of each event are off, for the test of points."""
+def _code_points(points, order, step, pairs, codes, lengths, off):
+    """Fill `codes`, half their squared `lengths`, and `off`, by how much they are off, for the test of points."""
     for i in range(order.size):
         start, lane = i // BLOCK * BLOCK * 2 * pairs, i % BLOCK
         squares = 0
@@ -243,13 +246,13 @@ def _code_points(points, order, step, pairs, codes, halves, off):
             codes[start + (a // 2 * BLOCK + lane) * 2 + a % 2] = code
             squares += code * code
             errors += (value - code) * (value - code)
-        halves[i] = squares // 2
+        lengths[i] = squares // 2
         off[i] = np.sqrt(errors) * step
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
 def _boxes(keys, n_blocks):
-    """Smallest and largest key of each block, float32[words, 2 * keys, 32]: a word is 32 blocks, of the last not all."""
+    """Smallest and largest key of each block, float32[words, 2 * keys, 32]; a word is 32 blocks, the last not full."""
     boxes = np.empty((-(-n_blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
     low, high = np.empty(N_KEYS, np.float32), np.empty(N_KEYS, np.float32)
     for b in range(boxes.shape[0] * BLOCK):
@@ -266,51 +269,64 @@ def _boxes(keys, n_blocks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def arrange(rows, halves, exponents, selected, metric):
+def _points(rows, selected, factors, sample, wide, metric):
+    """Coordinates of the events, float32[n, 16 or 8], of which the first are their keys.
+
+    None of the keys, and for Euclidean distances not all coordinates together, differ by more than the distance.
+    """
+    n, q = rows.shape[0], selected.size
+    count = _DIRECTIONS if metric == 1 else 8
+    points = np.zeros((n, count), np.float32)
+    if metric == 2:
+        for i in range(n):
+            for a in range(min(q, N_KEYS)):
+                points[i, a] = rows[i, selected[wide[a]]] * factors[wide[a]]
+        return points
+    directions = _widest_directions(sample, count)
+    packed = np.empty((count // 8, q, 8), np.float32)
+    for a in range(count):
+        for f in range(q):
+            share = directions[a, f] if metric == 1 else (-1.0 if directions[a, f] < 0.0 else 1.0)
+            packed[a // 8, f, a % 8] = share * factors[f]
+    for i in range(n):
+        for part in range(count // 8):
+            project(rows, i, selected, packed, part * 8 * q, points, i * count + part * 8)
+    return points
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def arrange(rows, extents, exponents, selected, metric):
     """Sort and code the events for one subset of features; see above.
 
     `rows`, float32[n, p], are the events, each feature centred and divided by 2 ** `exponents`, int64[p], so that it
-    goes from minus to plus its entry of `halves`, float32[p]. `selected`, int64[q], are the features to use.
+    goes from minus to plus its entry of `extents`, float32[p]. `selected`, int64[q], are the features to use.
 
-    Returns the order, int32[n]; the events in this order, float32[n, width]; their keys, float32[n]; codes of bytes and
-    of points, one of them empty; what belongs to the code of each event, float32[n]; the step of bytes; the error
-    of distances by rounding the data; and that of keys and points, beside it.
+    Returns the order, int32[n]; the events in this order, float32[..., width], and their keys, float32[n, 4]; boxes
+    (see `_boxes`); codes of bytes, or codes of points and half their squared lengths; by how much the code of each
+    event is off, float32[n], and the size of a step in it; a bound of the error of distances by rounding the data; and
+    one of the error of keys and codes by rounding.
     """
     n, q = rows.shape[0], selected.size
+    width = (q + 7) // 8 * 8
     largest = exponents[selected[0]]
     for f in selected:
         largest = max(largest, exponents[f])
     factors = np.empty(q, np.float32)
-    lows = np.zeros((q + 7) // 8 * 8, np.float32)
+    lows = np.zeros(width, np.float32)
     size = 0.0  # of the largest possible rounded coordinates, by the norm of the metric
     widest = np.float32(0.0)
     for f in range(q):
         factor = 2.0 ** max(exponents[selected[f]] - largest, -200)
         factors[f] = factor
         size = size + factor if metric == 0 else (np.hypot(size, factor) if metric == 1 else 1.0)
-        lows[f] = -halves[selected[f]] * factors[f]
+        lows[f] = -extents[selected[f]] * factors[f]
         widest = max(widest, -lows[f])
-    width = lows.size
-    sample = _centred_sample(rows, selected, factors)
-    wide = np.empty(0, np.int64)
-    n_points = _DIRECTIONS if metric == 1 else 8
-    points = np.zeros((n, n_points), np.float32)
-    if metric == 2:
-        wide = _features_by_width(sample)
-        for i in range(n):
-            for a in range(min(q, N_KEYS)):
-                points[i, a] = rows[i, selected[wide[a]]] * factors[wide[a]]
-    else:
-        directions = _widest_directions(sample, n_points)
-        packed = np.empty((n_points // 8, q, 8), np.float32)
-        for a in range(n_points):
-            for f in range(q):
-                share = directions[a, f] if metric == 1 else (-1.0 if directions[a, f] < 0.0 else 1.0)
-                packed[a // 8, f, a % 8] = share * factors[f]
-        for i in range(n):
-            for part in range(n_points // 8):
-                project(rows, i, selected, packed, part * 8 * q, points, i * n_points + part * 8)
+    floor = SAFETY * 3.0 * UNIT * size + 1e-30
+    slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
 
+    sample = _centred_sample(rows, selected, factors)
+    wide = _features_by_width(sample)
+    points = _points(rows, selected, factors, sample, wide, metric)
     n_blocks = -(-n // BLOCK)
     order = _nested_order(points, n_blocks)
     near = np.zeros((n_blocks * BLOCK, width), np.float32)
@@ -327,17 +343,15 @@ def arrange(rows, halves, exponents, selected, metric):
     shift = 0
     while metric == 0 and q << (shift + 1) <= _MOST_BYTES:
         shift += 1
-    size_of_code = width if metric == 2 else (((q << shift) + 7) // 8 * 8 if metric == 0 else 0)
+    n_bytes = width if metric == 2 else (((q << shift) + 7) // 8 * 8 if metric == 0 else 0)
     pairs = (min(_DIRECTIONS, q) + 1) // 2 if metric == 1 else 0
-    codes = np.zeros(n_blocks * BLOCK * size_of_code, np.uint8)
+    codes = np.zeros(n_blocks * BLOCK * n_bytes, np.uint8)
     coordinates = np.zeros(n_blocks * BLOCK * 2 * pairs, np.int16)
-    halves_squared = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
+    lengths = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
     if metric == 1:
-        step = max(np.float32(np.sqrt(_lengthiest(points)) / _FINEST), np.float32(1e-30))
-        _code_points(points, order, step, pairs, coordinates, halves_squared, off)
+        step = max(np.float32(np.sqrt(_longest(points)) / _FINEST), np.float32(1e-30))
+        _code_points(points, order, step, pairs, coordinates, lengths, off)
     else:
         step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
         _code_bytes(near, q, lows, step, shift, metric, wide, codes, off)
-    floor = SAFETY * 3.0 * UNIT * size + 1e-30
-    slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
-    return order, near, keys, boxes, codes, coordinates, halves_squared, off, step, floor, slack
+    return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
