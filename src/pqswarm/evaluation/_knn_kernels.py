@@ -3,12 +3,13 @@
 For one subset of features, every event looks for its nearest events of other folds. Most pairs are never
 looked at:
 
-1. Events are sorted by a key that changes by no more than the distance, and cut into blocks of 32
-   (``_knn_arrange.py``). Only blocks whose keys are near enough are looked at, from the event's own outwards.
-2. How near is known beforehand: the distances to events that are probably near bound the distance to the k-th
-   neighbour from above. The bound falls as nearer events are found.
-3. Events of a block are tested all at once by codes of few bits (``_knn_filters.py``). Hardly one in a hundred pairs
-   passes that is not needed.
+1. Near events are brought together in blocks of 32 (``_knn_order_kernels.py``). Blocks that are too far away as a
+   whole are left out.
+2. How far is too far is known beforehand: the distances to events that are probably near, which are those of the
+   space of all features, bound the distance to the k-th neighbour from above. The bound falls as nearer events are
+   found, first of all in the event's own block.
+3. The 32 events of a block are tested at once by codes of few bits (``_knn_filter_kernels.py``). Of all pairs about
+   one in two hundred passes.
 4. Distances to what passes are computed in single precision. Only where rounding could change the set of
    neighbours are they computed again in double precision, added in the order of the features as scikit-learn
    does, with ties to the lower index.
@@ -20,9 +21,11 @@ Hence fast-math is harmless in the functions that carry it.
 import numpy as np
 from numba import njit
 
-from pqswarm.evaluation._knn_arrange import LOOSE, SAFETY, UNIT, arrange
-from pqswarm.evaluation._knn_filters import (
+from pqswarm.evaluation._knn_filter_kernels import (
     BLOCK,
+    N_KEYS,
+    boxes_by_largest,
+    boxes_by_squares,
     chebyshev,
     first_bit,
     manhattan,
@@ -32,12 +35,14 @@ from pqswarm.evaluation._knn_filters import (
     within_euclidean,
     within_manhattan,
 )
+from pqswarm.evaluation._knn_order_kernels import SAFETY, UNIT, arrange
 
 __all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predict"]
 
 MANHATTAN, EUCLIDEAN, CHEBYSHEV = 0, 1, 2
 N_PIVOTS = 8
-_ENOUGH = 24  # events that pass the tests before their distances are computed
+_TOGETHER = 8  # blocks that are tested together
+_ENOUGH = 16  # events that pass the tests before their distances are computed
 _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest: mostly they are enough to leave a block
 
 
@@ -116,6 +121,63 @@ def _keep_smallest(smallest, value):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _positions(bits, offset, found, count):
+    """Append `offset` and the position of each bit that is set to `count` numbers in `found`; return the new count."""
+    found[count] = offset + first_bit(bits)
+    count += bits != 0
+    bits &= bits - 1
+    while bits != 0:
+        found[count] = offset + first_bit(bits)
+        count += 1
+        bits &= bits - 1
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _all_near(rows, i, found, count, metric, near):
+    """Distances of row i to the found rows in single precision; squares where the metric is Euclidean."""
+    for s in range(count, count + 3):  # they are computed four at a time
+        found[s] = i
+    if metric == 0:
+        for s in range(0, count, 4):
+            manhattan(rows, i, found, s, near)
+    elif metric == 1:
+        for s in range(0, count, 4):
+            squared_euclidean(rows, i, found, s, near)
+    else:
+        for s in range(0, count, 4):
+            chebyshev(rows, i, found, s, near)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bounds(order, rows, guesses, folds, fold, k, metric, first, last):
+    """Bounds, float32[last - first], of the k-th distance of each event of the fold by guesses, in single precision.
+
+    All at once, as the processor then works on several events at a time.
+    """
+    n, count = guesses.shape
+    bounds = np.empty(last - first, np.float32)
+    place = np.empty(n, np.int32)
+    for i in range(n):
+        place[order[i]] = i
+    found = np.empty(count + 3, np.int32)
+    near = np.empty(count + 3, np.float32)
+    smallest = np.empty(k, np.float32)
+    for i in range(first, last):
+        if fold >= 0 and folds[order[i]] != fold:
+            continue
+        for g in range(count):
+            found[g] = place[guesses[order[i], g]]
+        _all_near(rows, i, found, count, metric, near)
+        for a in range(k):
+            smallest[a] = np.inf
+        for g in range(count):
+            _keep_smallest(smallest, near[g])
+        bounds[i - first] = smallest[k - 1]
+    return bounds
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, first, last, predicted, neighbours):
     """Predict the label of every event of `fold` (of all events if it is negative) into `predicted`, int64[n].
 
@@ -125,24 +187,30 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
     int64[n], are those of each event. Every event has at least `k` events in other folds. `metric` is MANHATTAN,
     EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled too, with ascending indices, unless it is empty.
     """
-    order, rows, keys, codes, points, off, block_off, step, floor, slack = arranged
+    order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
     n, width = order.size, rows.shape[1]
     growth = SAFETY * UNIT * (selected.size + 4.0)
-    n_blocks = block_off.size
-    n_points = points.size // (n_blocks * BLOCK) - 1
-    n_guesses = guesses.shape[1]
+    n_blocks, n_words = rows.shape[0] // BLOCK, boxes.shape[0]
+    pairs = points.size // (2 * n_blocks * BLOCK)
+    box = 2 * N_KEYS * BLOCK
+    size = codes.size // n_blocks
+    most_off = 0.0
     per_step = 1.000001 / np.float64(step)
-    place = np.empty(n, np.int32)
-    own_folds = np.full(n_blocks * BLOCK, -1, np.int32)
+    own_folds = np.empty(n_blocks * BLOCK, np.int32)
+    for i in range(n, n_blocks * BLOCK):
+        own_folds[i] = -1  # there is no such event: the last block is not full
     for i in range(n):
-        place[order[i]] = i
         own_folds[i] = folds[order[i]]
+        most_off = max(most_off, np.float64(off[i]))
+    bounds = _bounds(order, rows, guesses, folds, fold, k, metric, first, last)
 
     smallest = np.empty(k, np.float32)
-    found = np.empty(max(_ENOUGH + BLOCK, n_guesses) + 1, np.int32)
-    near = np.empty(max(_ENOUGH + BLOCK, n_guesses) + 1, np.float32)
+    found = np.empty(_TOGETHER * BLOCK + _ENOUGH + 4, np.int32)
+    near = np.empty(found.size, np.float32)
     kept_events = np.empty(n_blocks * BLOCK + 1, np.int32)
     kept_near = np.empty(n_blocks * BLOCK + 1, np.float32)
+    blocks = np.empty(BLOCK + 1, np.int64)
+    passed = np.empty(_TOGETHER, np.int64)
     chosen = np.empty(k, np.int64)
     distances = np.empty(k, np.float64)
     candidates = np.empty(n, np.int64)
@@ -153,85 +221,75 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
         own = own_folds[i]
         if fold >= 0 and own != fold:
             continue
+        bound = np.float64(bounds[i - first])  # of the k-th distance in single precision
         home, lane = i // BLOCK, i % BLOCK
-        count = n_guesses
-        for g in range(n_guesses):
-            found[g] = place[guesses[event, g]]
-        bound = limit = np.inf  # of the k-th distance in single precision, and with its error
-        kept = -1
-        b = home
-        towards = 1
-        while True:
-            if metric == 0:
-                for s in range(count):
-                    near[s] = manhattan(rows, i, found[s])
-            elif metric == 1:
-                for s in range(count):
-                    near[s] = squared_euclidean(rows, i, found[s])
-            else:
-                for s in range(count):
-                    near[s] = chebyshev(rows, i, found[s])
-            if kept < 0:  # the guesses, which will be found again
-                smallest[:] = np.inf
-                for s in range(count):
-                    _keep_smallest(smallest, near[s])
-                bound = np.float64(smallest[k - 1])
-                smallest[:] = np.inf
-                kept = 0
-            else:
-                for s in range(count):
-                    j = found[s]
-                    kept_events[kept] = j
-                    kept_near[kept] = near[s]
-                    if (near[s] <= limit) & (own_folds[j] != own) & (own_folds[j] >= 0):
-                        kept += 1
-                        _keep_smallest(smallest, near[s])
-                bound = min(bound, np.float64(smallest[k - 1]))
+        kept = 0
+        for a in range(k):
+            smallest[a] = np.inf
+        blocks[0] = home  # goes first, as it holds near events
+        at, n_near = 0, 1
+        word, todo = home // BLOCK, n_words
+        enough = 1
+        while at < n_near or todo > 0:
             limit = _with_error(bound, floor, growth, metric)
-            if b < 0:
-                break
-
             reach = np.sqrt(bound) if metric == 1 else bound
             reach = (reach + floor + growth * reach) * 1.000001 + floor + slack
-            lowest, highest = keys[i] - reach, keys[i] + reach
+            code_reach = min((reach + off[i] + most_off) * per_step, 1e9)
             count = 0
-            size = BLOCK * width
-            if metric == 1:
-                size = BLOCK * (n_points + 1)
-                query = home * size + BLOCK + lane
-                point_limit = np.float32(0.5000005 * reach * reach - off[i])
-            else:
-                query = home * size + slot(lane) * 8
-                code_reach = min((reach + off[i]) * per_step, 1e9)
-                if metric == 2:
-                    side = np.uint8(min(code_reach + block_off[0], 128.0))
+            while count < enough:
+                if at == n_near:
+                    if todo == 0:
+                        break
+                    if metric == 1:
+                        furthest = np.float32(min(reach * reach, 1e38))
+                        bits = boxes_by_squares(boxes, word * box, keys, i * N_KEYS, furthest)
+                    else:
+                        bits = boxes_by_largest(boxes, word * box, keys, i * N_KEYS, np.float32(min(reach, 1e38)))
+                    if word == home // BLOCK:
+                        bits &= ~(1 << (home % BLOCK))
+                    at, n_near = 0, _positions(bits, word * BLOCK, blocks, 0)
+                    word = word + 1 if word + 1 < n_words else 0
+                    todo -= 1
+                    continue
+                stop = min(at + _TOGETHER, n_near)
+                if metric == 0:
+                    query = home * size + slot(lane) * 8
+                    most = int(code_reach)
+                    for a in range(at, stop):
+                        passed[a - at] = within_manhattan(codes, blocks[a] * size, query, size // (8 * BLOCK), most)
+                elif metric == 1:
+                    query = (home * BLOCK * pairs + lane) * 2
+                    most = int(0.5 * min(code_reach * code_reach, 4e9)) + 1 - lengths[i]
+                    for a in range(at, stop):
+                        passed[a - at] = within_euclidean(points, lengths, blocks[a], query, pairs, most)
+                else:
+                    side = np.uint8(min(code_reach, 128.0))
                     sides = np.uint8(min(2 * side, 255))
                     for f in range(width):
                         lows[f] = codes[home * size + f * BLOCK + lane] - side
-            while count < _ENOUGH:
-                if towards > 0 and (b == n_blocks or keys[b * BLOCK] > highest):
-                    b = home - 1
-                    towards = -1
-                if towards < 0 and (b < 0 or keys[b * BLOCK + BLOCK - 1] < lowest):
-                    b = -1
-                    break
-                if metric == 0:
-                    bits = within_manhattan(codes, b * size, query, width // 8, int(code_reach + block_off[b]))
-                elif metric == 1:
-                    bits = within_euclidean(points, b * size, query, n_points, point_limit)
-                else:
-                    bits = within_box(codes, b * size, lows, 0, _FIRST_FEATURES, sides)
-                    if bits != 0 and width > _FIRST_FEATURES:
-                        bits &= within_box(codes, b * size, lows, _FIRST_FEATURES, width, sides)
-                found[count] = b * BLOCK + first_bit(bits)
-                count += bits != 0
-                bits &= bits - 1
-                while bits != 0:
-                    found[count] = b * BLOCK + first_bit(bits)
-                    count += 1
-                    bits &= bits - 1
-                b += towards
+                    for a in range(at, stop):
+                        passed[a - at] = within_box(codes, blocks[a] * size, lows, 0, _FIRST_FEATURES, sides)
+                    for a in range(at, stop):
+                        f = _FIRST_FEATURES
+                        while f < width and passed[a - at] != 0:
+                            passed[a - at] &= within_box(codes, blocks[a] * size, lows, f, f + _FIRST_FEATURES, sides)
+                            f += _FIRST_FEATURES
+                for a in range(at, stop):
+                    count = _positions(passed[a - at], blocks[a] * BLOCK, found, count)
+                at = stop
+            enough = _ENOUGH
+            _all_near(rows, i, found, count, metric, near)
+            before = kept
+            for s in range(count):
+                j = found[s]
+                kept_events[kept] = j
+                kept_near[kept] = near[s]
+                kept += (near[s] <= limit) & (own_folds[j] != own) & (own_folds[j] >= 0)
+            for s in range(before, kept):
+                _keep_smallest(smallest, kept_near[s])
+            bound = min(bound, np.float64(smallest[k - 1]))
 
+        limit = _with_error(bound, floor, growth, metric)
         close = 0
         for s in range(kept):
             if kept_near[s] <= limit:
@@ -244,6 +302,9 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
             _nearest_exactly(data, event, candidates, close, selected, metric, chosen, distances)
         predicted[event] = _vote(chosen, labels)
         if neighbours.shape[0] > 0:
-            chosen.sort()
             for a in range(k):
-                neighbours[event, a] = chosen[a]
+                b = a
+                while b > 0 and neighbours[event, b - 1] > chosen[a]:
+                    neighbours[event, b] = neighbours[event, b - 1]
+                    b -= 1
+                neighbours[event, b] = chosen[a]
