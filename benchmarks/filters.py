@@ -53,7 +53,7 @@ def figures():
             if name == "mutual-information":  # the same
                 continue
             yield compare(
-                f"{name}, {title}",
+                f"filter {name}, {title}",
                 f"mutual_info_classif of scikit-learn / the filter, {title}",
                 lambda _, X=some, y=y: mutual_info_classif(X, y, random_state=0),
                 lambda _, X=X, y=y, f=ranking: f.scores(X, y),

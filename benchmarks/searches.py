@@ -53,7 +53,7 @@ def figures(names=tuple(ALGORITHMS)):
         for name in names:
             own_time(name, n_features, 1, 120)  # imports
             yield compare_seconds(
-                f"{name}, {n_features} features",
+                f"search {name}, {n_features} features",
                 f"ask and tell / drawing 30 x {n_features} uniform numbers, 30 subsets, {runs} run(s) in lockstep",
                 timed(lambda _, rng=rng, n=n_features: rng.random((30, n))),
                 lambda _, name=name, case=(n_features, runs, budget): own_time(name, *case),
