@@ -8,8 +8,8 @@ For each subset the events are
 3. sorted by these: in slices by the first key, in each slice by the second, in each of these by the third. Then they
    are cut into blocks of 32. Each block knows its smallest and largest keys, its *box*: who lies far outside of the
    box is far from all events in it;
-4. coded for the tests of ``_knn_filter_kernels.py``: by bytes, or by coordinates along the directions in which they vary
-   most. Codes know how far they are off from what they stand for.
+4. coded for the tests of ``_knn_filter_kernels.py``: by bytes, or by coordinates along the directions in which they
+   vary most. Codes know how far they are off from what they stand for.
 
 Directions are estimated from a few events: a poor estimate costs time, never a neighbour.
 """
