@@ -46,7 +46,7 @@ style: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## measure speed, and compare it with the last release's figures, in about six minutes
+bench: $(VENV)/.installed-dev ## measure speed, and compare it with the last release's figures, in about ten minutes
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.installed-docs ## build the documentation, with its gallery, as docs/_build/html/index.html
