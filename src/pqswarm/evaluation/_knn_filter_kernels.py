@@ -14,8 +14,6 @@ Euclidean
 Chebyshev
     Codes are bytes, and |x - y| <= t holds if y - (x - t), which wraps around, is at most 2 t. Where the true
     difference wraps around, too much passes, never too little.
-
-The functions are written in the language of LLVM, as numba has no vectors. Its vectors fit every processor.
 """
 
 from llvmlite import ir
@@ -23,26 +21,23 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from pqswarm.evaluation._vector_kernels import FLOAT, I8, I16, I32, I64, larger, load, pointer, splat, square, total_of
+
 __all__ = [
     "BLOCK",
     "N_KEYS",
     "boxes_by_largest",
     "boxes_by_squares",
-    "chebyshev",
-    "first_bit",
-    "manhattan",
-    "project",
     "slot",
-    "squared_euclidean",
     "within_box",
     "within_euclidean",
     "within_manhattan",
 ]
 
+
 BLOCK = 32
 N_KEYS = 4
-_I8, _I16, _I32, _I64, _FLOAT = (ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType())
-_BYTES = ir.VectorType(_I8, BLOCK)
+_BYTES = ir.VectorType(I8, BLOCK)
 
 
 @njit(cache=True, nogil=True)
@@ -51,27 +46,9 @@ def slot(j):
     return (j & 24) + (j & 1) * 4 + ((j >> 1) & 3)
 
 
-def _pointer(context, builder, kind, array, offset, element):
-    """Address of array[offset] as that of an `element`."""
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [offset]), element.as_pointer())
-
-
-def _splat(builder, value, width=BLOCK):
-    """A vector that holds `value` everywhere."""
-    vector = ir.VectorType(value.type, width)
-    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(_I32, 0))
-    zeros = ir.Constant(ir.VectorType(_I32, width), [0] * width)
-    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
-
-
-def _load(builder, pointer, position, alignment=1):
-    return builder.load(builder.gep(pointer, [position]), align=alignment)
-
-
 def _bits(builder, passed):
     """The integer whose bits are the 32 truth values."""
-    return builder.zext(builder.bitcast(passed, _I32), _I64)
+    return builder.zext(builder.bitcast(passed, I32), I64)
 
 
 def _largest(builder, a, b):
@@ -85,22 +62,22 @@ def _is_x86(triple):
 def _sums_of_differences(context, builder):
     """The function that adds up |a - b| over each eight of 32 bytes, as the processor does it best."""
     triple, _, features = context.codegen().magic_tuple()
-    sums = ir.VectorType(_I64, BLOCK // 8)
+    sums = ir.VectorType(I64, BLOCK // 8)
     if _is_x86(triple):
         wide = "+avx2" in features.split(",")
         name, width = ("llvm.x86.avx2.psad.bw", 32) if wide else ("llvm.x86.sse2.psad.bw", 16)
-        part, result = ir.VectorType(_I8, width), ir.VectorType(_I64, width // 8)
+        part, result = ir.VectorType(I8, width), ir.VectorType(I64, width // 8)
         instruction = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, [part, part]), name)
         if wide:
             return lambda a, b: builder.call(instruction, [a, b])
 
         def half(vector, start):
-            chosen = ir.Constant(ir.VectorType(_I32, 16), list(range(start, start + 16)))
+            chosen = ir.Constant(ir.VectorType(I32, 16), list(range(start, start + 16)))
             return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), chosen)
 
         def by_halves(a, b):
             low, high = (builder.call(instruction, [half(a, start), half(b, start)]) for start in (0, 16))
-            return builder.shuffle_vector(low, high, ir.Constant(ir.VectorType(_I32, 4), [0, 1, 2, 3]))
+            return builder.shuffle_vector(low, high, ir.Constant(ir.VectorType(I32, 4), [0, 1, 2, 3]))
 
         return by_halves
 
@@ -130,24 +107,24 @@ def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG0
         codes, offset, query, groups, limit = args
         add_up = _sums_of_differences(context, builder)
         kind = signature.args[0]
-        theirs = _pointer(context, builder, kind, codes, offset, _BYTES)
-        own = _pointer(context, builder, kind, codes, query, _I64)
-        sums = ir.VectorType(_I64, 4)
+        theirs = pointer(context, builder, kind, codes, offset, _BYTES)
+        own = pointer(context, builder, kind, codes, query, I64)
+        sums = ir.VectorType(I64, 4)
         totals = [cgutils.alloca_once_value(builder, ir.Constant(sums, [0] * 4)) for _ in range(8)]
         for total in totals:
             builder.store(ir.Constant(sums, [0] * 4), total)
-        with cgutils.for_range(builder, groups, intp=_I64) as loop:
-            first = builder.mul(loop.index, ir.Constant(_I64, BLOCK))
-            mine = builder.bitcast(_splat(builder, _load(builder, own, first), 4), _BYTES)
+        with cgutils.for_range(builder, groups, intp=I64) as loop:
+            first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
+            mine = builder.bitcast(splat(builder, load(builder, own, first), 4), _BYTES)
             for part, total in enumerate(totals):
-                position = builder.add(builder.mul(loop.index, ir.Constant(_I64, 8)), ir.Constant(_I64, part))
-                apart = add_up(_load(builder, theirs, position), mine)
+                position = builder.add(builder.mul(loop.index, ir.Constant(I64, 8)), ir.Constant(I64, part))
+                apart = add_up(load(builder, theirs, position), mine)
                 builder.store(builder.add(builder.load(total), apart), total)
         high = ir.Constant(sums, [32] * 4)
         loaded = [builder.load(total) for total in totals]
         pairs = [builder.or_(loaded[a], builder.shl(loaded[a + 1], high)) for a in range(0, 8, 2)]
-        short = _joined(builder, [builder.bitcast(pair, ir.VectorType(_I32, 8)) for pair in pairs])
-        at_most = _splat(builder, builder.trunc(limit, _I32))
+        short = _joined(builder, [builder.bitcast(pair, ir.VectorType(I32, 8)) for pair in pairs])
+        at_most = splat(builder, builder.trunc(limit, I32))
         return _bits(builder, builder.icmp_signed("<=", short, at_most))
 
     return types.int64(codes, types.int64, types.int64, types.int64, types.int64), generate
@@ -156,7 +133,7 @@ def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG0
 def _joined(builder, vectors):
     """One vector of all elements of some of equal length."""
     while len(vectors) > 1:
-        twice = ir.Constant(ir.VectorType(_I32, 2 * vectors[0].type.count), list(range(2 * vectors[0].type.count)))
+        twice = ir.Constant(ir.VectorType(I32, 2 * vectors[0].type.count), list(range(2 * vectors[0].type.count)))
         vectors = [builder.shuffle_vector(a, b, twice) for a, b in zip(vectors[::2], vectors[1::2], strict=True)]
     return vectors[0]
 
@@ -164,16 +141,16 @@ def _joined(builder, vectors):
 def _products_of_pairs(context, builder):
     """The function that multiplies 16 integers of 16 bits by others and adds up each two, as the processor does it."""
     triple, _, features = context.codegen().magic_tuple()
-    wide = ir.VectorType(_I32, 16)
+    wide = ir.VectorType(I32, 16)
     if _is_x86(triple) and "+avx2" in features.split(","):
-        shorts, sums = ir.VectorType(_I16, 16), ir.VectorType(_I32, 8)
+        shorts, sums = ir.VectorType(I16, 16), ir.VectorType(I32, 8)
         kind = ir.FunctionType(sums, [shorts, shorts])
         instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.pmadd.wd")
         return lambda a, b: builder.call(instruction, [a, b])
 
     def anywhere(a, b):
         products = builder.mul(builder.sext(a, wide), builder.sext(b, wide))
-        even, odd = (ir.Constant(ir.VectorType(_I32, 8), list(range(first, 16, 2))) for first in (0, 1))
+        even, odd = (ir.Constant(ir.VectorType(I32, 8), list(range(first, 16, 2))) for first in (0, 1))
         return builder.add(
             builder.shuffle_vector(products, products, even), builder.shuffle_vector(products, products, odd)
         )
@@ -192,24 +169,24 @@ def within_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noq
     def generate(context, builder, signature, args):
         codes, lengths, block, query, pairs, limit = args
         multiply = _products_of_pairs(context, builder)
-        shorts, sums = ir.VectorType(_I16, 16), ir.VectorType(_I32, 8)
-        offset = builder.mul(builder.mul(block, pairs), ir.Constant(_I64, 2 * BLOCK))
-        theirs = _pointer(context, builder, signature.args[0], codes, offset, shorts)
-        own = _pointer(context, builder, signature.args[0], codes, query, _I32)
-        offset = builder.mul(block, ir.Constant(_I64, BLOCK))
-        halves = _pointer(context, builder, signature.args[1], lengths, offset, sums)
+        shorts, sums = ir.VectorType(I16, 16), ir.VectorType(I32, 8)
+        offset = builder.mul(builder.mul(block, pairs), ir.Constant(I64, 2 * BLOCK))
+        theirs = pointer(context, builder, signature.args[0], codes, offset, shorts)
+        own = pointer(context, builder, signature.args[0], codes, query, I32)
+        offset = builder.mul(block, ir.Constant(I64, BLOCK))
+        halves = pointer(context, builder, signature.args[1], lengths, offset, sums)
         totals = [cgutils.alloca_once(builder, sums) for _ in range(4)]
         for part, total in enumerate(totals):
-            builder.store(_load(builder, halves, ir.Constant(_I64, part)), total)
-        with cgutils.for_range(builder, pairs, intp=_I64) as loop:
-            first = builder.mul(loop.index, ir.Constant(_I64, BLOCK))
-            mine = builder.bitcast(_splat(builder, _load(builder, own, first), 8), shorts)
+            builder.store(load(builder, halves, ir.Constant(I64, part)), total)
+        with cgutils.for_range(builder, pairs, intp=I64) as loop:
+            first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
+            mine = builder.bitcast(splat(builder, load(builder, own, first), 8), shorts)
             for part, total in enumerate(totals):
-                position = builder.add(builder.mul(loop.index, ir.Constant(_I64, 4)), ir.Constant(_I64, part))
-                products = multiply(_load(builder, theirs, position), mine)
+                position = builder.add(builder.mul(loop.index, ir.Constant(I64, 4)), ir.Constant(I64, part))
+                products = multiply(load(builder, theirs, position), mine)
                 builder.store(builder.sub(builder.load(total), products), total)
         joined = _joined(builder, [builder.load(total) for total in totals])
-        return _bits(builder, builder.icmp_signed("<=", joined, _splat(builder, builder.trunc(limit, _I32))))
+        return _bits(builder, builder.icmp_signed("<=", joined, splat(builder, builder.trunc(limit, I32))))
 
     return types.int64(codes, lengths, types.int64, types.int64, types.int64, types.int64), generate
 
@@ -224,14 +201,14 @@ def within_box(typing, codes, offset, lows, start, stop, width):  # noqa: ARG001
 
     def generate(context, builder, signature, args):
         codes, offset, lows, start, stop, width = args
-        theirs = _pointer(context, builder, signature.args[0], codes, offset, _BYTES)
-        own = _pointer(context, builder, signature.args[2], lows, ir.Constant(_I64, 0), _I8)
+        theirs = pointer(context, builder, signature.args[0], codes, offset, _BYTES)
+        own = pointer(context, builder, signature.args[2], lows, ir.Constant(I64, 0), I8)
         most = cgutils.alloca_once(builder, _BYTES)
         builder.store(ir.Constant(_BYTES, [0] * BLOCK), most)
-        with cgutils.for_range_slice(builder, start, stop, ir.Constant(_I64, 1), _I64) as (feature, _):
-            apart = builder.sub(_load(builder, theirs, feature), _splat(builder, _load(builder, own, feature)))
+        with cgutils.for_range_slice(builder, start, stop, ir.Constant(I64, 1), I64) as (feature, _):
+            apart = builder.sub(load(builder, theirs, feature), splat(builder, load(builder, own, feature)))
             builder.store(_largest(builder, builder.load(most), apart), most)
-        return _bits(builder, builder.icmp_unsigned("<=", builder.load(most), _splat(builder, width)))
+        return _bits(builder, builder.icmp_unsigned("<=", builder.load(most), splat(builder, width)))
 
     return types.int64(codes, types.int64, lows, types.int64, types.int64, types.uint8), generate
 
@@ -245,16 +222,16 @@ def _boxes(add, name):
 
     def generate(context, builder, signature, args):
         bounds, offset, keys, place, limit = args
-        vector = ir.VectorType(_FLOAT, BLOCK)
-        sides = _pointer(context, builder, signature.args[0], bounds, offset, vector)
-        own = _pointer(context, builder, signature.args[2], keys, place, _FLOAT)
+        vector = ir.VectorType(FLOAT, BLOCK)
+        sides = pointer(context, builder, signature.args[0], bounds, offset, vector)
+        own = pointer(context, builder, signature.args[2], keys, place, FLOAT)
         total = ir.Constant(vector, [0.0] * BLOCK)
         for key in range(N_KEYS):
-            low, high = (_load(builder, sides, ir.Constant(_I64, 2 * key + side), 4) for side in (0, 1))
-            mine = _splat(builder, _load(builder, own, ir.Constant(_I64, key), 4))
-            outside = _larger(builder, builder.fsub(low, mine), builder.fsub(mine, high))
+            low, high = (load(builder, sides, ir.Constant(I64, 2 * key + side), 4) for side in (0, 1))
+            mine = splat(builder, load(builder, own, ir.Constant(I64, key), 4))
+            outside = larger(builder, builder.fsub(low, mine), builder.fsub(mine, high))
             total = add(builder, total, outside)
-        return _bits(builder, builder.fcmp_ordered("<=", total, _splat(builder, limit)))
+        return _bits(builder, builder.fcmp_ordered("<=", total, splat(builder, limit)))
 
     def boxes(typing, bounds, offset, keys, place, limit):  # noqa: ARG001
         return types.int64(bounds, types.int64, keys, types.int64, types.float32), generate
@@ -263,118 +240,10 @@ def _boxes(add, name):
     return intrinsic(boxes)
 
 
-def _distances(term, add, name):
-    """A compiled function: distances of a row to four others at a time, in single precision.
-
-    `term` makes a term of the difference of two coordinates, and `add` adds two of them up.
-    """
-
-    def halves(builder, a, b):
-        """Elements of even and of odd position of two vectors joined."""
-        count = a.type.count
-        places = (range(first, 2 * count, 2) for first in (0, 1))
-        return (builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(_I32, count), list(p))) for p in places)
-
-    def generate(context, builder, signature, args):
-        rows, i, found, place, near = args
-        kinds = signature.args
-        width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
-        vector = ir.VectorType(_FLOAT, 8)
-        own = _pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
-        indices = _pointer(context, builder, kinds[2], found, place, _I32)
-        totals, theirs = [], []
-        for part in range(4):
-            index = builder.sext(_load(builder, indices, ir.Constant(_I64, part), 4), _I64)
-            theirs.append(_pointer(context, builder, kinds[0], rows, builder.mul(index, width), vector))
-            totals.append(cgutils.alloca_once(builder, vector))
-            builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
-        with cgutils.for_range(builder, builder.lshr(width, ir.Constant(_I64, 3)), intp=_I64) as loop:
-            mine = _load(builder, own, loop.index, 4)
-            for other, total in zip(theirs, totals, strict=True):
-                apart = builder.fsub(_load(builder, other, loop.index, 4), mine)
-                builder.store(add(builder, builder.load(total), term(builder, apart)), total)
-        a, b, c, d = (builder.load(total) for total in totals)
-        pairs = [add(builder, *halves(builder, *two)) for two in ((a, b), (c, d))]
-        quarters = add(builder, *halves(builder, *pairs))  # of a, b, c, d twice
-        low, high = (
-            builder.shuffle_vector(quarters, quarters, ir.Constant(ir.VectorType(_I32, 4), p))
-            for p in ([0, 2, 4, 6], [1, 3, 5, 7])
-        )
-        target = _pointer(context, builder, kinds[4], near, place, ir.VectorType(_FLOAT, 4))
-        builder.store(add(builder, low, high), target, align=4)
-        return context.get_dummy_value()
-
-    def distances(typing, rows, i, found, place, near):  # noqa: ARG001
-        return types.none(rows, types.int64, found, types.int64, near), generate
-
-    distances.__name__ = distances.__qualname__ = name
-    return intrinsic(distances)
-
-
-def _size(builder, apart):
-    bits = ir.VectorType(_I32, 8)
-    return builder.bitcast(builder.and_(builder.bitcast(apart, bits), ir.Constant(bits, [0x7FFFFFFF] * 8)), apart.type)
-
-
-def _square(builder, apart):
-    return builder.fmul(apart, apart, flags=("contract",))
-
-
-def _sum(builder, a, b):
-    return builder.fadd(a, b, flags=("contract",))
-
-
-def _larger(builder, a, b):
-    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
-
-
 def _add_square(builder, a, b):
-    positive = _larger(builder, b, ir.Constant(b.type, [0.0] * b.type.count))
-    return _sum(builder, a, _square(builder, positive))
+    positive = larger(builder, b, ir.Constant(b.type, [0.0] * b.type.count))
+    return total_of(builder, a, square(builder, positive))
 
 
-boxes_by_largest = _boxes(_larger, "boxes_by_largest")
+boxes_by_largest = _boxes(larger, "boxes_by_largest")
 boxes_by_squares = _boxes(_add_square, "boxes_by_squares")
-manhattan = _distances(_size, _sum, "manhattan")
-squared_euclidean = _distances(_square, _sum, "squared_euclidean")
-chebyshev = _distances(_size, _larger, "chebyshev")
-
-
-@intrinsic
-def project(typing, rows, i, selected, directions, offset, found, place):  # noqa: ARG001
-    """Set eight numbers of `found`, float32, from `place` on to the products of row i with eight directions.
-
-    `rows` is float32[n, p], `selected`, int64[q], are the columns to use, and `directions` is float32[...], eight
-    numbers for each of them from `offset` on.
-    """
-
-    def generate(context, builder, signature, args):
-        rows, i, selected, directions, offset, found, place = args
-        kinds = signature.args
-        vector = ir.VectorType(_FLOAT, 8)
-        columns = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
-        count = builder.extract_value(context.make_array(kinds[2])(context, builder, selected).shape, 0)
-        row = _pointer(context, builder, kinds[0], rows, builder.mul(i, columns), _FLOAT)
-        chosen = _pointer(context, builder, kinds[2], selected, ir.Constant(_I64, 0), _I64)
-        theirs = _pointer(context, builder, kinds[3], directions, offset, vector)
-        total = cgutils.alloca_once(builder, vector)
-        builder.store(ir.Constant(vector, [0.0] * 8), total)
-        with cgutils.for_range(builder, count, intp=_I64) as loop:
-            value = _splat(builder, _load(builder, row, _load(builder, chosen, loop.index, 8), 4), 8)
-            product = builder.fmul(value, _load(builder, theirs, loop.index, 4), flags=("contract",))
-            builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
-        builder.store(builder.load(total), _pointer(context, builder, kinds[5], found, place, vector), align=4)
-        return context.get_dummy_value()
-
-    signature = types.none(rows, types.int64, selected, directions, types.int64, found, types.int64)
-    return signature, generate
-
-
-@intrinsic
-def first_bit(typing, bits):  # noqa: ARG001
-    """Position of the lowest bit of an int64 that is set, 64 if none is."""
-
-    def generate(context, builder, signature, args):  # noqa: ARG001
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
-
-    return types.int64(types.int64), generate

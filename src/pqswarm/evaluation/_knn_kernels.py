@@ -26,16 +26,13 @@ from pqswarm.evaluation._knn_filter_kernels import (
     N_KEYS,
     boxes_by_largest,
     boxes_by_squares,
-    chebyshev,
-    first_bit,
-    manhattan,
     slot,
-    squared_euclidean,
     within_box,
     within_euclidean,
     within_manhattan,
 )
 from pqswarm.evaluation._knn_order_kernels import SAFETY, UNIT, arrange
+from pqswarm.evaluation._vector_kernels import chebyshev, first_bit, manhattan, squared_euclidean
 
 __all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predict"]
 

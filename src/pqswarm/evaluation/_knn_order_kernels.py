@@ -17,7 +17,8 @@ Directions are estimated from a few events: a poor estimate costs time, never a 
 import numpy as np
 from numba import njit
 
-from pqswarm.evaluation._knn_filter_kernels import BLOCK, N_KEYS, project, slot
+from pqswarm.evaluation._knn_filter_kernels import BLOCK, N_KEYS, slot
+from pqswarm.evaluation._vector_kernels import encode, project
 
 __all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
 
@@ -28,7 +29,6 @@ _SAMPLE = 128  # events that estimate directions
 _DIRECTIONS = 16  # of Euclidean codes
 _ROUNDS = 1  # of finding directions: more make them better, and take longer
 _LEVELS = 255  # of a byte, above zero
-_MOST_BYTES = 32  # of an event's code, if it has more than one for each feature
 _FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
 
 
@@ -100,37 +100,43 @@ def _widest_directions(sample, count):
     return directions
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _features_by_width(sample):
-    """Features in the order of falling variance."""
-    squares = np.zeros(sample.shape[1], np.float32)
-    for row in sample:
-        for f in range(row.size):
-            squares[f] += row[f] * row[f]
-    order = np.empty(squares.size, np.int64)
-    for f in range(squares.size):
+@njit(cache=True, nogil=True, error_model="numpy")
+def _widest_first(rows, exponents, largest, selected):
+    """The selected features in the order of falling variance, which some events tell."""
+    stride = max(rows.shape[0] // _SAMPLE, 1)
+    variances = np.empty(selected.size)
+    order = np.empty(selected.size, np.int64)
+    for f in range(selected.size):
+        values = rows[::stride, selected[f]]
+        total = squares = 0.0
+        for value in values:
+            total += value
+            squares += value * value
+        spread = (squares - total * total / values.size) * 4.0 ** max(exponents[selected[f]] - largest, -200)
         a = f
-        while a > 0 and squares[order[a - 1]] < squares[f]:
+        while a > 0 and variances[a - 1] < spread:
+            variances[a] = variances[a - 1]
             order[a] = order[a - 1]
             a -= 1
-        order[a] = f
+        variances[a] = spread
+        order[a] = selected[f]
     return order
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sorted_by(words, shift, order):
-    """The events in `order` sorted by eight bits of their words from `shift` on; equal ones stay as they are."""
-    starts = np.zeros(256, np.int32)
+    """The events in `order` sorted by 13 bits of their words from `shift` on; equal ones stay as they are."""
+    starts = np.zeros(8192, np.int32)
     for word in words:
-        starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
+        starts[(word >> np.uint32(shift)) & np.uint32(8191)] += 1
     total = 0
-    for rank in range(256):
+    for rank in range(8192):
         count = starts[rank]
         starts[rank] = total
         total += count
     arranged = np.empty_like(order)
     for event in order:
-        rank = (words[event] >> np.uint32(shift)) & np.uint32(255)
+        rank = (words[event] >> np.uint32(shift)) & np.uint32(8191)
         arranged[starts[rank]] = event
         starts[rank] += 1
     return arranged
@@ -156,11 +162,9 @@ def _nested_order(keys, n_blocks):
             values[i] = keys[i, level]
         for i in range(n):  # integers in the order of the numbers
             words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
-        order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper bits are enough
+        order = _sorted_by(words, 19, order)  # the upper bits are enough
         if level > 0:
             order = _sorted_by(slices, 0, order)
-            if n > 256 * size * each:
-                order = _sorted_by(slices, 8, order)
         for i in range(n):
             slices[order[i]] = i // size
         size //= each
@@ -168,60 +172,17 @@ def _nested_order(keys, n_blocks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _levels(row, lows, step, n_levels, levels, off):
-    """Fill `levels`, int32[width], with the nearest level of each value, and `off` with how far it is."""
+def _code_features(row, lows, step, codes, place):
+    """Code an event for Chebyshev distances, a byte for each feature; return by how much the worst one is off."""
     per_step = np.float32(1.0) / step
+    worst = np.float32(0.0)
     for f in range(row.size):
         above = row[f] - lows[f]
-        level = np.int32(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), n_levels))
-        levels[f] = level
-        off[f] = abs(above - np.float32(level) * step)
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _sum(values):
-    total = np.float32(0.0)
-    for value in values:
-        total += value
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
-def _largest(values):
-    most = np.float32(0.0)
-    for value in values:
-        most = value if value > most else most
-    return most
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _code_bytes(rows, q, lows, step, shift, metric, wide, codes, off):
-    """Fill `codes` and `off`, by how much those of each event are off, for the tests of bytes.
-
-    For Manhattan distances a feature has 2 ** shift bytes, of level l the j-th is (l + j) >> shift: so the difference
-    of two levels is the sum of the differences of their bytes.
-    """
-    n, width = off.size, rows.shape[1]
-    size = codes.size // rows.shape[0]
-    own = np.zeros(size, np.uint8)
-    words = own.view(np.uint64)
-    groups = codes.view(np.uint64)
-    levels, each = np.empty(width, np.int32), np.empty(width, np.float32)
-    n_levels = np.float32(_LEVELS << shift)
-    for i in range(n):
-        _levels(rows[i], lows, step, n_levels, levels, each)
-        start, lane = i // BLOCK * BLOCK * size, i % BLOCK
-        if metric == 0:
-            off[i] = _sum(each)
-            for j in range(1 << shift):
-                for f in range(q):
-                    own[j * q + f] = (levels[f] + np.int32(j)) >> np.int32(shift)
-            for g in range(size // 8):
-                groups[start // 8 + g * BLOCK + slot(lane)] = words[g]
-        else:
-            off[i] = _largest(each)
-            for f in range(q):
-                codes[start + f * BLOCK + lane] = levels[wide[f]]
+        level = np.int32(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), np.float32(_LEVELS)))
+        codes[place + f * BLOCK] = level
+        off = abs(above - np.float32(level) * step)
+        worst = off if off > worst else worst
+    return worst
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
@@ -269,7 +230,7 @@ def _boxes(keys, n_blocks):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _points(rows, selected, factors, sample, wide, metric):
+def _points(rows, selected, factors, sample, metric):
     """Coordinates of the events, float32[n, 16 or 8], of which the first are their keys.
 
     None of the keys, and for Euclidean distances not all coordinates together, differ by more than the distance.
@@ -280,7 +241,7 @@ def _points(rows, selected, factors, sample, wide, metric):
     if metric == 2:
         for i in range(n):
             for a in range(min(q, N_KEYS)):
-                points[i, a] = rows[i, selected[wide[a]]] * factors[wide[a]]
+                points[i, a] = rows[i, selected[a]] * factors[a]
         return points
     directions = _widest_directions(sample, count)
     packed = np.empty((count // 8, q, 8), np.float32)
@@ -288,9 +249,9 @@ def _points(rows, selected, factors, sample, wide, metric):
         for f in range(q):
             share = directions[a, f] if metric == 1 else (-1.0 if directions[a, f] < 0.0 else 1.0)
             packed[a // 8, f, a % 8] = share * factors[f]
-    for i in range(n):
+    for i in range(0, n, 4):
         for part in range(count // 8):
-            project(rows, i, selected, packed, part * 8 * q, points, i * count + part * 8)
+            project(rows, i, selected, packed, part * 8 * q, points, count)
     return points
 
 
@@ -311,6 +272,8 @@ def arrange(rows, extents, exponents, selected, metric):
     largest = exponents[selected[0]]
     for f in selected:
         largest = max(largest, exponents[f])
+    if metric == 2:
+        selected = _widest_first(rows, exponents, largest, selected)
     factors = np.empty(q, np.float32)
     lows = np.zeros(width, np.float32)
     size = 0.0  # of the largest possible rounded coordinates, by the norm of the metric
@@ -325,8 +288,7 @@ def arrange(rows, extents, exponents, selected, metric):
     slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
 
     sample = _centred_sample(rows, selected, factors)
-    wide = _features_by_width(sample)
-    points = _points(rows, selected, factors, sample, wide, metric)
+    points = _points(rows, selected, factors, sample, metric)
     n_blocks = -(-n // BLOCK)
     order = _nested_order(points, n_blocks)
     near = np.zeros((n_blocks * BLOCK, width), np.float32)
@@ -339,19 +301,22 @@ def arrange(rows, extents, exponents, selected, metric):
             keys[i, a] = points[event, a]
     boxes = _boxes(keys, n_blocks)
 
-    off = np.empty(n, np.float32)
-    shift = 0
-    while metric == 0 and q << (shift + 1) <= _MOST_BYTES:
-        shift += 1
-    n_bytes = width if metric == 2 else (((q << shift) + 7) // 8 * 8 if metric == 0 else 0)
+    shift = 2 if width == 8 and metric == 0 else (1 if width == 16 and metric == 0 else 0)
+    n_bytes = width << shift if metric != 1 else 0
     pairs = (min(_DIRECTIONS, q) + 1) // 2 if metric == 1 else 0
     codes = np.zeros(n_blocks * BLOCK * n_bytes, np.uint8)
     coordinates = np.zeros(n_blocks * BLOCK * 2 * pairs, np.int16)
     lengths = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
+    off = np.empty(n, np.float32)
     if metric == 1:
         step = max(np.float32(np.sqrt(_longest(points)) / _FINEST), np.float32(1e-30))
         _code_points(points, order, step, pairs, coordinates, lengths, off)
-    else:
-        step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
-        _code_bytes(near, q, lows, step, shift, metric, wide, codes, off)
+        return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
+    step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
+    for i in range(n):
+        start = i // BLOCK * BLOCK * n_bytes
+        if metric == 0:
+            off[i] = encode(near, i, lows, step, shift, codes, start + slot(i % BLOCK) * 8, BLOCK * 8)
+        else:
+            off[i] = _code_features(near[i], lows, step, codes, start + i % BLOCK)
     return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
