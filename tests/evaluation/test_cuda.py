@@ -23,7 +23,7 @@ from pqswarm.evaluation._knn_cuda import grid_of
 from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
 from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.base import SCALINGS
-from pqswarm.evaluation.cuda import DEVICES, MEMORY, check_device, pieces
+from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, pieces
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 
@@ -107,6 +107,12 @@ def test_windows_and_the_grid_leave_most_pairs_out(metric):
         predicted, window, passed = cuda_knn.predictions(evaluator, mask)
         np.testing.assert_array_equal(evaluator.classes[predicted], evaluator.predictions(mask))
         assert passed < 0.1 < window < 0.8
+
+
+def test_a_batch_takes_a_small_part_of_a_small_gpu():
+    for total, allowed in ((8 << 30, 1 << 29), (141 << 30, MEMORY)):
+        runtime = types.SimpleNamespace(memGetInfo=lambda total=total: (0, total))
+        assert batch_memory(types.SimpleNamespace(cuda=types.SimpleNamespace(runtime=runtime))) == allowed
 
 
 def test_grid_of_many_features_keeps_sums_of_squares_in_range():
@@ -193,7 +199,9 @@ class FakeCuda(CudaBackend):
 
 
 def test_batches_are_cut_and_put_together_again(monkeypatch):
-    monkeypatch.setattr("pqswarm.evaluation.backend.cupy", lambda: types.SimpleNamespace(asarray=np.asarray))
+    runtime = types.SimpleNamespace(memGetInfo=lambda: (1 << 20, 16 * MEMORY))
+    gpu = types.SimpleNamespace(asarray=np.asarray, cuda=types.SimpleNamespace(runtime=runtime))
+    monkeypatch.setattr("pqswarm.evaluation.backend.cupy", lambda: gpu)
     X, y, folds = dataset("wine")
     evaluator = KNNEvaluator(X, y, folds)
     masks = random_masks(30, 13, 8)
@@ -212,7 +220,7 @@ class FakeGaussian(GaussianNBOnCuda):
 
     def __init__(self, evaluator):
         self.evaluator = evaluator
-        self._means = evaluator.moments[0]
+        self._means, self._memory = evaluator.moments[0], MEMORY
 
     def _compute(self, masks, predicted):
         assert (masks.sum(axis=1) > 1).all()

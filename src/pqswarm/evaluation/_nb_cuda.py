@@ -13,7 +13,7 @@ import numpy as np
 from pqswarm._typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.backend import CudaBackend
-from pqswarm.evaluation.cuda import MaskPacker, cupy, pieces, source
+from pqswarm.evaluation.cuda import MaskPacker, batch_memory, cupy, pieces, source
 from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator, GaussianNBOnCpu
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
     def __init__(self, evaluator: GaussianNBEvaluator) -> None:
         super().__init__(evaluator)
         self._cp = cp = cupy()
+        self._memory = batch_memory(cp)
         self._columns = cp.asarray(evaluator.columns)
         self._means, self._variances, self._spread = (cp.asarray(moment) for moment in evaluator.moments)
         self._log_priors = cp.asarray(evaluator.log_priors)
@@ -129,7 +130,7 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         single = masks.sum(axis=1) < 2
         rows = np.flatnonzero(~single)
         each = 12 * len(self.evaluator.data) + 8 * n_folds * n_classes * (n_features + 2)
-        return np.flatnonzero(single), [rows[part] for part in pieces(masks[rows], max(each, 1 << 17))]
+        return np.flatnonzero(single), [rows[part] for part in pieces(masks[rows], max(each, 1 << 17), self._memory)]
 
     def _compute(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray, IntArray]:
         """Errors of each fold, the winner of each event if wanted, and the numbers of the pairs that are in doubt."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from pqswarm._typing import BoolArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
-from pqswarm.evaluation.cuda import check_device, cupy, pieces
+from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, pieces
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["Backend", "CudaBackend", "ExactEvaluator"]
@@ -43,6 +43,7 @@ class CudaBackend(Backend[_Evaluator]):
     def __init__(self, evaluator: _Evaluator) -> None:
         super().__init__(evaluator)
         self._cp = cp = cupy()
+        self._memory = batch_memory(cp)
         self._folds = cp.asarray(evaluator.folds.test_fold.astype(np.int32))
         self._labels = cp.asarray(evaluator.labels.astype(np.int32))
 
@@ -57,14 +58,14 @@ class CudaBackend(Backend[_Evaluator]):
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         labels = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
-        for rows in pieces(masks, self._bytes_each(masks)):
+        for rows in pieces(masks, self._bytes_each(masks), self._memory):
             labels[rows] = self._compute(masks[rows], True)
         return labels
 
     def counts(self, masks: BoolArray) -> IntArray:
         """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
         counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
-        for rows in pieces(masks, self._bytes_each(masks)):
+        for rows in pieces(masks, self._bytes_each(masks), self._memory):
             counts[rows] = self._compute(masks[rows], False)
         return counts
 

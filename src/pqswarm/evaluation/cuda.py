@@ -10,13 +10,13 @@ import numpy as np
 from pqswarm._typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
-__all__ = ["DEVICES", "MEMORY", "MaskPacker", "check_device", "cupy", "pieces", "source"]
+__all__ = ["DEVICES", "MEMORY", "MaskPacker", "batch_memory", "check_device", "cupy", "pieces", "source"]
 
 DEVICES: tuple[str, ...] = ("cpu", "cuda")
 """Where evaluators can compute."""
 
 MEMORY = 1 << 32
-"""Bytes of the GPU's memory that a batch may take at a time, besides the data; larger batches are cut."""
+"""Bytes of a large GPU's memory that a batch may take at a time, besides the data; larger batches are cut."""
 
 
 def check_device(device: object) -> None:
@@ -45,6 +45,11 @@ def cupy() -> Any:
     if os.environ.get("CUPY_TF32", "0") != "0":
         raise PqswarmError("CUPY_TF32 makes matrix products too coarse for exact counts: unset it.")
     return found
+
+
+def batch_memory(cp: Any) -> int:
+    """Return the bytes that a batch may take: a sixteenth of the GPU's memory, as several threads may use it at once."""
+    return min(MEMORY, int(cp.cuda.runtime.memGetInfo()[1]) // 16)
 
 
 def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntArray]:
