@@ -48,7 +48,7 @@ def cupy() -> Any:
 
 
 def batch_memory(cp: Any) -> int:
-    """Return the bytes that a batch may take: a sixteenth of the GPU's memory, as several threads may use it at once."""
+    """Return the bytes that a batch may take: a sixteenth of the GPU's memory, which several threads share."""
     return min(MEMORY, int(cp.cuda.runtime.memGetInfo()[1]) // 16)
 
 
