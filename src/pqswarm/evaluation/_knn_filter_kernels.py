@@ -21,7 +21,20 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from pqswarm.evaluation._vector_kernels import FLOAT, I8, I16, I32, I64, larger, load, pointer, splat, square, total_of
+from pqswarm.evaluation._vector_kernels import (
+    FLOAT,
+    I8,
+    I16,
+    I32,
+    I64,
+    bits_of,
+    larger,
+    load,
+    pointer,
+    splat,
+    square,
+    total_of,
+)
 
 __all__ = [
     "BLOCK",
@@ -44,11 +57,6 @@ _BYTES = ir.VectorType(I8, BLOCK)
 def slot(j):
     """Where event j of a block lies among the 32 of `within_manhattan`: so that sums come out in order."""
     return (j & 24) + (j & 1) * 4 + ((j >> 1) & 3)
-
-
-def _bits(builder, passed):
-    """The integer whose bits are the 32 truth values."""
-    return builder.zext(builder.bitcast(passed, I32), I64)
 
 
 def _largest(builder, a, b):
@@ -125,7 +133,7 @@ def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG0
         pairs = [builder.or_(loaded[a], builder.shl(loaded[a + 1], high)) for a in range(0, 8, 2)]
         short = _joined(builder, [builder.bitcast(pair, ir.VectorType(I32, 8)) for pair in pairs])
         at_most = splat(builder, builder.trunc(limit, I32))
-        return _bits(builder, builder.icmp_signed("<=", short, at_most))
+        return bits_of(builder, builder.icmp_signed("<=", short, at_most))
 
     return types.int64(codes, types.int64, types.int64, types.int64, types.int64), generate
 
@@ -186,31 +194,33 @@ def within_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noq
                 products = multiply(load(builder, theirs, position), mine)
                 builder.store(builder.sub(builder.load(total), products), total)
         joined = _joined(builder, [builder.load(total) for total in totals])
-        return _bits(builder, builder.icmp_signed("<=", joined, splat(builder, builder.trunc(limit, I32))))
+        return bits_of(builder, builder.icmp_signed("<=", joined, splat(builder, builder.trunc(limit, I32))))
 
     return types.int64(codes, lengths, types.int64, types.int64, types.int64, types.int64), generate
 
 
 @intrinsic
-def within_box(typing, codes, offset, lows, start, stop, width):  # noqa: ARG001
+def within_box(typing, codes, offset, lows, place, start, stop, width):  # noqa: ARG001
     """Bits of the events of a block whose codes exceed `lows` by at most `width`, uint8, in features start to stop.
 
-    `codes`, uint8[...], holds for each block 32 bytes for each feature and begins at `offset`; `lows`, uint8[...], one
-    byte for each feature. Differences wrap around.
+    `codes`, uint8[...], holds for each block 32 bytes for each feature and begins at `offset`; `lows`, uint8[...], has
+    a byte for each feature, the first at `place`, the next 32 places on. Differences wrap around.
     """
 
     def generate(context, builder, signature, args):
-        codes, offset, lows, start, stop, width = args
+        codes, offset, lows, place, start, stop, width = args
         theirs = pointer(context, builder, signature.args[0], codes, offset, _BYTES)
-        own = pointer(context, builder, signature.args[2], lows, ir.Constant(I64, 0), I8)
+        own = pointer(context, builder, signature.args[2], lows, place, I8)
         most = cgutils.alloca_once(builder, _BYTES)
         builder.store(ir.Constant(_BYTES, [0] * BLOCK), most)
         with cgutils.for_range_slice(builder, start, stop, ir.Constant(I64, 1), I64) as (feature, _):
-            apart = builder.sub(load(builder, theirs, feature), splat(builder, load(builder, own, feature)))
+            low = load(builder, own, builder.mul(feature, ir.Constant(I64, BLOCK)))
+            apart = builder.sub(load(builder, theirs, feature), splat(builder, low))
             builder.store(_largest(builder, builder.load(most), apart), most)
-        return _bits(builder, builder.icmp_unsigned("<=", builder.load(most), splat(builder, width)))
+        return bits_of(builder, builder.icmp_unsigned("<=", builder.load(most), splat(builder, width)))
 
-    return types.int64(codes, types.int64, lows, types.int64, types.int64, types.uint8), generate
+    integer = types.int64
+    return integer(codes, integer, lows, integer, integer, integer, types.uint8), generate
 
 
 def _boxes(add, name):
@@ -231,7 +241,7 @@ def _boxes(add, name):
             mine = splat(builder, load(builder, own, ir.Constant(I64, key), 4))
             outside = larger(builder, builder.fsub(low, mine), builder.fsub(mine, high))
             total = add(builder, total, outside)
-        return _bits(builder, builder.fcmp_ordered("<=", total, splat(builder, limit)))
+        return bits_of(builder, builder.fcmp_ordered("<=", total, splat(builder, limit)))
 
     def boxes(typing, bounds, offset, keys, place, limit):  # noqa: ARG001
         return types.int64(bounds, types.int64, keys, types.int64, types.float32), generate

@@ -32,14 +32,12 @@ from pqswarm.evaluation._knn_filter_kernels import (
     within_manhattan,
 )
 from pqswarm.evaluation._knn_order_kernels import SAFETY, UNIT, arrange
-from pqswarm.evaluation._vector_kernels import chebyshev, first_bit, manhattan, squared_euclidean
+from pqswarm.evaluation._vector_kernels import at_most, chebyshev, first_bit, manhattan, squared_euclidean
 
 __all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predict"]
 
 MANHATTAN, EUCLIDEAN, CHEBYSHEV = 0, 1, 2
 N_PIVOTS = 8
-_TOGETHER = 8  # blocks that are tested together
-_ENOUGH = 16  # events that pass the tests before their distances are computed
 _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest: mostly they are enough to leave a block
 
 
@@ -108,12 +106,12 @@ def _vote(chosen, labels):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _keep_smallest(smallest, value):
-    """Insert `value` into the ascending `smallest`, dropping the largest; no branch."""
-    for a in range(smallest.size):
-        kept = smallest[a]
+def _keep_smallest(smallest, t, value):
+    """Insert `value` into the ascending row t of `smallest`, dropping the largest; no branch."""
+    for a in range(smallest.shape[1]):
+        kept = smallest[t, a]
         smaller = value < kept
-        smallest[a] = value if smaller else kept
+        smallest[t, a] = value if smaller else kept
         value = kept if smaller else value
 
 
@@ -131,177 +129,210 @@ def _positions(bits, offset, found, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _all_near(rows, i, found, count, metric, near):
-    """Distances of row i to the found rows in single precision; squares where the metric is Euclidean."""
-    for s in range(count, count + 3):  # they are computed four at a time
-        found[s] = i
-    if metric == 0:
-        for s in range(0, count, 4):
-            manhattan(rows, i, found, s, near)
-    elif metric == 1:
-        for s in range(0, count, 4):
-            squared_euclidean(rows, i, found, s, near)
-    else:
-        for s in range(0, count, 4):
-            chebyshev(rows, i, found, s, near)
+def _all_near(rows, first, found, starts, n_events, metric, near):
+    """Distances of each event from `first` on to what was found for it, in single precision; squares if Euclidean.
+
+    Four are computed at a time: those beyond the last of an event are then replaced by those of the next.
+    """
+    for t in range(n_events):
+        if metric == 0:
+            for s in range(starts[t], starts[t + 1], 4):
+                manhattan(rows, first + t, found, s, near)
+        elif metric == 1:
+            for s in range(starts[t], starts[t + 1], 4):
+                squared_euclidean(rows, first + t, found, s, near)
+        else:
+            for s in range(starts[t], starts[t + 1], 4):
+                chebyshev(rows, first + t, found, s, near)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _bounds(order, rows, guesses, folds, fold, k, metric, first, last):
-    """Bounds, float32[last - first], of the k-th distance of each event of the fold by guesses, in single precision.
+def _near_blocks(boxes, keys, first, n_events, active, reaches, metric, word, blocks, starts):
+    """Collect for each event the blocks of a word of 32 that can hold events within its reach, its own left out."""
+    home = first // BLOCK
+    others = ~(1 << (home % BLOCK)) if word == home // BLOCK else -1
+    offset = word * boxes.shape[1] * BLOCK
+    count = 0
+    for t in range(n_events):
+        if active[t]:
+            reach = min(reaches[t], 1e19)
+            if metric == 1:
+                bits = boxes_by_squares(boxes, offset, keys, (first + t) * N_KEYS, np.float32(reach * reach))
+            else:
+                bits = boxes_by_largest(boxes, offset, keys, (first + t) * N_KEYS, np.float32(reach))
+            count = _positions(bits & others, word * BLOCK, blocks, count)
+        starts[t + 1] = count
 
-    All at once, as the processor then works on several events at a time.
-    """
-    n, count = guesses.shape
-    bounds = np.empty(last - first, np.float32)
-    place = np.empty(n, np.int32)
-    for i in range(n):
-        place[order[i]] = i
-    found = np.empty(count + 3, np.int32)
-    near = np.empty(count + 3, np.float32)
-    smallest = np.empty(k, np.float32)
-    for i in range(first, last):
-        if fold >= 0 and folds[order[i]] != fold:
-            continue
-        for g in range(count):
-            found[g] = place[guesses[order[i], g]]
-        _all_near(rows, i, found, count, metric, near)
-        for a in range(k):
-            smallest[a] = np.inf
-        for g in range(count):
-            _keep_smallest(smallest, near[g])
-        bounds[i - first] = smallest[k - 1]
-    return bounds
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _test(codes, points, lengths, first, n_events, width, code_reaches, metric, blocks, starts, lows, passed):
+    """Set `passed` to the bits of the events in each of the blocks that pass the tests."""
+    home = first // BLOCK
+    n_blocks = max(lengths.size, 1) // BLOCK
+    if metric == 0:
+        size = BLOCK * width
+        for t in range(n_events):
+            query, most = home * size + slot(t) * 8, int(min(code_reaches[t], 1e9))
+            for b in range(starts[t], starts[t + 1]):
+                passed[b] = within_manhattan(codes, blocks[b] * size, query, width // 8, most)
+    elif metric == 1:
+        pairs = points.size // (2 * BLOCK * n_blocks)
+        for t in range(n_events):
+            query = (home * BLOCK * pairs + t) * 2
+            most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[first + t]
+            for b in range(starts[t], starts[t + 1]):
+                passed[b] = within_euclidean(points, lengths, blocks[b], query, pairs, most)
+    else:
+        size = BLOCK * width
+        for t in range(n_events):
+            side = np.uint8(min(code_reaches[t], 128.0))
+            for f in range(width):
+                lows[f * BLOCK + t] = codes[home * size + f * BLOCK + t] - side
+        for t in range(n_events):
+            sides = np.uint8(min(2 * int(min(code_reaches[t], 128.0)), 255))
+            for b in range(starts[t], starts[t + 1]):
+                passed[b] = within_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
+        for t in range(n_events):
+            sides = np.uint8(min(2 * int(min(code_reaches[t], 128.0)), 255))
+            for b in range(starts[t], starts[t + 1]):
+                f = _FIRST_FEATURES
+                while f < width and passed[b] != 0:
+                    passed[b] &= within_box(codes, blocks[b] * size, lows, t, f, f + _FIRST_FEATURES, sides)
+                    f += _FIRST_FEATURES
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, first, last, predicted, neighbours):
     """Predict the label of every event of `fold` (of all events if it is negative) into `predicted`, int64[n].
 
-    `arranged` is what `arrange` made of the events, of which those from `first` to `last` in its order are predicted.
+    `arranged` is what `arrange` made of the events; those in its blocks from `first` to `last` are predicted.
     `data`, float64[n, p], are the events; `selected`, int64[q], the features to use, ascending, at least one;
     `guesses`, int32[n, m], events of other folds that are probably near each event, m may be 0; `folds` and `labels`,
     int64[n], are those of each event. Every event has at least `k` events in other folds. `metric` is MANHATTAN,
     EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled too, with ascending indices, unless it is empty.
+
+    The events of a block are done together, step by step, as the processor then works on several of them at a time.
     """
     order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
-    n, width = order.size, rows.shape[1]
+    n, n_guesses = guesses.shape
     growth = SAFETY * UNIT * (selected.size + 4.0)
     n_blocks, n_words = rows.shape[0] // BLOCK, boxes.shape[0]
-    pairs = points.size // (2 * n_blocks * BLOCK)
-    box = 2 * N_KEYS * BLOCK
-    size = codes.size // n_blocks
-    most_off = 0.0
+    width = codes.size // rows.shape[0]
     per_step = 1.000001 / np.float64(step)
+    most_off = 0.0
+    place = np.empty(n, np.int32)
     own_folds = np.empty(n_blocks * BLOCK, np.int32)
     for i in range(n, n_blocks * BLOCK):
         own_folds[i] = -1  # there is no such event: the last block is not full
     for i in range(n):
+        place[order[i]] = i
         own_folds[i] = folds[order[i]]
         most_off = max(most_off, np.float64(off[i]))
-    bounds = _bounds(order, rows, guesses, folds, fold, k, metric, first, last)
 
-    smallest = np.empty(k, np.float32)
-    found = np.empty(_TOGETHER * BLOCK + _ENOUGH + 4, np.int32)
-    near = np.empty(found.size, np.float32)
-    kept_events = np.empty(n_blocks * BLOCK + 1, np.int32)
-    kept_near = np.empty(n_blocks * BLOCK + 1, np.float32)
-    blocks = np.empty(BLOCK + 1, np.int64)
-    passed = np.empty(_TOGETHER, np.int64)
+    # Of the events of a block: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
+    active = np.empty(BLOCK, np.bool_)
+    bounds, limits, reaches, code_reaches = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    smallest = np.empty((BLOCK, k), np.float32)
+    starts, block_starts = np.zeros(BLOCK + 1, np.int64), np.zeros(BLOCK + 1, np.int64)
+    blocks = np.empty(BLOCK * BLOCK + 1, np.int64)
+    passed = np.empty(BLOCK * BLOCK, np.int64)
+    found = np.zeros(BLOCK * max(BLOCK * BLOCK, n_guesses) + 4, np.int32)
+    near = np.empty(found.size + BLOCK, np.float32)
+    kept = np.empty(BLOCK, np.int64)
+    kept_events = np.empty((BLOCK, n + 1), np.int32)
+    kept_near = np.empty((BLOCK, n + 1), np.float32)
+    lows = np.empty(BLOCK * width, np.uint8)
     chosen = np.empty(k, np.int64)
     distances = np.empty(k, np.float64)
-    candidates = np.empty(n, np.int64)
-    lows = np.empty(width, np.uint8)
+    candidates = np.empty(n + 1, np.int64)
 
-    for i in range(first, last):
-        event = order[i]
-        own = own_folds[i]
-        if fold >= 0 and own != fold:
-            continue
-        bound = np.float64(bounds[i - first])  # of the k-th distance in single precision
-        home, lane = i // BLOCK, i % BLOCK
-        kept = 0
-        for a in range(k):
-            smallest[a] = np.inf
-        blocks[0] = home  # goes first, as it holds near events
-        at, n_near = 0, 1
-        word, todo = home // BLOCK, n_words
-        enough = 1
-        while at < n_near or todo > 0:
-            limit = _with_error(bound, floor, growth, metric)
-            reach = np.sqrt(bound) if metric == 1 else bound
-            reach = (reach + floor + growth * reach) * 1.000001 + floor + slack
-            code_reach = min((reach + off[i] + most_off) * per_step, 1e9)
-            count = 0
-            while count < enough:
-                if at == n_near:
-                    if todo == 0:
-                        break
-                    if metric == 1:
-                        furthest = np.float32(min(reach * reach, 1e38))
-                        bits = boxes_by_squares(boxes, word * box, keys, i * N_KEYS, furthest)
-                    else:
-                        bits = boxes_by_largest(boxes, word * box, keys, i * N_KEYS, np.float32(min(reach, 1e38)))
-                    if word == home // BLOCK:
-                        bits &= ~(1 << (home % BLOCK))
-                    at, n_near = 0, _positions(bits, word * BLOCK, blocks, 0)
-                    word = word + 1 if word + 1 < n_words else 0
-                    todo -= 1
-                    continue
-                stop = min(at + _TOGETHER, n_near)
-                if metric == 0:
-                    query = home * size + slot(lane) * 8
-                    most = int(code_reach)
-                    for a in range(at, stop):
-                        passed[a - at] = within_manhattan(codes, blocks[a] * size, query, size // (8 * BLOCK), most)
-                elif metric == 1:
-                    query = (home * BLOCK * pairs + lane) * 2
-                    most = int(0.5 * min(code_reach * code_reach, 4e9)) + 1 - lengths[i]
-                    for a in range(at, stop):
-                        passed[a - at] = within_euclidean(points, lengths, blocks[a], query, pairs, most)
+    for home in range(first, last):
+        start = home * BLOCK
+        n_events = min(BLOCK, n - start)
+        for t in range(n_events):
+            active[t] = fold < 0 or own_folds[start + t] == fold
+            kept[t] = 0
+            starts[t + 1] = starts[t] + (n_guesses if active[t] else 0)
+            if active[t]:
+                for g in range(n_guesses):
+                    found[starts[t] + g] = place[guesses[order[start + t], g]]
+        for turn in range(-1, n_words + 1):  # the guesses, the own block, all other blocks
+            if turn >= 0:
+                if turn == 0:
+                    for t in range(n_events):
+                        blocks[t] = home
+                        block_starts[t + 1] = block_starts[t] + active[t]
                 else:
-                    side = np.uint8(min(code_reach, 128.0))
-                    sides = np.uint8(min(2 * side, 255))
-                    for f in range(width):
-                        lows[f] = codes[home * size + f * BLOCK + lane] - side
-                    for a in range(at, stop):
-                        passed[a - at] = within_box(codes, blocks[a] * size, lows, 0, _FIRST_FEATURES, sides)
-                    for a in range(at, stop):
-                        f = _FIRST_FEATURES
-                        while f < width and passed[a - at] != 0:
-                            passed[a - at] &= within_box(codes, blocks[a] * size, lows, f, f + _FIRST_FEATURES, sides)
-                            f += _FIRST_FEATURES
-                for a in range(at, stop):
-                    count = _positions(passed[a - at], blocks[a] * BLOCK, found, count)
-                at = stop
-            enough = _ENOUGH
-            _all_near(rows, i, found, count, metric, near)
-            before = kept
-            for s in range(count):
-                j = found[s]
-                kept_events[kept] = j
-                kept_near[kept] = near[s]
-                kept += (near[s] <= limit) & (own_folds[j] != own) & (own_folds[j] >= 0)
-            for s in range(before, kept):
-                _keep_smallest(smallest, kept_near[s])
-            bound = min(bound, np.float64(smallest[k - 1]))
+                    word = (home // BLOCK + turn - 1) % n_words
+                    _near_blocks(boxes, keys, start, n_events, active, reaches, metric, word, blocks, block_starts)
+                _test(
+                    codes,
+                    points,
+                    lengths,
+                    start,
+                    n_events,
+                    width,
+                    code_reaches,
+                    metric,
+                    blocks,
+                    block_starts,
+                    lows,
+                    passed,
+                )
+                for t in range(n_events):
+                    count = starts[t]
+                    for b in range(block_starts[t], block_starts[t + 1]):
+                        count = _positions(passed[b], blocks[b] * BLOCK, found, count)
+                    starts[t + 1] = count
+            _all_near(rows, start, found, starts, n_events, metric, near)
+            for t in range(n_events):
+                if turn <= 0:
+                    for a in range(k):
+                        smallest[t, a] = np.inf
+                if turn < 0:
+                    for s in range(starts[t], starts[t + 1]):
+                        _keep_smallest(smallest, t, near[s])
+                    bounds[t] = np.inf
+                else:
+                    count = kept[t]
+                    limit = np.float32(limits[t]) * np.float32(1.000001)
+                    for s in range(starts[t], starts[t + 1], 32):
+                        bits = at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, 32)) - 1)
+                        while bits != 0:
+                            at = s + first_bit(bits)
+                            bits &= bits - 1
+                            j = found[at]
+                            kept_events[t, count] = j
+                            kept_near[t, count] = near[at]
+                            count += (own_folds[j] != own_folds[start + t]) & (own_folds[j] >= 0)
+                    for s in range(kept[t], count):
+                        _keep_smallest(smallest, t, kept_near[t, s])
+                    kept[t] = count
+            for t in range(n_events):
+                bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
+                limits[t] = _with_error(bounds[t], floor, growth, metric)
+                reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
+                reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
+                code_reaches[t] = (reaches[t] + off[start + t] + most_off) * per_step
 
-        limit = _with_error(bound, floor, growth, metric)
-        close = 0
-        for s in range(kept):
-            if kept_near[s] <= limit:
-                candidates[close] = order[kept_events[s]]
-                close += 1
-        if close == k:
-            for a in range(k):
-                chosen[a] = candidates[a]
-        else:
-            _nearest_exactly(data, event, candidates, close, selected, metric, chosen, distances)
-        predicted[event] = _vote(chosen, labels)
-        if neighbours.shape[0] > 0:
-            for a in range(k):
-                b = a
-                while b > 0 and neighbours[event, b - 1] > chosen[a]:
-                    neighbours[event, b] = neighbours[event, b - 1]
-                    b -= 1
-                neighbours[event, b] = chosen[a]
+        for t in range(n_events):
+            if not active[t]:
+                continue
+            event = order[start + t]
+            close = 0
+            for s in range(kept[t]):
+                candidates[close] = order[kept_events[t, s]]
+                close += kept_near[t, s] <= limits[t]
+            if close == k:
+                for a in range(k):
+                    chosen[a] = candidates[a]
+            else:
+                _nearest_exactly(data, event, candidates, close, selected, metric, chosen, distances)
+            predicted[event] = _vote(chosen, labels)
+            if neighbours.shape[0] > 0:
+                for a in range(k):
+                    b = a
+                    while b > 0 and neighbours[event, b - 1] > chosen[a]:
+                        neighbours[event, b] = neighbours[event, b - 1]
+                        b -= 1
+                    neighbours[event, b] = chosen[a]

@@ -125,18 +125,18 @@ def _widest_first(rows, exponents, largest, selected):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sorted_by(words, shift, order):
-    """The events in `order` sorted by 13 bits of their words from `shift` on; equal ones stay as they are."""
-    starts = np.zeros(8192, np.int32)
+    """The events in `order` sorted by eight bits of their words from `shift` on; equal ones stay as they are."""
+    starts = np.zeros(256, np.int32)
     for word in words:
-        starts[(word >> np.uint32(shift)) & np.uint32(8191)] += 1
+        starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
     total = 0
-    for rank in range(8192):
+    for rank in range(256):
         count = starts[rank]
         starts[rank] = total
         total += count
     arranged = np.empty_like(order)
     for event in order:
-        rank = (words[event] >> np.uint32(shift)) & np.uint32(8191)
+        rank = (words[event] >> np.uint32(shift)) & np.uint32(255)
         arranged[starts[rank]] = event
         starts[rank] += 1
     return arranged
@@ -162,9 +162,11 @@ def _nested_order(keys, n_blocks):
             values[i] = keys[i, level]
         for i in range(n):  # integers in the order of the numbers
             words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
-        order = _sorted_by(words, 19, order)  # the upper bits are enough
+        order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper 16 bits are enough
         if level > 0:
             order = _sorted_by(slices, 0, order)
+            if n > 256 * size * each:
+                order = _sorted_by(slices, 8, order)
         for i in range(n):
             slices[order[i]] = i // size
         size //= each

@@ -14,6 +14,8 @@ __all__ = [
     "I16",
     "I32",
     "I64",
+    "at_most",
+    "bits_of",
     "chebyshev",
     "encode",
     "first_bit",
@@ -48,6 +50,11 @@ def splat(builder, value, width=32):
 def load(builder, start, position, alignment=1):
     """What lies `position` elements after `start`."""
     return builder.load(builder.gep(start, [position]), align=alignment)
+
+
+def bits_of(builder, passed):
+    """The integer whose bits are the 32 truth values."""
+    return builder.zext(builder.bitcast(passed, I32), I64)
 
 
 def larger(builder, a, b):
@@ -212,6 +219,19 @@ def encode(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: A
 
     integer = types.int64
     return types.float32(rows, integer, lows, types.float32, integer, codes, integer, integer), generate
+
+
+@intrinsic
+def at_most(typing, values, place, limit):  # noqa: ARG001
+    """Bits of the 32 numbers of `values`, float32[...], from `place` on that are at most `limit`, float32."""
+
+    def generate(context, builder, signature, args):
+        values, place, limit = args
+        first = pointer(context, builder, signature.args[0], values, place, ir.VectorType(FLOAT, 32))
+        given = load(builder, first, ir.Constant(I64, 0), 4)
+        return bits_of(builder, builder.fcmp_ordered("<=", given, splat(builder, limit)))
+
+    return types.int64(values, types.int64, types.float32), generate
 
 
 @intrinsic
