@@ -57,7 +57,9 @@ def study(
             show(replace(last[-1], stage="writing the report"))
             written = write_report(folder, "html")
             show(replace(last[-1], stage="done", share=1.0))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not _is_interrupt(error):
+            raise
         given = {"--jobs": jobs if jobs != -1 else None, "--device": device if device != "cpu" else None}
         given["--cluster"] = cluster
         options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
@@ -107,6 +109,13 @@ def _in_words(progress: "StudyProgress") -> str:
         parts.append(f"{_clock(progress.seconds_left)} left")
     parts += [f"{name} {error:.4f}" for name, error in progress.best.items()]
     return ", ".join(parts)
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is at the bottom of an error: while compiled code is loaded, Numba turns it into a SystemError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _clock(seconds: float) -> str:

@@ -15,7 +15,7 @@ from pqswarm.study.worker import begin_worker
 
 __all__ = ["WorkerPool", "worker_pool"]
 
-_GPU_THREADS = 4  # while one waits for the GPU, the others make the next subsets
+_GPU_THREADS = 3  # while one waits for the GPU, the others make the next subsets
 _PATIENCE = "10s"  # in which a Dask scheduler must answer
 
 
