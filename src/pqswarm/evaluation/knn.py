@@ -1,6 +1,7 @@
 """The exact error of k-nearest-neighbour classifiers."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
 
 _GUESSES = 12  # near events of the whole space, whose distances bound the search under any mask
+_BLOCK = 32  # events that the kernel does together
+_PART = 32  # blocks for whose events a thread looks for guesses at a time
 
 
 @parameters
@@ -97,52 +100,94 @@ class KNNEvaluator(ExactEvaluator):
         return np.array(pivots, dtype=np.int64)
 
     def neighbours(self, mask: npt.ArrayLike) -> IntArray:
-        """Return the neighbours of each event under one mask, (n_events, n_neighbors), in no particular order."""
+        """Return the neighbours of each event under one mask, (n_events, n_neighbors), in ascending order."""
         backend = self._backend if isinstance(self._backend, KNNOnCpu) else KNNOnCpu(self)
         return backend.neighbours(np.flatnonzero(self.checked_mask(mask)))
+
+
+_Indices = npt.NDArray[np.int32]
+_Singles = npt.NDArray[np.float32]
 
 
 class KNNOnCpu(Backend[KNNEvaluator]):
     """The CPU's part of a k-NN evaluator: the compiled code of ``_knn_kernels.py``."""
 
     @cached_property
-    def _guesses(self) -> IntArray:
-        """Events near each event in the space of all features."""
+    def _rows(self) -> list[tuple[_Singles, _Singles]]:
+        """The events of each view in single precision, one after the other, and how far each feature goes."""
+        views = self.evaluator.views
+        return [(np.ascontiguousarray(view.columns.T), np.abs(view.columns).max(axis=1)) for view in views]
+
+    @cached_property
+    def _guesses(self) -> _Indices:
+        """Events near each event in the space of all features, which bound the search under any mask."""
         e = self.evaluator
+        n, rows = len(e.data), self._rows  # made here, before threads ask for them
         count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
-        guesses = np.empty((len(e.data), count), dtype=np.int64)
-        nobody = np.empty((len(e.data), 0), dtype=np.int64)
-        self._run(np.arange(e.n_features), nobody, count, np.empty(len(e.data), np.int64), guesses)
+        guesses, nobody = np.empty((n, count), dtype=np.int32), np.empty((n, 0), dtype=np.int32)
+        everything, predicted = np.arange(e.n_features), np.empty(n, dtype=np.int64)
+        n_blocks = -(-n // _BLOCK)
+        for view in range(len(rows)):
+            arranged = self._arrange(view, everything)
+
+            def work(first: int, view: int = view, arranged: tuple[Any, ...] = arranged) -> None:
+                part = (first, min(first + _PART, n_blocks))
+                self._search(view, arranged, everything, nobody, count, part, predicted, guesses)
+
+            e.in_threads(work, list(range(0, n_blocks, _PART)))
         return guesses
 
-    def _run(self, selected: IntArray, guesses: IntArray, k: int, predicted: IntArray, neighbours: IntArray) -> None:
+    def _arrange(self, view: int, selected: IntArray) -> tuple[Any, ...]:
+        from pqswarm.evaluation._knn_kernels import arrange
+
+        e = self.evaluator
+        arranged: tuple[Any, ...] = arrange(*self._rows[view], e.views[view].exponents, selected, e.metric_number)
+        return arranged
+
+    def _search(
+        self,
+        view: int,
+        arranged: tuple[Any, ...],
+        selected: IntArray,
+        guesses: _Indices,
+        k: int,
+        part: tuple[int, int],
+        predicted: IntArray,
+        neighbours: _Indices,
+    ) -> None:
         from pqswarm.evaluation._knn_kernels import predict
 
         e = self.evaluator
-        for view in e.views:
-            scaled = (view.data, view.columns, view.exponents)
-            events = (e.folds.test_fold, view.fold, e.labels)
-            predict(*scaled, selected, e.pivots, guesses, *events, k, e.metric_number, predicted, neighbours)
+        events = (e.folds.test_fold, e.views[view].fold, e.labels)
+        settings = (k, e.metric_number, *part)
+        predict(arranged, e.views[view].data, selected, guesses, *events, *settings, predicted, neighbours)
+
+    def _run(self, selected: IntArray, predicted: IntArray, neighbours: _Indices) -> None:
+        e = self.evaluator
+        for view in range(len(e.views)):
+            arranged = self._arrange(view, selected)
+            part = (0, -(-len(e.data) // _BLOCK))
+            self._search(view, arranged, selected, self._guesses, e.n_neighbors, part, predicted, neighbours)
 
     def predict(self, masks: BoolArray) -> IntArray:
         """Return the labels of every event for each mask; see :class:`Backend`."""
         e = self.evaluator
         predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
-        guesses, _ = self._guesses, e.pivots  # made here, before threads ask for them
-        nothing = np.empty((0, 0), dtype=np.int64)
+        nothing = np.empty((0, 0), dtype=np.int32)
+        _ = self._guesses  # made here, before threads ask for them
 
         def work(row: int) -> None:
-            self._run(np.flatnonzero(masks[row]), guesses, e.n_neighbors, predicted[row], nothing)
+            self._run(np.flatnonzero(masks[row]), predicted[row], nothing)
 
         e.in_threads(work, list(range(len(masks))))
         return predicted
 
     def neighbours(self, selected: IntArray) -> IntArray:
-        """Return the neighbours of each event by the selected features: shape (n, n_neighbors)."""
+        """Return the neighbours of each event by the selected features: shape (n, n_neighbors), ascending."""
         e = self.evaluator
-        found = np.empty((len(e.data), e.n_neighbors), dtype=np.int64)
-        self._run(selected, self._guesses, e.n_neighbors, np.empty(len(e.data), dtype=np.int64), found)
-        return found
+        found = np.empty((len(e.data), e.n_neighbors), dtype=np.int32)
+        self._run(selected, np.empty(len(e.data), dtype=np.int64), found)
+        return found.astype(np.int64)
 
 
 class View:

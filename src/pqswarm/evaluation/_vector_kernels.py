@@ -1,0 +1,244 @@
+"""Vectors for compiled code: numba has none, so these functions are written in the language of LLVM.
+
+Its vectors fit every processor. Events are rows of numbers in single precision, a multiple of eight.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+__all__ = [
+    "FLOAT",
+    "I8",
+    "I16",
+    "I32",
+    "I64",
+    "at_most",
+    "bits_of",
+    "chebyshev",
+    "encode",
+    "first_bit",
+    "larger",
+    "load",
+    "manhattan",
+    "pointer",
+    "project",
+    "splat",
+    "square",
+    "squared_euclidean",
+    "total_of",
+]
+
+I8, I16, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64), ir.FloatType())
+
+
+def pointer(context, builder, kind, array, offset, element):
+    """Address of array[offset] as that of an `element`."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [offset]), element.as_pointer())
+
+
+def splat(builder, value, width=32):
+    """A vector that holds `value` everywhere."""
+    vector = ir.VectorType(value.type, width)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
+    zeros = ir.Constant(ir.VectorType(I32, width), [0] * width)
+    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
+
+
+def load(builder, start, position, alignment=1):
+    """What lies `position` elements after `start`."""
+    return builder.load(builder.gep(start, [position]), align=alignment)
+
+
+def bits_of(builder, passed):
+    """The integer whose bits are the 32 truth values."""
+    return builder.zext(builder.bitcast(passed, I32), I64)
+
+
+def larger(builder, a, b):
+    """The larger of two vectors of numbers, one by one."""
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def total_of(builder, a, b):
+    """The sum of two vectors, which may be fused with a product."""
+    return builder.fadd(a, b, flags=("contract",))
+
+
+def square(builder, apart):
+    """The squares of a vector, which may be fused with a sum."""
+    return builder.fmul(apart, apart, flags=("contract",))
+
+
+def _size(builder, apart):
+    bits = ir.VectorType(I32, 8)
+    return builder.bitcast(builder.and_(builder.bitcast(apart, bits), ir.Constant(bits, [0x7FFFFFFF] * 8)), apart.type)
+
+
+def _distances(term, add, name):
+    """A compiled function: distances of a row to four others at a time, in single precision.
+
+    `term` makes a term of the difference of two coordinates, and `add` adds two of them up.
+    """
+
+    def halves(builder, a, b):
+        """Elements of even and of odd position of two vectors joined."""
+        count = a.type.count
+        places = (range(first, 2 * count, 2) for first in (0, 1))
+        return (builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, count), list(p))) for p in places)
+
+    def generate(context, builder, signature, args):
+        rows, i, found, place, near = args
+        kinds = signature.args
+        width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
+        vector = ir.VectorType(FLOAT, 8)
+        own = pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
+        indices = pointer(context, builder, kinds[2], found, place, I32)
+        totals, theirs = [], []
+        for part in range(4):
+            index = builder.sext(load(builder, indices, ir.Constant(I64, part), 4), I64)
+            theirs.append(pointer(context, builder, kinds[0], rows, builder.mul(index, width), vector))
+            totals.append(cgutils.alloca_once(builder, vector))
+            builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
+        with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
+            mine = load(builder, own, loop.index, 4)
+            for other, total in zip(theirs, totals, strict=True):
+                apart = builder.fsub(load(builder, other, loop.index, 4), mine)
+                builder.store(add(builder, builder.load(total), term(builder, apart)), total)
+        a, b, c, d = (builder.load(total) for total in totals)
+        pairs = [add(builder, *halves(builder, *two)) for two in ((a, b), (c, d))]
+        quarters = add(builder, *halves(builder, *pairs))  # of a, b, c, d twice
+        low, high = (
+            builder.shuffle_vector(quarters, quarters, ir.Constant(ir.VectorType(I32, 4), p))
+            for p in ([0, 2, 4, 6], [1, 3, 5, 7])
+        )
+        target = pointer(context, builder, kinds[4], near, place, ir.VectorType(FLOAT, 4))
+        builder.store(add(builder, low, high), target, align=4)
+        return context.get_dummy_value()
+
+    def distances(typing, rows, i, found, place, near):  # noqa: ARG001
+        return types.none(rows, types.int64, found, types.int64, near), generate
+
+    distances.__name__ = distances.__qualname__ = name
+    return intrinsic(distances)
+
+
+manhattan = _distances(_size, total_of, "manhattan")
+squared_euclidean = _distances(square, total_of, "squared_euclidean")
+chebyshev = _distances(_size, larger, "chebyshev")
+
+
+@intrinsic
+def project(typing, rows, i, selected, directions, offset, found, stride):  # noqa: ARG001
+    """Fill eight columns of rows i to i + 3 of `found` with the products of these rows and eight directions.
+
+    `rows` is float32[n, p], `selected`, int64[q], are the columns to use. `directions`, float32[...], holds eight
+    numbers for each of them from `offset` on. `found`, float32[...], has rows of `stride` numbers, of which eight from
+    offset / q on are set.
+    """
+
+    def generate(context, builder, signature, args):
+        rows, i, selected, directions, offset, found, stride = args
+        kinds = signature.args
+        vector = ir.VectorType(FLOAT, 8)
+        shape = context.make_array(kinds[0])(context, builder, rows).shape
+        n, columns = (builder.extract_value(shape, axis) for axis in (0, 1))
+        count = builder.extract_value(context.make_array(kinds[2])(context, builder, selected).shape, 0)
+        chosen = pointer(context, builder, kinds[2], selected, ir.Constant(I64, 0), I64)
+        theirs = pointer(context, builder, kinds[3], directions, offset, vector)
+        last = builder.sub(n, ir.Constant(I64, 1))
+        places, totals, pointers = [], [], []
+        for part in range(4):
+            place = builder.add(i, ir.Constant(I64, part))
+            places.append(builder.select(builder.icmp_signed("<", place, last), place, last))
+            pointers.append(pointer(context, builder, kinds[0], rows, builder.mul(places[-1], columns), FLOAT))
+            totals.append(cgutils.alloca_once(builder, vector))
+            builder.store(ir.Constant(vector, [0.0] * 8), totals[-1])
+        with cgutils.for_range(builder, count, intp=I64) as loop:
+            column, direction = load(builder, chosen, loop.index, 8), load(builder, theirs, loop.index, 4)
+            for row, total in zip(pointers, totals, strict=True):
+                value = splat(builder, load(builder, row, column, 4), 8)
+                product = builder.fmul(value, direction, flags=("contract",))
+                builder.store(builder.fadd(builder.load(total), product, flags=("contract",)), total)
+        first = builder.sdiv(offset, count)
+        for place, total in zip(places, totals, strict=True):
+            position = builder.add(builder.mul(place, stride), first)
+            builder.store(builder.load(total), pointer(context, builder, kinds[5], found, position, vector), align=4)
+        return context.get_dummy_value()
+
+    signature = types.none(rows, types.int64, selected, directions, types.int64, found, types.int64)
+    return signature, generate
+
+
+@intrinsic
+def encode(typing, rows, i, lows, step, shift, codes, place, stride):  # noqa: ARG001
+    """Code row i by bytes, 2 ** shift for each number; return by how much the codes are off in all, float32.
+
+    `rows` is float32[n, width], `lows`, float32[width], the smallest values. A number is coded by the nearest of
+    255 * 2 ** shift levels of size `step` above the smallest; of level l the j-th byte is (l + j) >> shift, so that the
+    difference of two levels is the sum of the differences of their bytes. `codes`, uint8[...], gets the first eight
+    bytes at `place` and every eight more another `stride` on.
+    """
+
+    def generate(context, builder, signature, args):
+        rows, i, lows, step, shift, codes, place, stride = args
+        kinds = signature.args
+        vector, integers = ir.VectorType(FLOAT, 8), ir.VectorType(I32, 8)
+        width = builder.extract_value(context.make_array(kinds[0])(context, builder, rows).shape, 1)
+        row = pointer(context, builder, kinds[0], rows, builder.mul(i, width), vector)
+        smallest = pointer(context, builder, kinds[2], lows, ir.Constant(I64, 0), vector)
+        one, zero = ir.Constant(FLOAT, 1.0), ir.Constant(vector, [0.0] * 8)
+        n_bytes = builder.shl(ir.Constant(I64, 1), shift)
+        most = splat(builder, builder.uitofp(builder.mul(n_bytes, ir.Constant(I64, 255)), FLOAT), 8)
+        steps, per_step = splat(builder, step, 8), splat(builder, builder.fdiv(one, step), 8)
+        shifts = splat(builder, builder.trunc(shift, I32), 8)
+        off = cgutils.alloca_once(builder, vector)
+        target = cgutils.alloca_once(builder, I64)
+        builder.store(zero, off)
+        builder.store(place, target)
+        with cgutils.for_range(builder, builder.lshr(width, ir.Constant(I64, 3)), intp=I64) as loop:
+            above = builder.fsub(load(builder, row, loop.index, 4), load(builder, smallest, loop.index, 4))
+            level = builder.fadd(builder.fmul(above, per_step), ir.Constant(vector, [0.5] * 8))
+            bounded = larger(builder, level, zero)
+            bounded = builder.select(builder.fcmp_ordered("<", bounded, most), bounded, most)
+            whole = builder.fptosi(bounded, integers)
+            apart = builder.fsub(above, builder.fmul(builder.sitofp(whole, vector), steps))
+            builder.store(builder.fadd(builder.load(off), _size(builder, apart)), off)
+            with cgutils.for_range(builder, n_bytes, intp=I64) as byte:
+                moved = builder.add(whole, splat(builder, builder.trunc(byte.index, I32), 8))
+                short = builder.trunc(builder.lshr(moved, shifts), ir.VectorType(I8, 8))
+                at = pointer(context, builder, kinds[5], codes, builder.load(target), short.type)
+                builder.store(short, at, align=1)
+                builder.store(builder.add(builder.load(target), stride), target)
+        total = ir.Constant(FLOAT, 0.0)
+        for part in range(8):
+            total = builder.fadd(total, builder.extract_element(builder.load(off), ir.Constant(I32, part)))
+        return total
+
+    integer = types.int64
+    return types.float32(rows, integer, lows, types.float32, integer, codes, integer, integer), generate
+
+
+@intrinsic
+def at_most(typing, values, place, limit):  # noqa: ARG001
+    """Bits of the 32 numbers of `values`, float32[...], from `place` on that are at most `limit`, float32."""
+
+    def generate(context, builder, signature, args):
+        values, place, limit = args
+        first = pointer(context, builder, signature.args[0], values, place, ir.VectorType(FLOAT, 32))
+        given = load(builder, first, ir.Constant(I64, 0), 4)
+        return bits_of(builder, builder.fcmp_ordered("<=", given, splat(builder, limit)))
+
+    return types.int64(values, types.int64, types.float32), generate
+
+
+@intrinsic
+def first_bit(typing, bits):  # noqa: ARG001
+    """Position of the lowest bit of an int64 that is set, 64 if none is."""
+
+    def generate(context, builder, signature, args):  # noqa: ARG001
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
