@@ -129,67 +129,62 @@ def _positions(bits, offset, found, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _all_near(rows, first, found, starts, n_events, metric, near):
-    """Distances of each event from `first` on to what was found for it, in single precision; squares if Euclidean.
+def _all_near(rows, events, n_events, found, starts, metric, near):
+    """Distances of each event to what was found for it, in single precision; squares where the metric is Euclidean.
 
     Four are computed at a time: those beyond the last of an event are then replaced by those of the next.
     """
     for t in range(n_events):
         if metric == 0:
             for s in range(starts[t], starts[t + 1], 4):
-                manhattan(rows, first + t, found, s, near)
+                manhattan(rows, events[t], found, s, near)
         elif metric == 1:
             for s in range(starts[t], starts[t + 1], 4):
-                squared_euclidean(rows, first + t, found, s, near)
+                squared_euclidean(rows, events[t], found, s, near)
         else:
             for s in range(starts[t], starts[t + 1], 4):
-                chebyshev(rows, first + t, found, s, near)
+                chebyshev(rows, events[t], found, s, near)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _near_blocks(boxes, keys, first, n_events, active, reaches, metric, word, blocks, starts):
+def _near_blocks(boxes, keys, events, n_events, reaches, metric, word, blocks, starts):
     """Collect for each event the blocks of a word of 32 that can hold events within its reach, its own left out."""
-    home = first // BLOCK
-    others = ~(1 << (home % BLOCK)) if word == home // BLOCK else -1
     offset = word * boxes.shape[1] * BLOCK
     count = 0
     for t in range(n_events):
-        if active[t]:
-            reach = min(reaches[t], 1e19)
-            if metric == 1:
-                bits = boxes_by_squares(boxes, offset, keys, (first + t) * N_KEYS, np.float32(reach * reach))
-            else:
-                bits = boxes_by_largest(boxes, offset, keys, (first + t) * N_KEYS, np.float32(reach))
-            count = _positions(bits & others, word * BLOCK, blocks, count)
+        reach, place = min(reaches[t], 1e19), events[t] * N_KEYS
+        if metric == 1:
+            bits = boxes_by_squares(boxes, offset, keys, place, np.float32(reach * reach))
+        else:
+            bits = boxes_by_largest(boxes, offset, keys, place, np.float32(reach))
+        own = events[t] // BLOCK - word * BLOCK
+        if 0 <= own < BLOCK:
+            bits &= ~(1 << own)
+        count = _positions(bits, word * BLOCK, blocks, count)
         starts[t + 1] = count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _test(codes, points, lengths, first, n_events, width, code_reaches, metric, blocks, starts, lows, passed):
-    """Set `passed` to the bits of the events in each of the blocks that pass the tests."""
-    home = first // BLOCK
-    n_blocks = max(lengths.size, 1) // BLOCK
+def _test(codes, points, lengths, width, events, n_events, code_reaches, metric, blocks, starts, lows, passed):
+    """Set `passed` to the bits of the events in each of the blocks that pass the tests; `width` is that of a code."""
+    size = BLOCK * width
     if metric == 0:
-        size = BLOCK * width
         for t in range(n_events):
-            query, most = home * size + slot(t) * 8, int(min(code_reaches[t], 1e9))
+            query, most = events[t] // BLOCK * size + slot(events[t] % BLOCK) * 8, int(min(code_reaches[t], 1e9))
             for b in range(starts[t], starts[t + 1]):
                 passed[b] = within_manhattan(codes, blocks[b] * size, query, width // 8, most)
     elif metric == 1:
-        pairs = points.size // (2 * BLOCK * n_blocks)
         for t in range(n_events):
-            query = (home * BLOCK * pairs + t) * 2
-            most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[first + t]
+            query = events[t] // BLOCK * size + events[t] % BLOCK * 2
+            most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[events[t]]
             for b in range(starts[t], starts[t + 1]):
-                passed[b] = within_euclidean(points, lengths, blocks[b], query, pairs, most)
+                passed[b] = within_euclidean(points, lengths, blocks[b], query, width // 2, most)
     else:
-        size = BLOCK * width
         for t in range(n_events):
-            side = np.uint8(min(code_reaches[t], 128.0))
+            side = min(int(min(code_reaches[t], 128.0)), 128)
+            sides, place = np.uint8(min(2 * side, 255)), events[t] // BLOCK * size + events[t] % BLOCK
             for f in range(width):
-                lows[f * BLOCK + t] = codes[home * size + f * BLOCK + t] - side
-        for t in range(n_events):
-            sides = np.uint8(min(2 * int(min(code_reaches[t], 128.0)), 255))
+                lows[f * BLOCK + t] = codes[place + f * BLOCK] - np.uint8(side)
             for b in range(starts[t], starts[t + 1]):
                 passed[b] = within_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
         for t in range(n_events):
@@ -205,32 +200,32 @@ def _test(codes, points, lengths, first, n_events, width, code_reaches, metric, 
 def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, first, last, predicted, neighbours):
     """Predict the label of every event of `fold` (of all events if it is negative) into `predicted`, int64[n].
 
-    `arranged` is what `arrange` made of the events; those in its blocks from `first` to `last` are predicted.
+    `arranged` is what `arrange` made of the events, of which those from `first` to `last` in its order are predicted.
     `data`, float64[n, p], are the events; `selected`, int64[q], the features to use, ascending, at least one;
     `guesses`, int32[n, m], events of other folds that are probably near each event, m may be 0; `folds` and `labels`,
     int64[n], are those of each event. Every event has at least `k` events in other folds. `metric` is MANHATTAN,
     EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled too, with ascending indices, unless it is empty.
 
-    The events of a block are done together, step by step, as the processor then works on several of them at a time.
+    Up to 32 events are done together, step by step, as the processor then works on several of them at a time.
     """
     order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
     n, n_guesses = guesses.shape
     growth = SAFETY * UNIT * (selected.size + 4.0)
-    n_blocks, n_words = rows.shape[0] // BLOCK, boxes.shape[0]
-    width = codes.size // rows.shape[0]
+    n_words = boxes.shape[0]
+    width = (codes.size + points.size) // rows.shape[0]
     per_step = 1.000001 / np.float64(step)
     most_off = 0.0
     place = np.empty(n, np.int32)
-    own_folds = np.empty(n_blocks * BLOCK, np.int32)
-    for i in range(n, n_blocks * BLOCK):
+    own_folds = np.empty(rows.shape[0], np.int32)
+    for i in range(n, own_folds.size):
         own_folds[i] = -1  # there is no such event: the last block is not full
     for i in range(n):
         place[order[i]] = i
         own_folds[i] = folds[order[i]]
         most_off = max(most_off, np.float64(off[i]))
 
-    # Of the events of a block: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
-    active = np.empty(BLOCK, np.bool_)
+    # Of each event: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
+    events = np.empty(BLOCK, np.int64)
     bounds, limits, reaches, code_reaches = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     smallest = np.empty((BLOCK, k), np.float32)
     starts, block_starts = np.zeros(BLOCK + 1, np.int64), np.zeros(BLOCK + 1, np.int64)
@@ -246,79 +241,66 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
     distances = np.empty(k, np.float64)
     candidates = np.empty(n + 1, np.int64)
 
-    for home in range(first, last):
-        start = home * BLOCK
-        n_events = min(BLOCK, n - start)
+    while first < last:
+        n_events = 0
+        while n_events < BLOCK and first < last:
+            events[n_events] = first
+            n_events += fold < 0 or own_folds[first] == fold
+            first += 1
         for t in range(n_events):
-            active[t] = fold < 0 or own_folds[start + t] == fold
             kept[t] = 0
-            starts[t + 1] = starts[t] + (n_guesses if active[t] else 0)
-            if active[t]:
-                for g in range(n_guesses):
-                    found[starts[t] + g] = place[guesses[order[start + t], g]]
+            bounds[t] = np.inf
+            starts[t + 1] = starts[t] + n_guesses
+            for g in range(n_guesses):
+                found[starts[t] + g] = place[guesses[order[events[t]], g]]
         for turn in range(-1, n_words + 1):  # the guesses, the own block, all other blocks
+            if turn == 0:
+                for t in range(n_events):
+                    blocks[t] = events[t] // BLOCK
+                    block_starts[t + 1] = t + 1
+            elif turn > 0:
+                word = (events[0] // (BLOCK * BLOCK) + turn - 1) % n_words
+                _near_blocks(boxes, keys, events, n_events, reaches, metric, word, blocks, block_starts)
             if turn >= 0:
-                if turn == 0:
-                    for t in range(n_events):
-                        blocks[t] = home
-                        block_starts[t + 1] = block_starts[t] + active[t]
-                else:
-                    word = (home // BLOCK + turn - 1) % n_words
-                    _near_blocks(boxes, keys, start, n_events, active, reaches, metric, word, blocks, block_starts)
-                _test(
-                    codes,
-                    points,
-                    lengths,
-                    start,
-                    n_events,
-                    width,
-                    code_reaches,
-                    metric,
-                    blocks,
-                    block_starts,
-                    lows,
-                    passed,
-                )
+                coded = (codes, points, lengths, width)
+                _test(*coded, events, n_events, code_reaches, metric, blocks, block_starts, lows, passed)
                 for t in range(n_events):
                     count = starts[t]
                     for b in range(block_starts[t], block_starts[t + 1]):
                         count = _positions(passed[b], blocks[b] * BLOCK, found, count)
                     starts[t + 1] = count
-            _all_near(rows, start, found, starts, n_events, metric, near)
+            _all_near(rows, events, n_events, found, starts, metric, near)
             for t in range(n_events):
-                if turn <= 0:
+                if turn <= 0:  # guesses will be found again
                     for a in range(k):
                         smallest[t, a] = np.inf
                 if turn < 0:
                     for s in range(starts[t], starts[t + 1]):
                         _keep_smallest(smallest, t, near[s])
-                    bounds[t] = np.inf
-                else:
-                    count = kept[t]
-                    limit = np.float32(limits[t]) * np.float32(1.000001)
-                    for s in range(starts[t], starts[t + 1], 32):
-                        bits = at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, 32)) - 1)
-                        while bits != 0:
-                            at = s + first_bit(bits)
-                            bits &= bits - 1
-                            j = found[at]
-                            kept_events[t, count] = j
-                            kept_near[t, count] = near[at]
-                            count += (own_folds[j] != own_folds[start + t]) & (own_folds[j] >= 0)
-                    for s in range(kept[t], count):
-                        _keep_smallest(smallest, t, kept_near[t, s])
-                    kept[t] = count
+                    continue
+                own = own_folds[events[t]]
+                count = kept[t]
+                limit = np.float32(limits[t]) * np.float32(1.000001)
+                for s in range(starts[t], starts[t + 1], BLOCK):
+                    bits = at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, BLOCK)) - 1)
+                    while bits != 0:
+                        at = s + first_bit(bits)
+                        bits &= bits - 1
+                        kept_events[t, count] = found[at]
+                        kept_near[t, count] = near[at]
+                        count += (own_folds[found[at]] != own) & (own_folds[found[at]] >= 0)
+                for s in range(kept[t], count):
+                    _keep_smallest(smallest, t, kept_near[t, s])
+                kept[t] = count
             for t in range(n_events):
                 bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
                 limits[t] = _with_error(bounds[t], floor, growth, metric)
                 reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
                 reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
-                code_reaches[t] = (reaches[t] + off[start + t] + most_off) * per_step
+                code_reaches[t] = (reaches[t] + off[events[t]] + most_off) * per_step
 
         for t in range(n_events):
-            if not active[t]:
-                continue
-            event = order[start + t]
+            event = order[events[t]]
             close = 0
             for s in range(kept[t]):
                 candidates[close] = order[kept_events[t, s]]

@@ -19,8 +19,7 @@ METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
 
 _GUESSES = 12  # near events of the whole space, whose distances bound the search under any mask
-_BLOCK = 32  # events that the kernel does together
-_PART = 32  # blocks for whose events a thread looks for guesses at a time
+_PART = 1024  # events for which a thread looks for them at a time
 
 
 @parameters
@@ -126,15 +125,14 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
         guesses, nobody = np.empty((n, count), dtype=np.int32), np.empty((n, 0), dtype=np.int32)
         everything, predicted = np.arange(e.n_features), np.empty(n, dtype=np.int64)
-        n_blocks = -(-n // _BLOCK)
         for view in range(len(rows)):
             arranged = self._arrange(view, everything)
 
             def work(first: int, view: int = view, arranged: tuple[Any, ...] = arranged) -> None:
-                part = (first, min(first + _PART, n_blocks))
+                part = (first, min(first + _PART, n))
                 self._search(view, arranged, everything, nobody, count, part, predicted, guesses)
 
-            e.in_threads(work, list(range(0, n_blocks, _PART)))
+            e.in_threads(work, list(range(0, n, _PART)))
         return guesses
 
     def _arrange(self, view: int, selected: IntArray) -> tuple[Any, ...]:
@@ -166,7 +164,7 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         e = self.evaluator
         for view in range(len(e.views)):
             arranged = self._arrange(view, selected)
-            part = (0, -(-len(e.data) // _BLOCK))
+            part = (0, len(e.data))
             self._search(view, arranged, selected, self._guesses, e.n_neighbors, part, predicted, neighbours)
 
     def predict(self, masks: BoolArray) -> IntArray:
