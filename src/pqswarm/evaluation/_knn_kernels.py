@@ -38,6 +38,7 @@ __all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predic
 
 MANHATTAN, EUCLIDEAN, CHEBYSHEV = 0, 1, 2
 N_PIVOTS = 8
+_WORDS = 8  # 32 blocks each, that are looked through before bounds are made smaller
 _FIRST_FEATURES = 8  # of a Chebyshev distance, the widest: mostly they are enough to leave a block
 
 
@@ -147,20 +148,24 @@ def _all_near(rows, events, n_events, found, starts, metric, near):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _near_blocks(boxes, keys, events, n_events, reaches, metric, word, blocks, starts):
-    """Collect for each event the blocks of a word of 32 that can hold events within its reach, its own left out."""
-    offset = word * boxes.shape[1] * BLOCK
+def _near_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words, blocks, starts):
+    """Collect for each event the blocks that can hold events within its reach, its own left out.
+
+    They are looked for among `n_words` times 32, from word `first` on, and again from the beginning after the last.
+    """
+    size = boxes.shape[1] * BLOCK
     count = 0
     for t in range(n_events):
-        reach, place = min(reaches[t], 1e19), events[t] * N_KEYS
-        if metric == 1:
-            bits = boxes_by_squares(boxes, offset, keys, place, np.float32(reach * reach))
-        else:
-            bits = boxes_by_largest(boxes, offset, keys, place, np.float32(reach))
-        own = events[t] // BLOCK - word * BLOCK
-        if 0 <= own < BLOCK:
-            bits &= ~(1 << own)
-        count = _positions(bits, word * BLOCK, blocks, count)
+        reach, place, own = min(reaches[t], 1e19), events[t] * N_KEYS, events[t] // BLOCK
+        for w in range(first, first + n_words):
+            word = w if w < boxes.shape[0] else w - boxes.shape[0]
+            if metric == 1:
+                bits = boxes_by_squares(boxes, word * size, keys, place, np.float32(reach * reach))
+            else:
+                bits = boxes_by_largest(boxes, word * size, keys, place, np.float32(reach))
+            if word == own // BLOCK:
+                bits &= ~(1 << (own % BLOCK))
+            count = _positions(bits, word * BLOCK, blocks, count)
         starts[t + 1] = count
 
 
@@ -229,9 +234,9 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
     bounds, limits, reaches, code_reaches = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
     smallest = np.empty((BLOCK, k), np.float32)
     starts, block_starts = np.zeros(BLOCK + 1, np.int64), np.zeros(BLOCK + 1, np.int64)
-    blocks = np.empty(BLOCK * BLOCK + 1, np.int64)
-    passed = np.empty(BLOCK * BLOCK, np.int64)
-    found = np.zeros(BLOCK * max(BLOCK * BLOCK, n_guesses) + 4, np.int32)
+    blocks = np.empty(_WORDS * BLOCK * BLOCK + 1, np.int64)
+    passed = np.empty(_WORDS * BLOCK * BLOCK, np.int64)
+    found = np.zeros(BLOCK * max(min(_WORDS * BLOCK * BLOCK, n + BLOCK), n_guesses) + 4, np.int32)
     near = np.empty(found.size + BLOCK, np.float32)
     kept = np.empty(BLOCK, np.int64)
     kept_events = np.empty((BLOCK, n + 1), np.int32)
@@ -253,14 +258,16 @@ def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, f
             starts[t + 1] = starts[t] + n_guesses
             for g in range(n_guesses):
                 found[starts[t] + g] = place[guesses[order[events[t]], g]]
-        for turn in range(-1, n_words + 1):  # the guesses, the own block, all other blocks
+        word = events[0] // (BLOCK * BLOCK)
+        for turn in range(-1, 1 + -(-n_words // _WORDS)):  # the guesses, the own block, all other blocks
             if turn == 0:
                 for t in range(n_events):
                     blocks[t] = events[t] // BLOCK
                     block_starts[t + 1] = t + 1
             elif turn > 0:
-                word = (events[0] // (BLOCK * BLOCK) + turn - 1) % n_words
-                _near_blocks(boxes, keys, events, n_events, reaches, metric, word, blocks, block_starts)
+                todo = min(_WORDS, n_words - (turn - 1) * _WORDS)
+                _near_blocks(boxes, keys, events, n_events, reaches, metric, word, todo, blocks, block_starts)
+                word = (word + todo) % n_words
             if turn >= 0:
                 coded = (codes, points, lengths, width)
                 _test(*coded, events, n_events, code_reaches, metric, blocks, block_starts, lows, passed)
