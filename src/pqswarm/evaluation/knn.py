@@ -18,7 +18,7 @@ __all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu", "View"]
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
 
-_GUESSES = 12  # near events of the whole space, whose distances bound the search under any mask
+_GUESSES = 8  # near events of the whole space, whose distances bound the search under any mask
 _PART = 1024  # events for which a thread looks for them at a time
 
 
