@@ -135,6 +135,8 @@ def _all_near(rows, events, n_events, found, starts, metric, near):
 
     Four are computed at a time: those beyond the last of an event are then replaced by those of the next.
     """
+    for s in range(starts[n_events], starts[n_events] + 3):
+        found[s] = 0  # some event, where there is no next
     for t in range(n_events):
         if metric == 0:
             for s in range(starts[t], starts[t + 1], 4):
