@@ -10,11 +10,25 @@ import os
 import sys
 from pathlib import Path
 
+FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._archive"]
+"""Packages whose lines of code guide the mutations, but for those that Numba compiles."""
+
+COMPILED = ["pqswarm.recordings._text_kernels"]
+
 
 def main():
     for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # processes are forked, which threads do not survive
         os.environ.setdefault(f"{name}_NUM_THREADS", "1")
-    from tests.fuzz.harness import Campaign, Limits, prepare, try_again
+    if "--guided" in sys.argv:  # before all that is to be followed is imported
+        try:
+            import atheris
+        except ImportError:
+            sys.exit("--guided needs atheris, which there is for Linux: pip install 'pqswarm[fuzz]'.")
+        with atheris.instrument_imports(include=FOLLOWED, exclude=COMPILED):
+            from tests.fuzz.guided import GuidedCampaign as Campaign
+    else:
+        from tests.fuzz.harness import Campaign
+    from tests.fuzz.harness import Limits, try_again
     from tests.fuzz.targets import TARGETS, Shares
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -55,12 +69,7 @@ def main():
         limits=limits,
         findings=given.findings,
     )
-    if given.guided:
-        from tests.fuzz.guided import run_guided
-
-        figures = run_guided(campaign)
-    else:
-        figures = campaign.run()
+    figures = campaign.run()
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")
     return int(bool(figures["findings"]))
 

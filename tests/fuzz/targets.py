@@ -83,6 +83,8 @@ def check_change(path, source):
     """A file that has been cut since it was opened is refused."""
     data = path.with_suffix(".dat") if path.suffix == ".cfg" else path
     content = data.read_bytes()
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 is not left in the file
+        return
     data.write_bytes(content[:-1])
     try:
         source.read(0, 1)
