@@ -2,6 +2,7 @@
 
 import csv
 import io
+import sys
 import zipfile
 from pathlib import Path
 
@@ -110,6 +111,7 @@ def _number(cell: str, where: str, column: str) -> float:
 
 def _read_npz(content: bytes, source: str) -> Samples:
     arrays = _arrays(content, source)
+    _check_letters(arrays, source)
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
@@ -132,6 +134,15 @@ def _read_npz(content: bytes, source: str) -> Samples:
     if len(names) != X.shape[1]:
         raise PqswarmError(f"{source}: feature_names has {len(names)} names for {X.shape[1]} columns of X.")
     return Samples(made.features, made.y, made.class_names, tuple(names))
+
+
+def _check_letters(arrays: dict[str, AnyArray], source: str) -> None:
+    """Refuse text of numbers that stand for no character, of which Python would make no string."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U":
+            letters = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.str[0]}u4")
+            if letters.max(initial=0) > sys.maxunicode:
+                raise FileFormatError(f"{source} is damaged: {name!r} holds characters that do not exist.")
 
 
 def _texts(array: AnyArray, name: str, source: str) -> list[str]:
