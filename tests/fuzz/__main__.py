@@ -1,7 +1,7 @@
 """Hostile files against everything that reads files: ``python -m tests.fuzz --seconds 3600``.
 
-A finding is a folder with the file, the seed and a sentence; ``--again FOLDER`` runs it once more. The exit code is 1 if
-there was any.
+A finding is a folder with the file, the seed and a sentence; ``--again FOLDER`` runs it once more. The exit code is 1
+if there was any.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from pathlib import Path
 FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._archive"]
 """Packages whose lines of code guide the mutations, but for those that Numba compiles."""
 
+MANY = 10**12
 COMPILED = ["pqswarm.recordings._text_kernels"]
 
 
@@ -32,8 +33,8 @@ def main():
     from tests.fuzz.targets import TARGETS, Shares
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=3600.0, help="time of the clock, after all is prepared")
-    parser.add_argument("--files", type=int, default=10**18, help="most files")
+    parser.add_argument("--seconds", type=float, help="time of the clock; an hour, unless --files is given")
+    parser.add_argument("--files", type=int, help="number of files")
     parser.add_argument("--first", type=int, default=0, help="number of the first file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
@@ -42,6 +43,7 @@ def main():
     parser.add_argument("--limit", type=float, default=Limits.seconds, help="processor time of a case [s]")
     parser.add_argument("--memory", type=int, default=Limits.memory, help="memory of a case [MB]")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), metavar="FOLDER")
+    parser.add_argument("--samples", type=Path, metavar="FOLDER", help="recordings to damage instead of small ones")
     parser.add_argument("--again", type=Path, nargs="+", metavar="FOLDER", help="run these cases once more")
     parser.add_argument("--minimise", type=Path, metavar="FOLDER", help="make the files of a finding small")
     parser.add_argument("--guided", action="store_true", help="let new lines of code guide the mutations (atheris)")
@@ -61,13 +63,14 @@ def main():
     campaign = Campaign(
         seed=given.seed,
         first=given.first,
-        files=given.files,
-        seconds=given.seconds,
+        files=given.files or MANY,
+        seconds=given.seconds or (MANY if given.files else 3600.0),
         workers=given.workers,
         targets=tuple(given.target or TARGETS),
         shares=shares,
         limits=limits,
         findings=given.findings,
+        samples=given.samples,
     )
     figures = campaign.run()
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")

@@ -81,7 +81,9 @@ def write_comtrade(odd, rng):
         table[:, 2:] = np.clip(table[:, 2:], -32768, 32767)
     else:
         table[:, 2:] = np.clip(table[:, 2:], -3e38, 3e38)
-    clean = [[text.replace(",", " ").replace("\n", " ") for text in texts] for texts in (odd.names, odd.phases, odd.units)]
+    clean = [
+        [text.replace(",", " ").replace("\n", " ") for text in texts] for texts in (odd.names, odd.phases, odd.units)
+    ]
     n_status = rng.choice((0, 0, 1, 17)) if code else 0
     config = builders.cfg(
         tuple(f"{name},{phase},,{unit}" for name, phase, unit in zip(*clean, strict=True)),
@@ -89,7 +91,9 @@ def write_comtrade(odd, rng):
         a=f"{factor:g}",
         n_status=n_status,
         frequency=f"{odd.frequency:g}",
-        rates=rng.choice(((f"{odd.rate:g},{n}",), (f"{odd.rate:g},{n}",), (f"0,{n}",), (f"{odd.rate:g},{n // 2}", f"1,{n}"))),
+        rates=rng.choice(
+            ((f"{odd.rate:g},{n}",), (f"{odd.rate:g},{n}",), (f"0,{n}",), (f"{odd.rate:g},{n // 2}", f"1,{n}"))
+        ),
         n_rates=rng.choice((None, None, None, 0)),
         kind=kind,
     )
@@ -156,7 +160,9 @@ def write_pqdif(odd, rng):
     records = [
         pqdif.container(packed),
         pqdif.source(*definitions),
-        pqdif.settings(odd.frequency, {0: rng.choice(((1.0, 1.0), (0.0, 0.0), (1e300, 1e-300)))} if rng.random() < 0.2 else None),
+        pqdif.settings(
+            odd.frequency, {0: rng.choice(((1.0, 1.0), (0.0, 0.0), (1e300, 1e-300)))} if rng.random() < 0.2 else None
+        ),
         pqdif.observation(*instances, days=days, seconds=seconds),
     ]
     return {"case.pqd": pqdif.chain(records, packed=packed)}

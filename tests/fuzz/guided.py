@@ -103,4 +103,3 @@ class GuidedCampaign(harness.Campaign):
         number = self.board.current(worker)[0]
         is_over = time.monotonic() > self.end - 1 or number >= self.first + self.files
         return None if is_over else number if following is None else following
-

@@ -126,17 +126,18 @@ class Campaign:
     shares: Shares = field(default_factory=Shares)
     limits: Limits = field(default_factory=Limits)
     findings: Path = Path("fuzz-findings")
+    samples: Path | None = None
 
     def run(self, told=sys.stderr):
         """Do it, and return the figures."""
-        self.seeds = make_seeds()
+        self.seeds = make_seeds(self.samples)
         self.board = Board(self.workers)
         began = time.monotonic()
         self.end = began + self.seconds
         peak, used, next_line = 0, 0.0, began + 60
         with tempfile.TemporaryDirectory(prefix="fuzz-", dir=fast_folder()) as name:
             self.folder = Path(name)
-            prepare(self.seeds, self.folder / "prepare", self.targets)
+            prepare(make_seeds(), self.folder / "prepare", self.targets)
             base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             for past in past_findings():
                 self._try_past(past)

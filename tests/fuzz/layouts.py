@@ -140,7 +140,9 @@ def mutate_npz(files, rng):
     if kind < 0.05:
         del members[member]
     elif kind < 0.15:  # another name, or that of another member
-        members[rng.choice((*members, "time.npy", "f0.npy", "sampling_rate.npy", "<b>.npy", "../x.npy"))] = members[member]
+        members[rng.choice((*members, "time.npy", "f0.npy", "sampling_rate.npy", "<b>.npy", "../x.npy"))] = members[
+            member
+        ]
     if "manifest.json" in members:
         return {name: builders.zipped(correct_checksums(members), zipfile.ZIP_STORED)}
     return {name: builders.zipped(members, rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)))}

@@ -13,6 +13,8 @@ from pathlib import Path
 from tests.recordings import builders
 from tests.reference import pqdif
 
+from pqswarm.recordings.files import find_partner
+
 CORPUS = Path(__file__).with_name("corpus")
 SITE = """
 station = "North"
@@ -93,12 +95,14 @@ algorithm = "sffs"
 """
 
 
-def make_seeds():
-    """Lists of cases by target."""
+def make_seeds(samples=None):
+    """Lists of cases by target; with the recordings of a folder instead of small ones, the fuzzing is slower."""
     pairs = builders.comtrade_seeds()
     packed = [pqdif.example(packed=packed)[0] for packed in (False, True)]
     three = [{"case.cff": builders.cff(*pairs[i], kind)} for i, kind in ((0, "ASCII"), (1, "BINARY"), (3, "FLOAT32"))]
-    events = [{**CORRECTION, "label": label, "start": start} for label, start in (("sag", 0.1), ("", 0.2), ("swell", 1))]
+    events = [
+        {**CORRECTION, "label": label, "start": start} for label, start in (("sag", 0.1), ("", 0.2), ("swell", 1))
+    ]
     seeds = {
         "comtrade": [*({"case.cfg": config, "case.dat": data} for config, data in pairs), *three],
         "csv": [{"case.csv": text.encode("utf-8")} for text in builders.csv_seeds()],
@@ -112,7 +116,22 @@ def make_seeds():
     }
     for folder in sorted(CORPUS.glob("seeds/*/*")):
         seeds.setdefault(folder.parent.name, []).append(read_case(folder))
-    return seeds
+    return seeds if samples is None else seeds | read_samples(Path(samples))
+
+
+def read_samples(folder):
+    """Cases of recordings in a folder, by target."""
+    targets = {".cfg": "comtrade", ".cff": "comtrade", ".pqd": "pqdif", ".csv": "csv", ".npz": "npz"}
+    cases = {}
+    for path in sorted(folder.rglob("*")):
+        target = targets.get(path.suffix.lower())
+        files = {f"case{path.suffix.lower()}": path.read_bytes()} if target else {}
+        partner = find_partner(path, ".dat") if "case.cfg" in files else None
+        if partner is not None:
+            files["case.dat"] = partner.read_bytes()
+        if target and ("case.cfg" not in files or partner is not None):
+            cases.setdefault(target, []).append(files)
+    return cases
 
 
 def read_case(folder):

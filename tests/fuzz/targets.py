@@ -60,7 +60,9 @@ def check_stretches(path, reader, rng):
     """Stretches, and what is refused, are those of the whole, also with compiled code and in small chunks."""
     wholes, reason = attempt(read_all, path, reader)
     chunk = rng.choice((1000, 3001, rows._CHUNK))
-    small = mock.patch.multiple(rows, _COMPILED_FROM=0, _CHUNK=chunk) if rng.random() < 0.5 else contextlib.nullcontext()
+    small = (
+        mock.patch.multiple(rows, _COMPILED_FROM=0, _CHUNK=chunk) if rng.random() < 0.5 else contextlib.nullcontext()
+    )
     with small:
         sources, again = attempt(open_recordings, path, reader)
         require(reason == again, f"refused as {again!r} in stretches, as {reason!r} at once")
@@ -283,7 +285,9 @@ def examine(target, folder, rng, shares=EVERYTHING):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            tried = try_recording(target, folder, rng, shares) if target in READERS else OTHERS[target](folder, rng, shares)
+            tried = (
+                try_recording(target, folder, rng, shares) if target in READERS else OTHERS[target](folder, rng, shares)
+            )
             for _ in tried:
                 accepted = True
         except PqswarmError as error:
@@ -292,7 +296,9 @@ def examine(target, folder, rng, shares=EVERYTHING):
             except Finding as finding:
                 return Outcome("finding", str(finding), "refusal", traceback.format_exc())
         except (Exception, RecursionError) as error:  # noqa: BLE001
-            return Outcome("finding", f"{type(error).__name__}: {error}"[:1000], find_place(error), traceback.format_exc())
+            return Outcome(
+                "finding", f"{type(error).__name__}: {error}"[:1000], find_place(error), traceback.format_exc()
+            )
     return Outcome("accepted" if accepted else "refused")
 
 
