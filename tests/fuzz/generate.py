@@ -1,4 +1,4 @@
-"""Recordings that are odd but well formed, in every layout: readers accept most of them, and what follows meets them."""
+"""Recordings that are odd but well formed, in every layout: readers accept most of them."""
 
 from dataclasses import dataclass
 

@@ -78,7 +78,7 @@ DEATHS = {
 
 
 class Board:
-    """Numbers that workers share with who waits for them: of each worker the current case, of each target the counts."""
+    """Numbers that workers share with who waits for them: of each worker the current case, of each target counts."""
 
     COLUMNS = ("files", "accepted", "refused", "findings", "slowest_us", "slowest_case")
 

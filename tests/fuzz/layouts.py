@@ -3,6 +3,7 @@
 A case is what lies in a folder: a dictionary of names and contents.
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -73,10 +74,8 @@ def split_records(content):
     while len(records) < 50 and 0 <= position <= len(content) - 64:
         kind, _, size, following = struct.unpack_from("<16x16siii", content, position)
         body = content[position + 64 : position + 64 + max(size, 0)]
-        try:
+        with contextlib.suppress(zlib.error):
             body, packed = zlib.decompressobj().decompress(body, 10**6), True
-        except zlib.error:
-            pass
         records.append((CLASSES.get(kind, "settings"), body))
         if following <= position:
             break

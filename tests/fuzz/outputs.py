@@ -14,7 +14,7 @@ ACTIVE = {"iframe", "object", "embed", "base", "form", "applet", "frame", "forei
 LINKS = re.compile(r"#|data:|https://|http://www\.w3\.org/")
 
 
-class Finding(Exception):  # noqa: N818
+class Finding(Exception):
     """What must not be."""
 
 

@@ -147,13 +147,13 @@ def run_command(path, folder):
     page, table = folder / "out.html", folder / "out.csv"
     arguments = ["pqswarm", "identify", str(path), "--json", "--html", str(page), "--csv", str(table), "--overwrite"]
     out, err = io.StringIO(), io.StringIO()
-    with mock.patch.object(sys, "argv", arguments), warnings.catch_warnings():
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            try:
-                main()
-                code = 0
-            except SystemExit as stop:
-                code = stop.code
+    redirected = contextlib.redirect_stdout(out), contextlib.redirect_stderr(err)
+    with mock.patch.object(sys, "argv", arguments), warnings.catch_warnings(), redirected[0], redirected[1]:
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code
     told = err.getvalue()
     require(code in (0, 1, 2, None), f"exit code {code}")
     check_terminal(told.replace(str(folder), ""), "what the command says")

@@ -123,5 +123,5 @@ DIGEST = "a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s="
 )
 def test_outputs_that_could_harm_are_found(check, good, bad):
     check(good, "here")
-    with pytest.raises(outputs.Finding, match="^here: "):
+    with pytest.raises(outputs.Finding, match=r"^here: "):
         check(bad, "here")
