@@ -294,7 +294,7 @@ def examine(target, folder, rng, shares=EVERYTHING):
             try:
                 check_refusal(error, folder)
             except Finding as finding:
-                return Outcome("finding", str(finding), "refusal", traceback.format_exc())
+                return Outcome("finding", str(finding), f"refusal {find_place(error)}", traceback.format_exc())
         except (Exception, RecursionError) as error:  # noqa: BLE001
             return Outcome(
                 "finding", f"{type(error).__name__}: {error}"[:1000], find_place(error), traceback.format_exc()
