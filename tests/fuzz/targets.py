@@ -294,12 +294,15 @@ def examine(target, folder, rng, shares=EVERYTHING):
             try:
                 check_refusal(error, folder)
             except Finding as finding:
-                return Outcome("finding", str(finding), f"refusal {find_place(error)}", traceback.format_exc())
+                return Outcome("finding", str(finding), f"refusal {find_place(error)}", cut_trace())
         except (Exception, RecursionError) as error:  # noqa: BLE001
-            return Outcome(
-                "finding", f"{type(error).__name__}: {error}"[:1000], find_place(error), traceback.format_exc()
-            )
+            return Outcome("finding", f"{type(error).__name__}: {error}"[:1000], find_place(error), cut_trace())
     return Outcome("accepted" if accepted else "refused")
+
+
+def cut_trace():
+    """The traceback of the error that is being handled, without what it quotes of the file."""
+    return "\n".join(line[:300] for line in traceback.format_exc().splitlines()) + "\n"
 
 
 def check_refusal(error, folder):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, read_npy
+from pqswarm._archive import DAMAGE, damage_text, read_npy
 from pqswarm._typing import AnyArray
 from pqswarm.datasets.samples import Samples, assemble, check_names, label_column, number_of
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
@@ -173,4 +173,4 @@ def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
     except PqswarmError:
         raise
     except DAMAGE as error:
-        raise FileFormatError(f"{source} is damaged, or is not an npz file: {error}") from None
+        raise FileFormatError(f"{source} is damaged, or is not an npz file: {damage_text(error)}") from None

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from pqswarm._text import printable
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.study import records
@@ -200,7 +201,7 @@ class Store:
         """Return the error that the database is damaged, to be raised by the caller."""
         reason = " ".join(str(why).split())
         return FileFormatError(
-            f"{self.path} is damaged ({reason}). It was left as it is: restore it from a copy, or save what can be "
+            f"{self.path} is damaged ({printable(reason)}). It was left as it is: restore it from a copy, or save what can be "
             f"read with 'sqlite3 {FILE_NAME} .recover'."
         )
 
