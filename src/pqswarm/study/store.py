@@ -201,8 +201,8 @@ class Store:
         """Return the error that the database is damaged, to be raised by the caller."""
         reason = " ".join(str(why).split())
         return FileFormatError(
-            f"{self.path} is damaged ({printable(reason)}). It was left as it is: restore it from a copy, or save what can be "
-            f"read with 'sqlite3 {FILE_NAME} .recover'."
+            f"{self.path} is damaged ({printable(reason)}). It was left as it is: restore it from a copy, or save what "
+            f"can be read with 'sqlite3 {FILE_NAME} .recover'."
         )
 
     @contextmanager
