@@ -24,6 +24,10 @@ CLASSES = {pqdif.guid(name): name for name in pqdif.GUIDS}
 ELEMENT = 28  # bytes of an element of a PQDIF collection
 ODD_TYPES = ("<f4", "<f8", ">f8", "<i2", "<u8", "?", "<c16", "<U3", "|S4", "<M8[us]", "<f2")
 
+BOMBS = 0.002
+BOMB_BYTES = (10**5, 10**6, 10**7, 6 * 10**7)
+"""How often a small packed file unpacks to something large, and how large."""
+
 
 def mutate_comtrade(files, rng):
     if "case.cff" in files:
@@ -62,6 +66,8 @@ def mutate_pqdif(files, rng):
     at = rng.randrange(len(records))
     kind, body = records[at]
     records[at] = (kind, mutate(body, rng, mutate_elements))
+    if rng.random() < BOMBS:
+        records[at] = (kind, body + bytes(rng.choice(BOMB_BYTES)))
     if rng.random() < 0.1:
         rng.shuffle(records)
     elif rng.random() < 0.1:
@@ -188,6 +194,9 @@ def mutate_array(content, rng):
 
 def change_array(array, rng):
     """Other values, or another type or shape."""
+    if rng.random() < BOMBS:
+        width = array.shape[-1] if array.ndim else 1
+        return np.resize(array, (*array.shape[:-1], rng.choice(BOMB_BYTES) * width // max(array.nbytes, 1)))
     kind = rng.randrange(6)
     if kind == 0:
         return array.astype(rng.choice(ODD_TYPES))
