@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.fuzz import harness, outputs
+from tests.fuzz import harness, minimise, outputs
 from tests.fuzz.harness import Campaign, Limits, make_case
 from tests.fuzz.seeds import make_seeds
 from tests.fuzz.targets import TARGETS, Outcome
@@ -125,3 +125,17 @@ def test_outputs_that_could_harm_are_found(check, good, bad):
     check(good, "here")
     with pytest.raises(outputs.Finding, match=r"^here: "):
         check(bad, "here")
+
+
+def test_findings_are_made_small(tmp_path, monkeypatch):
+    def try_again(folder, limits):
+        found = b"x" in (folder / "case.csv").read_bytes()
+        return Outcome("finding", "it has an x", "here") if found else Outcome("refused")
+
+    monkeypatch.setattr(minimise, "try_again", try_again)
+    campaign = Campaign(findings=tmp_path)
+    campaign.keep("csv", {"case.csv": 1000 * b"a" + b"x" + 500 * b"b"}, 7, Outcome("finding", "it has an x", "here"))
+    (folder,) = tmp_path.iterdir()
+    small = minimise.minimise(folder, Limits())
+    assert (small / "case.csv").read_bytes() == b"x"
+    assert json.loads((small / "finding.json").read_text())["number"] == 7
