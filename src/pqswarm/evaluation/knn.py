@@ -77,7 +77,8 @@ class KNNEvaluator(ExactEvaluator):
         self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
         self.metric_number = METRICS.index(metric)
         # One view of the data if all folds share it, else one for each fold.
-        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(self.fold_views())]
+        views = self.fold_views(copies=2)  # beside the data, twice in single precision
+        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
         self.least_training = smallest
         self._backend = KNNOnCpu(self)
         if device == "cuda":
