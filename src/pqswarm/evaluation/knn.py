@@ -19,6 +19,7 @@ METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
 
 _GUESSES = 8  # near events of the whole space, whose distances bound the search under any mask
+_LEAST_EXPONENT = -300  # of data whose squares are not too small for doubles
 _PART = 1024  # events for which a thread looks for them at a time
 
 
@@ -193,7 +194,8 @@ class View:
     """The data as the kernel wants them."""
 
     def __init__(self, data: FloatArray, fold: int) -> None:
-        self.data = data
+        size = int(np.frexp(np.abs(data).max())[1])
+        self.data = data = np.ldexp(data, -size) if size < _LEAST_EXPONENT else data  # which rounds nothing
         low, high = data.min(axis=0), data.max(axis=0)
         half = high / 2 - low / 2
         # Each feature is centred and divided by a power of two, which keeps single precision at its best.
