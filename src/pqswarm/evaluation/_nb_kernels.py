@@ -8,8 +8,8 @@ result, the sum is made again here, in double precision.
 from math import factorial
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm._math_kernels import exponential, logarithm
 
 __all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform", "winner"]
