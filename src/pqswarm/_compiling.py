@@ -37,18 +37,18 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             try:
                 made._cache = _CheckedCache(function)
             except (RuntimeError, OSError):
-                _tell("there is no folder for it that can be written: name one by NUMBA_CACHE_DIR")
+                _tell("there is no folder that can be written to keep them: name one by NUMBA_CACHE_DIR")
         return made
 
     return compiled
 
 
 def _tell(why: str) -> None:
-    """Say once why compiled code is not kept, or not taken from where it was kept."""
+    """Say once why functions are compiled that were, or could have been, compiled before."""
     global _told
     if not _told:
         _told = True
-        warnings.warn(f"compiled code is not kept, and starting takes longer: {why}.", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"functions are compiled anew, which takes a while: {why}.", RuntimeWarning, stacklevel=2)
 
 
 class _CheckedFile(IndexDataCacheFile):
@@ -90,7 +90,7 @@ class _CheckedCache(FunctionCache):
             if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
                 raise
             self._cache_file.remove()
-            _tell(f"what was kept in {self._cache_path} cannot be read ({_reason(error)}); it is made again")
+            _tell(f"those that were kept in {self._cache_path} cannot be read ({_reason(error)})")
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -98,7 +98,7 @@ class _CheckedCache(FunctionCache):
             super().save_overload(sig, data)
         except Exception as error:  # noqa: BLE001
             self._cache_file.remove()
-            _tell(f"{self._cache_path} cannot be written ({_reason(error)}); NUMBA_CACHE_DIR can name another folder")
+            _tell(f"they cannot be kept in {self._cache_path} ({_reason(error)}); NUMBA_CACHE_DIR names another folder")
 
 
 def _reason(error: Exception) -> str:

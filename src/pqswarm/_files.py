@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["open_regular", "read_regular", "sync_folder", "write_atomically"]
+__all__ = ["file_identity", "open_regular", "read_regular", "sync_folder", "write_atomically"]
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for who writes into a pipe
@@ -50,6 +50,15 @@ def read_regular(path: str | Path, limit: int) -> bytes:
         if size > limit:
             raise OSError(errno.EFBIG, f"it has more than {limit / 1e6:g} MB, more than is read")
         return file.read(size)  # never the limit: that much would be taken at once
+
+
+def file_identity(path: str | Path) -> tuple[int, int] | None:
+    """Return what a file keeps as long as it exists, whatever is written into it; None if there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO], object]) -> Path:

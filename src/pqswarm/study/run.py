@@ -27,7 +27,7 @@ from pqswarm.study.lock import lock_folder
 from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
 from pqswarm.study.planfile import plan_given_data, restore_plan
 from pqswarm.study.problem import Problem
-from pqswarm.study.progress import Meter, Report
+from pqswarm.study.progress import Meter, Report, StudyProgress
 from pqswarm.study.records import best_of
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.stages import Masks
@@ -77,9 +77,16 @@ def run_study(
     if cluster is None:  # else its workers know whether they have a GPU
         check_device(device)
     workers = effective_jobs(jobs)
-    with lock_folder(Path(folder)), Store(folder, write=True) as store:
+    with lock_folder(Path(folder)) as check_lock, Store(folder, write=True) as store:
         _check_same_plan(store, plan)
-        study = _Study(plan, store, workers, progress or (lambda _: None))
+
+        def tell(now: StudyProgress) -> None:
+            check_lock()  # days may pass until something is written
+            store.check()
+            if progress is not None:
+                progress(now)
+
+        study = _Study(plan, store, workers, tell)
         study.run(device, cluster, given)
         if store.find(findings.Finished) is None:
             store.put(findings.Finished(time.time()))
