@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pqswarm._files import file_identity
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.legacy import translate
@@ -214,7 +214,7 @@ class Store:
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error that the database is damaged, to be raised by the caller."""
-        reason = " ".join(str(why).split())
+        reason = shorten(" ".join(str(why).split()), 300)
         return FileFormatError(
             f"{self.path} is damaged ({reason}). It was left as it is: restore it from a copy, or save what can be "
             f"read with 'sqlite3 {FILE_NAME} .recover'."
@@ -243,7 +243,11 @@ class Store:
                 f"{self.path} holds already what was to be written: another process is running the study. Wait until "
                 f"it ends, and run the same command again."
             ) from None
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the database may tell of garbage in garbage
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+            OverflowError,
+        ) as error:  # the database may tell of garbage in garbage
             raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {self.folder} for a study: {error.strerror or error}.") from None
