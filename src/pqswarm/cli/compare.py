@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pqswarm._files import write_atomically
 from pqswarm.cli.options import Overwrite, check_writable
 from pqswarm.errors import PqswarmError, unknown_name
 
@@ -120,8 +121,8 @@ def compare(
     if out.exists() and out.samefile(results):
         raise PqswarmError(f"{out} holds the results: give --out another name.")
     check_writable(out, overwrite)
-    out.write_text(text + "\n", encoding="utf-8")
-    typer.echo(f"wrote {out}")
+    written = write_atomically(out, text + "\n")
+    typer.echo(f"wrote {written}")
 
 
 def _unpaired(

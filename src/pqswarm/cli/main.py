@@ -80,6 +80,9 @@ def main() -> None:
     except PqswarmError as error:
         typer.echo(f"pqswarm: {error}", err=True)
         sys.exit(2)
+    except MemoryError:
+        typer.echo("pqswarm: there is not enough memory for that: try less data, or fewer jobs.", err=True)
+        sys.exit(2)
     except Stopped as stop:
         typer.echo(f"pqswarm: {stop}", err=True)
         sys.exit(130)

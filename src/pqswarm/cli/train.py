@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pqswarm._files import read_regular
 from pqswarm._text import count_text
 from pqswarm.cli.options import Jobs, Overwrite, Seed, Stopped, check_writable, complete_preset, read_levels
 from pqswarm.cli.progress import progress_bars
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
+_LONGEST_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
 
 
@@ -119,7 +121,7 @@ def train(
 
 def _read_names(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, _LONGEST_LIST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PqswarmError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]

@@ -1,12 +1,12 @@
 """The file of a site, TOML: messages name the file, the key, the value and what is allowed."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, sqrt
 from typing import Any
 
+from pqswarm._toml import parse_toml
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings.units import clean, si_unit
 
@@ -47,10 +47,7 @@ class ChannelRule:
 
 def parse_site(text: str, source: str) -> dict[str, Any]:
     """Return the fields of a :class:`~pqswarm.recordings.site.Site` from the text of its file, checked."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PqswarmError(f"{source} is not valid TOML: {error}.") from None
+    table = parse_toml(text, source)
     try:
         _check_keys("key", table, _KEYS)
         thresholds = _as_table("thresholds", table.get("thresholds", {}))

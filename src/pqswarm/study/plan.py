@@ -304,6 +304,11 @@ class StudyPlan(_Plan):
         """The algorithms that run once, after the others."""
         return tuple(algorithm for algorithm in self.algorithms if algorithm.sequential)
 
+    @property
+    def n_runs(self) -> int:
+        """Runs of all algorithms with all classifiers."""
+        return (len(self.searched) * self.runs + len(self.sequential)) * len(self.classifiers)
+
     def algorithm(self, name: str) -> AlgorithmPlan:
         """Return the algorithm of that name."""
         return next(algorithm for algorithm in self.algorithms if algorithm.name == name)

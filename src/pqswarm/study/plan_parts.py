@@ -14,10 +14,9 @@ from pqswarm.events.preset_text import write_preset
 from pqswarm.events.presetfile import read_preset
 from pqswarm.features import FeatureOptions
 
-__all__ = ["Count", "DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]
+__all__ = ["DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
-Count = Annotated[int, Field(ge=1, strict=True)]
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
 _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")
@@ -192,7 +191,7 @@ class OwnHeldOutPlan(_FromFile):
 class HeldOutPlan(_Part):
     """Generated events that no search ever sees: a set for each seed, on which selected subsets are tested."""
 
-    events_per_class: Count = 250
+    events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)
 
     @model_validator(mode="before")
