@@ -115,10 +115,34 @@ def test_on_a_full_disk_it_is_compiled(tmp_path, kernel, monkeypatch, name):
     monkeypatch.setattr(_compiling._CheckedFile, "_open_for_write" if name == "open" else "_save_data", refuse)
     with pytest.warns(RuntimeWarning, match=r"they cannot be kept in .* \(No space left on device\)"):
         assert kernel()(3) == 6
-    assert not kept(tmp_path, "*")
+    assert not kept(tmp_path, "*.nb*")
 
 
 def test_all_kernels_are_compiled_that_way():
     """The import of numba's own decorator would bring back what its files can do."""
     for path in Path(_compiling.__file__).parent.rglob("_*kernels.py"):
         assert not re.search(r"^from numba import .*njit", path.read_text(encoding="utf-8"), re.MULTILINE), path
+
+
+def test_processes_that_begin_together_compile_a_function_once(kernel, monkeypatch):
+    other, function = kernel(), kernel()
+    acquire = function._cache._lock.acquire
+
+    def wait():
+        other(3)  # is compiled meanwhile
+        return acquire()
+
+    monkeypatch.setattr(function._cache._lock, "acquire", wait)
+    assert function(3) == 6
+    assert (hits(other), hits(function)) == (0, 1)
+    assert not other._cache._lock.is_locked
+    assert not function._cache._lock.is_locked
+
+
+def test_a_process_that_never_ends_compiling_is_not_waited_for(kernel):
+    other, function = kernel(), kernel()
+    function._cache._lock.timeout = 0.01
+    Path(other._cache.cache_path).mkdir(parents=True, exist_ok=True)
+    with other._cache._lock:
+        assert function(3) == 6
+    assert hits(function) == 0

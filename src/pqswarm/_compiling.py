@@ -3,7 +3,7 @@
 Numba keeps what it has compiled beside the sources, or in a folder of the user's. Where there is no such folder, where
 the disk is full, or where such a file is not what was written, it gives up, or runs what it finds. Here every file has
 a digest, and what cannot be read or written is compiled again. A file also counts as outdated when another file
-changes whose functions it calls.
+changes whose functions it calls. Processes that begin together compile each function once: the others wait for it.
 """
 
 import hashlib
@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from filelock import FileLock, Timeout
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.serialize import dumps
 
 __all__ = ["njit"]
 
 _IMPORT = re.compile(r"^from (pqswarm[\w.]*) import", re.MULTILINE)
+_PATIENCE = 60.0  # seconds for which another process may compile the same function
 _told = False
 
 
@@ -82,8 +84,25 @@ class _CheckedCache(FunctionCache):
         super().__init__(function)
         stamp = _source_stamp(function.__module__, function.__code__.co_filename)
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
+        # It is held from when nothing was found until that is compiled. Threads of a process never wait for each other:
+        # the compiler lets in one of them at a time.
+        path = Path(self._cache_path, f"{self._impl.filename_base}.lock")
+        self._lock = FileLock(path, timeout=_PATIENCE, thread_local=False)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what is kept, if need be after another process has compiled it; None if there is nothing."""
+        found = self._load(sig, target_context)
+        if found is not None or self._lock.is_locked:
+            return found
+        with suppress(OSError, NotImplementedError, Timeout):
+            self._impl.locator.ensure_cache_path()
+            self._lock.acquire()
+            found = self._load(sig, target_context)
+            if found is not None:
+                self._lock.release()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
         except Exception as error:  # (a damaged file may raise anything)
@@ -94,11 +113,14 @@ class _CheckedCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep what was compiled."""
         try:
             super().save_overload(sig, data)
         except Exception as error:  # noqa: BLE001
             self._cache_file.remove()
             _tell(f"they cannot be kept in {self._cache_path} ({_reason(error)}); NUMBA_CACHE_DIR names another folder")
+        finally:
+            self._lock.release(force=True)
 
 
 def _reason(error: Exception) -> str:
