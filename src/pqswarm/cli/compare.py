@@ -44,13 +44,18 @@ def complete_format(incomplete: str) -> list[str]:
 def compare(
     results: Annotated[
         Path,
-        typer.Argument(help="CSV file: a column per algorithm and a row per run or data set, or a line per run."),
+        typer.Argument(
+            metavar="FILE",
+            help="CSV file with a column per algorithm and a row per run or data set, or with a row per run and "
+            "algorithm, such as the runs.csv of a study.",
+        ),
     ],
     higher_is_better: Annotated[
         bool, typer.Option("--higher-is-better", help="The results are accuracies, not error rates.")
     ] = False,
     control: Annotated[
-        str | None, typer.Option(help="Algorithm to compare the others with.", show_default="the best one")
+        str | None,
+        typer.Option(metavar="NAME", help="Algorithm to compare the others with.", show_default="the best one"),
     ] = None,
     pair: Annotated[
         tuple[str, str] | None,
@@ -59,25 +64,35 @@ def compare(
     margin: Annotated[
         float | None,
         typer.Option(
+            metavar="SHARE",
             help="Share of the mean below which a difference does not matter.",
-            show_default="0.05, of accuracies 0.01",
+            show_default="0.05; of accuracies 0.01",
         ),
     ] = None,
     column: Annotated[
-        str, typer.Option(help="What to compare, of a file with a line per run, such as error or size.")
+        str,
+        typer.Option(metavar="NAME", help="Column to compare, of a file with a row per run, such as error or size."),
     ] = "error",
     classifier: Annotated[
         str | None,
-        typer.Option(help="Whose runs to compare, of a file with those of several classifiers.", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="Whose runs to compare, of a file with those of several classifiers.",
+            show_default=False,
+        ),
     ] = None,
     style: Annotated[
-        str, typer.Option("--format", "-f", help="text, csv, md, latex or json.", autocompletion=complete_format)
+        str,
+        typer.Option(
+            "--format", "-f", metavar="FORMAT", help="text, csv, md, latex or json.", autocompletion=complete_format
+        ),
     ] = "text",
     contrast: Annotated[
         bool, typer.Option("--contrast", help="Also estimate the difference of each pair of algorithms.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write.", show_default="standard output")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="File to write.", show_default="standard output"),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:

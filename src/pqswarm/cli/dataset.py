@@ -27,14 +27,20 @@ __all__ = ["dataset"]
 
 
 def dataset(
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("dataset.npz"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, in npz format.")] = Path(
+        "dataset.npz"
+    ),
     events_per_class: EventsPerClass = 250,
-    snr: Annotated[str, typer.Option(help="Noise levels in dB, separated by commas.")] = "inf,50,45,40,35,30,25,20",
+    snr: Annotated[
+        str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf is without noise.")
+    ] = "inf,50,45,40,35,30,25,20",
     seed: Seed = 0,
     preset: Preset = "paper",
     parameters: Parameters = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")] = -1,
-    csv: Annotated[Path | None, typer.Option(help="Also write the events at the first noise level as CSV.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 uses all cores.")] = -1,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the features at the first noise level as CSV.")
+    ] = None,
     wavelet: Wavelet = "sym6",
     level: Level = None,
     border: Border = "symmetric",

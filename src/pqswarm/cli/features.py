@@ -11,8 +11,10 @@ __all__ = ["features"]
 
 
 def features(
-    dataset: Annotated[Path, typer.Argument(help="A file written by pqswarm dataset.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.")] = Path("features.png"),
+    dataset: Annotated[Path, typer.Argument(metavar="FILE", help="A data set, written by `pqswarm dataset`.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="PNG, SVG or PDF to write.")] = Path(
+        "features.png"
+    ),
     snr: Snr = float("inf"),
 ) -> None:
     """Draw how the features of a data set differ from class to class.

@@ -10,7 +10,9 @@ import typer
 
 from pqswarm._files import write_atomically
 from pqswarm._text import count_text, file_text
+from pqswarm.cli.command import name_options
 from pqswarm.cli.judging import (
+    JUDGING_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -19,7 +21,6 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    name_options,
     read_judging,
 )
 from pqswarm.cli.options import Stopped, check_writable
@@ -37,7 +38,7 @@ def identify(
         list[Path],
         typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, CSV, npz), or folders of them."),
     ],
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a row per event as CSV.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with all events, to forward.")] = None,
     steady: Annotated[
@@ -54,7 +55,7 @@ def identify(
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Old name of --csv and --html.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", metavar="", help="Replace files that exist.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
     """Say what happened in recordings, a line per event: by the rules of IEEE 1159, and by a trained model.
 
@@ -172,7 +173,7 @@ class _Done:
         self.n_recordings += 1
 
     def fail(self, failure: "Failure") -> None:
-        failure = replace(failure, reason=name_options(failure.reason))
+        failure = replace(failure, reason=name_options(failure.reason, JUDGING_OPTIONS))
         self.failures.append(failure)
         typer.echo(f"pqswarm: {failure}", err=True)
 
@@ -215,7 +216,7 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str
             heading(rows[0]) if rows else verdict.source,
             *(f"  {line}" for line in text_lines(rows)),
             f"  1 pu: {'; '.join(ones)}; {found.frequency:.2f} Hz",
-            *(f"  note: {name_options(text)}" for text in notes),
+            *(f"  note: {name_options(text, JUDGING_OPTIONS)}" for text in notes),
         ]
     )
 

@@ -1,6 +1,5 @@
 """Options of the commands that judge recordings, and what they mean to the library."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +8,7 @@ import typer
 from pqswarm.errors import PqswarmError
 
 __all__ = [
+    "JUDGING_OPTIONS",
     "Channels",
     "Frequency",
     "MaxMegabytes",
@@ -17,7 +17,6 @@ __all__ = [
     "Rate",
     "ReferenceChoice",
     "SiteFile",
-    "name_options",
     "read_judging",
 ]
 
@@ -50,27 +49,8 @@ MaxMegabytes = Annotated[
     typer.Option(metavar="MB", help="Most memory for the samples of a file, in MB.", show_default="512"),
 ]
 
-_OPTIONS = {
-    r"\bsampling_rate\b": "--rate",
-    r"\bnominal_frequency\b": "--frequency",
-    r"\bnominal_voltage\b": "--nominal",
-    r"\bmax_bytes\b": "--max-mb",
-    r"(?<=name one in )channels\b": "--channel",
-    r"\bchannels(?= must name)": "--channel",
-}
-
-
-def name_options(text: str) -> str:
-    """Return a message of the library in the words of the command line.
-
-    Examples
-    --------
-    >>> name_options("does not say its sampling rate; give it as sampling_rate.")
-    'does not say its sampling rate; give it as --rate.'
-    """
-    for word, option in _OPTIONS.items():
-        text = re.sub(word, option, text)
-    return text
+JUDGING_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")
+"""What messages of the library about a recording may name."""
 
 
 def read_judging(

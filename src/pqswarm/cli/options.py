@@ -65,31 +65,38 @@ def complete_border(incomplete: str) -> list[str]:
 Preset = Annotated[
     str,
     typer.Option(
+        metavar="PRESET",
         help="paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]
 Parameters = Annotated[
-    list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable."),
 ]
-EventsPerClass = Annotated[int, typer.Option(help="Events of each class of the preset.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")]
+EventsPerClass = Annotated[int, typer.Option(metavar="N", help="Events of each class of the preset.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 uses all cores.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
-Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed: the same seed gives the same result.")]
 Wavelet = Annotated[
-    str, typer.Option(help="db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
+    str,
+    typer.Option(
+        metavar="NAME", help="db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet
+    ),
 ]
 Level = Annotated[
-    int | None, typer.Option(help="Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
+    int | None,
+    typer.Option(metavar="N", help="Levels of the wavelet transform.", show_default="by the paper's rule of thumb"),
 ]
 Border = Annotated[
     str,
     typer.Option(
+        metavar="MODE",
         help="How a signal is continued at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
         autocompletion=complete_border,
     ),
 ]
-Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB; inf is without noise.")]
+Snr = Annotated[float, typer.Option(metavar="DB", help="Signal-to-noise ratio in dB; inf is without noise.")]
 
 
 def check_writable(path: Path, overwrite: bool) -> None:

@@ -5,13 +5,17 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.command import Command, Group
+
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Look at study plans, and check one's own.")
+app = typer.Typer(
+    cls=Group, rich_markup_mode=None, no_args_is_help=True, help="Look at study plans, and check one's own."
+)
 
 
-@app.command()
-def show(name: Annotated[str, typer.Argument(help="quick, paper or smoke.")]) -> None:
+@app.command(cls=Command)
+def show(name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped or smoke.")]) -> None:
     """Print a plan that comes with pqswarm, to edit.
 
     Example: pqswarm plan show paper > my-study.toml
@@ -21,8 +25,8 @@ def show(name: Annotated[str, typer.Argument(help="quick, paper or smoke.")]) ->
     typer.echo(plan_text(name), nl=False)
 
 
-@app.command()
-def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None:
+@app.command(cls=Command)
+def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in TOML.")]) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml

@@ -11,26 +11,40 @@ __all__ = ["report"]
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of a study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
     second: Annotated[
-        Path | None, typer.Argument(help="Folder of another study, to lay both side by side.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="DIR2", help="Folder of another study, to lay both side by side.", show_default=False),
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
-            "--format", "-f", help="html, md, latex or csv; with --figures svg, pdf or png.", show_default="html; svg"
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="html, md, latex or csv; with --figures svg, pdf or png.",
+            show_default="html; svg",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where to write it; by default into the folder.", show_default=False),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where to write it; of csv, which is many files, a folder.",
+            show_default="report.FORMAT in DIR",
+        ),
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="Write the figures alone into this folder, a file each.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the figures alone into this folder, a file each.", show_default=False),
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option(help="Algorithm to compare the others with, or best.", show_default="that of the plan"),
+        typer.Option(
+            metavar="NAME", help="Algorithm to compare the others with, or best.", show_default="that of the plan"
+        ),
     ] = None,
     pair: Annotated[
         tuple[str, str] | None,

@@ -31,10 +31,13 @@ def complete_classifier(incomplete: str) -> list[str]:
 
 
 def train(
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("model.npz"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, in npz format.")] = Path(
+        "model.npz"
+    ),
     preset: Annotated[
         str,
         typer.Option(
+            metavar="PRESET",
             help="broad, or paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
             autocompletion=complete_preset,
         ),
@@ -42,31 +45,46 @@ def train(
     classifier: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of another package.",
             autocompletion=complete_classifier,
         ),
     ] = "kernel-nb",
     subset: Annotated[
-        Path | None, typer.Option(help="File with the names of the features to use, one a line.", show_default="all")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File with the names of the features to use, one a line.", show_default="all"
+        ),
     ] = None,
     search: Annotated[
         bool | None,
         typer.Option("--search/--no-search", help="Search for the best subset of features.", show_default="with broad"),
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="Of the search.")] = "mosaic",
-    evaluations: Annotated[int, typer.Option(help="Of the search, for each bandwidth.")] = 5000,
-    events_per_class: Annotated[int, typer.Option(help="Events of each class; with broad, for each bandwidth.")] = 150,
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help="Algorithm of the search.")] = "mosaic",
+    evaluations: Annotated[
+        int, typer.Option(metavar="N", help="Subsets that the search evaluates, for each bandwidth.")
+    ] = 5000,
+    events_per_class: Annotated[
+        int, typer.Option(metavar="N", help="Events of each class; with broad, for each bandwidth.")
+    ] = 150,
     snr: Annotated[
-        str, typer.Option(help="Noise levels in dB, separated by commas, dealt out to the events in turn.")
+        str,
+        typer.Option(
+            metavar="DB,...", help="Noise levels in dB, separated by commas, dealt out to the events in turn."
+        ),
     ] = "20,inf,25,40,30,60,35,inf,50",
     corrections: Annotated[
         list[Path] | None,
-        typer.Option(help="File of corrected verdicts to learn from too; may be repeated.", show_default="none"),
+        typer.Option(
+            metavar="FILE", help="File of corrected verdicts to learn from too; repeatable.", show_default="none"
+        ),
     ] = None,
     site: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file of the site of the corrected recordings, as they were judged.", show_default="none"
+            metavar="FILE",
+            help="TOML file of the site of the corrected recordings, as they were judged.",
+            show_default="none",
         ),
     ] = None,
     seed: Seed = 0,

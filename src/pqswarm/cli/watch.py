@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._text import count_text, file_text
+from pqswarm.cli.command import name_options
 from pqswarm.cli.judging import (
+    JUDGING_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -19,7 +21,6 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    name_options,
     read_judging,
 )
 from pqswarm.errors import PqswarmError
@@ -36,9 +37,9 @@ def watch(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To watch, with all folders below it.")],
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="Post each event as JSON to this address.")] = None,
     jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a line of JSON per event to it.")] = None,
-    once: Annotated[bool, typer.Option("--once", metavar="", help="Judge what is there, and end: for cron.")] = False,
-    show: Annotated[bool, typer.Option("--list", metavar="", help="Print what the journal holds, and end.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", metavar="", help="With --list: a row per event as CSV.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Judge what is there, and end: for cron.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="Print what the journal holds, and end.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="With --list: a row per event as CSV.")] = False,
     interval: Annotated[float, typer.Option(metavar="SECONDS", help="How often to look.")] = 5.0,
     settle: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long a file must not have changed before it is judged.")
@@ -115,7 +116,7 @@ def watch(
 
 
 def _say(text: str) -> None:
-    typer.echo(f"pqswarm: {name_options(text)}", err=True)
+    typer.echo(f"pqswarm: {name_options(text, JUDGING_OPTIONS)}", err=True)
 
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
