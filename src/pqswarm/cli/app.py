@@ -37,7 +37,9 @@ def app(
     ] = 500.0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
 ) -> None:
-    """Show recordings, studies and events in a browser on this machine, until Ctrl-C.
+    """Show recordings, studies and events in a browser.
+
+    It runs on this machine, until Ctrl-C.
 
     Example: pqswarm app measurements
     """

@@ -13,7 +13,7 @@ from pqswarm.errors import PqswarmError
 __all__ = ["Command", "Group", "help_rows", "name_options"]
 
 # Typer brings its own copy of click's errors, or took click's in earlier versions: this is the one it raises.
-_UsageError = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
+_UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
 
 # Arguments of the library that commands call otherwise; others have the name of the option.
 _CALLED = {
@@ -69,7 +69,7 @@ def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[t
         record = parameter.get_help_record(context)
         if record is None:
             continue
-        meaning = re.sub(r"\[default: \((.*)\)\]", r"[default: \1]", record[1])
+        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", record[1])
         if parameter.param_type_name == "argument":
             arguments.append((_called(parameter), meaning.replace("  [required]", "")))
         else:
@@ -131,7 +131,7 @@ class Group(_Speaking, TyperGroup):
 
 def _called(argument: Any) -> str:
     """What an argument is called in the help."""
-    return (argument.metavar or argument.name.upper()) + "..." * (argument.nargs != 1)
+    return f"{argument.metavar or argument.name.upper()}" + "..." * (argument.nargs != 1)
 
 
 def _options(command: Any) -> Iterator[str]:

@@ -1,20 +1,23 @@
 """``pqswarm compare``: test which of several algorithms is better."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqswarm.cli.options import Overwrite, check_writable
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._files import write_atomically
+from pqswarm.cli.options import Overwrite, check_writable, choose_format
+from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.statistics import Results
 
 __all__ = ["compare"]
 
-FORMATS = ("text", "csv", "md", "latex", "json")
+FORMATS = {"text": ".txt", "csv": ".csv", "md": ".md", "latex": ".tex", "json": ".json"}
+"""Names of formats, and how files in them end."""
 
 _HEADINGS = {
     "mean_rank": "mean rank",
@@ -82,11 +85,16 @@ def compare(
         ),
     ] = None,
     style: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--format", "-f", metavar="FORMAT", help="text, csv, md, latex or json.", autocompletion=complete_format
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="text, csv, md, latex or json.",
+            show_default="by the ending of --out, or text",
+            autocompletion=complete_format,
         ),
-    ] = "text",
+    ] = None,
     contrast: Annotated[
         bool, typer.Option("--contrast", help="Also estimate the difference of each pair of algorithms.")
     ] = False,
@@ -96,12 +104,17 @@ def compare(
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Test which algorithm is better: Mann-Whitney, Friedman, Hommel, contrast estimation.
+    """Test which algorithm is better.
+
+    By the tests of Friedman and Mann-Whitney, with Hommel's correction, and by contrast estimation.
 
     Example: pqswarm compare runs.csv --column size --classifier k-NN --control 2D-UPSO
     """
-    if style not in FORMATS:
-        raise unknown_name("format", style, FORMATS)
+    form = choose_format(style, out, FORMATS, "text")
+    if out is not None:
+        if out.exists() and results.exists() and out.samefile(results):
+            raise PqswarmError(f"{out} holds the results: give --out another name.")
+        check_writable(out, overwrite)
     from pqswarm.statistics import contrast_estimation, friedman, posthoc, read_results
 
     given = read_results(results, column=column, classifier=classifier)
@@ -125,18 +138,12 @@ def compare(
     found |= _unpaired(given, comparison.control, pair, margin, higher_is_better)
     if contrast:
         found["contrast"] = contrast_estimation(given.values, given.names).rows()
-    if style == "json":
-        text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
-    else:
-        text = _tables(style, found)
+    as_json = partial(json.dumps, indent=2, ensure_ascii=False, allow_nan=False)
+    text = as_json(found) if form == "json" else _tables(form, found)
     if out is None:
         typer.echo(text)
         return
-    if out.exists() and out.samefile(results):
-        raise PqswarmError(f"{out} holds the results: give --out another name.")
-    check_writable(out, overwrite)
-    out.write_text(text + "\n", encoding="utf-8")
-    typer.echo(f"wrote {out}")
+    typer.echo(f"wrote {write_atomically(out, text + chr(10))}")
 
 
 def _unpaired(

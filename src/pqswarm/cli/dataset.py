@@ -16,6 +16,7 @@ from pqswarm.cli.options import (
     Seed,
     Stopped,
     Wavelet,
+    check_ending,
     check_writable,
     read_assignments,
     read_levels,
@@ -46,7 +47,9 @@ def dataset(
     border: Border = "symmetric",
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a data set: events of all classes of a preset and their wavelet features at every noise level.
+    """Make a data set: events, and their wavelet features.
+
+    Of all classes of a preset, at every noise level.
 
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 
@@ -60,6 +63,7 @@ def dataset(
 
     if csv is not None and csv.resolve() == out.resolve():
         raise PqswarmError(f"--out and --csv are the same file, {out}: give two names.")
+    check_ending("--out", out, [".npz"], "; --csv writes a table of the features")
     for path in (out, csv):
         if path is not None:
             check_writable(path, overwrite)

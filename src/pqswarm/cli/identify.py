@@ -57,9 +57,10 @@ def identify(
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Old name of --csv and --html.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
-    """Say what happened in recordings, a line per event: by the rules of IEEE 1159, and by a trained model.
+    """Say what happened in recordings, a line per event.
 
-    One bad file does not stop the others; the exit code is 1 if any failed.
+    By the rules of IEEE 1159, and by a trained model. One bad file does not stop the others; the exit code is 1 if any
+    failed.
 
     Example: pqswarm identify fault.cfg --html fault.html
     """

@@ -42,7 +42,7 @@ Nominal = Annotated[
 Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz, instead of what the file says.")]
 Frequency = Annotated[float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz, likewise.")]
 SiteFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A site file (TOML); `pqswarm site RECORDING` prints one to edit.")
+    Path | None, typer.Option(metavar="FILE", help="A site file (TOML); `pqswarm site FILE` prints one to edit.")
 ]
 MaxMegabytes = Annotated[
     float | None,

@@ -1,12 +1,12 @@
 """Options that several commands share, and how their values are read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = [
     "Border",
@@ -20,7 +20,9 @@ __all__ = [
     "Snr",
     "Stopped",
     "Wavelet",
+    "check_ending",
     "check_writable",
+    "choose_format",
     "complete_event",
     "complete_preset",
     "read_assignments",
@@ -105,13 +107,42 @@ def check_writable(path: Path, overwrite: bool) -> None:
         raise PqswarmError(f"{path} is a folder: give the name of a file to write.")
     if path.exists() and not overwrite:
         raise PqswarmError(f"{path} exists: give --overwrite to replace it, or another name.")
-    probe = path.with_name(f".{path.name}.probe")
+    folder = path.absolute().parent
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        while not folder.exists():  # missing ones are made when there is something to write
+            folder = folder.parent
+        probe = folder / f".{path.name[:200]}.probe"
         probe.touch()
         probe.unlink()
     except OSError as error:
         raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
+
+
+def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = "") -> None:
+    """Raise an error if the name of a file to write does not end as its format does."""
+    if path.suffix.lower() not in endings:
+        raise PqswarmError(f"{option} must end in {' or '.join(endings)}, not {path.name!r}{remedy}.")
+
+
+def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str], usual: str) -> str:
+    """Return the format that is asked for by its name, by the ending of the file to write, or by neither.
+
+    Examples
+    --------
+    >>> choose_format(None, Path("table.md"), {"md": ".md", "csv": ".csv"}, usual="csv")
+    'md'
+    """
+    if given is not None and given not in endings:
+        raise unknown_name("format", given, endings)
+    if out is None:
+        return given or usual
+    by_ending = {ending: name for name, ending in endings.items() if ending}
+    found = by_ending.get(out.suffix.lower())
+    if given is None and found is None:
+        raise PqswarmError(f"--out must end in {', '.join(by_ending)}, not {out.name!r}, unless --format is given.")
+    if given is not None and found not in (None, given):
+        raise PqswarmError(f"--format {given} and --out {out} contradict each other: give one of them.")
+    return given or str(found)
 
 
 def read_levels(text: str) -> list[float]:

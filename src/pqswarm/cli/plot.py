@@ -31,7 +31,7 @@ def plot(
     ] = "model",
     parameters: Parameters = None,
 ) -> None:
-    """Draw the waveform of an event and its wavelet bands, or a gallery of all classes.
+    """Draw an event and its wavelet bands, or one of every class.
 
     Example: pqswarm plot sag_with_transient --snr 30 --out sag.svg
     """

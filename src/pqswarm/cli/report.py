@@ -5,9 +5,12 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.options import choose_format
 from pqswarm.errors import PqswarmError
 
 __all__ = ["report"]
+
+_ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
 
 
 def report(
@@ -23,7 +26,7 @@ def report(
             "-f",
             metavar="FORMAT",
             help="html, md, latex or csv; with --figures svg, pdf or png.",
-            show_default="html; svg",
+            show_default="by the ending of --out, or html; svg",
         ),
     ] = None,
     out: Annotated[
@@ -31,8 +34,8 @@ def report(
         typer.Option(
             "--out",
             "-o",
-            metavar="FILE",
-            help="Where to write it; of csv, which is many files, a folder.",
+            metavar="PATH",
+            help="Where to write it: a file, or a folder for the many files of csv.",
             show_default="report.FORMAT in DIR",
         ),
     ] = None,
@@ -51,7 +54,9 @@ def report(
         typer.Option(metavar="A B", help="Compare these two algorithms besides.", show_default="those of the plan"),
     ] = None,
 ) -> None:
-    """Write the report of a study, also of one that is still running, or its figures alone; or compare two studies.
+    """Write the report of a study, its figures, or compare two.
+
+    The study may still be running.
 
     Example: pqswarm report study-quick --figures figures --format pdf
     """
@@ -59,7 +64,9 @@ def report(
 
     pairs = None if pair is None else [pair]
     if figures is None:
-        form = format or "html"
+        form = choose_format(format, out, _ENDINGS, "html")
+        if form == "csv" and out is not None and out.suffix:
+            raise PqswarmError(f"--format csv writes a folder of tables: give --out the name of one, not {out.name!r}.")
         if second is None:
             path = write_report(folder, form, out, control=control, pairs=pairs)
         else:

@@ -17,7 +17,9 @@ def sample(
         float, typer.Option(metavar="MINUTES", help="Length of the long recording, 10.8 MB a minute.")
     ] = 2.0,
 ) -> None:
-    """Write generated recordings to try: COMTRADE, CSV, a long one, a site file, and the truth.
+    """Write generated recordings to try, and the truth.
+
+    COMTRADE and CSV, a long one, a site file, and a table of what was put in.
 
     Example: pqswarm sample samples && pqswarm identify samples --site samples/site.toml
     """

@@ -9,9 +9,11 @@ __all__ = ["site"]
 
 
 def site(
-    recording: Annotated[Path, typer.Argument(metavar="RECORDING", help="A recording of the meter.")],
+    recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")],
 ) -> None:
-    """Print a site file for a meter, with all channels of one of its recordings, to edit.
+    """Print a site file for the meter of a recording, to edit.
+
+    It lists all channels of the recording.
 
     Example: pqswarm site fault.cfg > north.toml
     """

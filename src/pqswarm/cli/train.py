@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm._text import count_text
-from pqswarm.cli.options import Jobs, Overwrite, Seed, Stopped, check_writable, complete_preset, read_levels
+from pqswarm.cli.options import (
+    Jobs,
+    Overwrite,
+    Seed,
+    Stopped,
+    check_ending,
+    check_writable,
+    complete_preset,
+    read_levels,
+)
 from pqswarm.cli.progress import progress_bars
 from pqswarm.errors import PqswarmError
 
@@ -94,7 +103,9 @@ def train(
     jobs: Jobs = -1,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train a model on generated events, for `pqswarm identify --model FILE`.
+    """Train a model on generated events.
+
+    It is used by: pqswarm identify recordings --model model.npz
 
     The bundled model is made by: pqswarm train
 
@@ -104,6 +115,7 @@ def train(
     from pqswarm.identify import load_site
     from pqswarm.identify import train as train_model
 
+    check_ending("--out", out, [".npz"])
     check_writable(out, overwrite)
     if evaluations < 1:
         raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")

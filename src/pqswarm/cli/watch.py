@@ -34,7 +34,7 @@ __all__ = ["watch"]
 
 
 def watch(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To watch, with all folders below it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to watch, with all folders below it.")],
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="Post each event as JSON to this address.")] = None,
     jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a line of JSON per event to it.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Judge what is there, and end: for cron.")] = False,
@@ -44,10 +44,10 @@ def watch(
     settle: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long a file must not have changed before it is judged.")
     ] = 2.0,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Of one post to the webhook.")] = 10.0,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Longest time for one post to the webhook.")] = 10.0,
     journal: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The journal (SQLite).", show_default="FOLDER/.pqswarm-watch.sqlite"),
+        typer.Option(metavar="FILE", help="The journal (SQLite).", show_default="DIR/.pqswarm-watch.sqlite"),
     ] = None,
     site: SiteFile = None,
     nominal: Nominal = None,
@@ -58,9 +58,10 @@ def watch(
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
 ) -> None:
-    """Judge each new recording of a folder once, and print or deliver a line of JSON per event.
+    """Judge each new recording of a folder once.
 
-    A journal keeps what was judged: stopped or killed, the same command goes on without losing or doubling an event.
+    A line of JSON per event is printed or delivered. A journal keeps what was judged: stopped or killed, the same
+    command goes on without losing or doubling an event.
 
     Example: pqswarm watch incoming --site north.toml --jsonl events.jsonl
     """
