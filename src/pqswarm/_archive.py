@@ -89,7 +89,9 @@ class Archive:
         except OSError as error:
             raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
         except DAMAGE as error:
-            raise FileFormatError(f"{path} is damaged, or is not a pqswarm {self.what}: {error}") from error
+            raise FileFormatError(
+                f"{path} is damaged, or is not a pqswarm {self.what}: {str(error).rstrip('.')}."
+            ) from error
 
     def _manifest(self, archive: zipfile.ZipFile) -> dict[str, Any]:
         try:

@@ -98,39 +98,6 @@ def test_gallery_and_default_name(pqswarm, in_folder):
     assert min(size("all.png")) > 1000
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["plot", "sagg"], "unknown event class 'sagg': did you mean 'sag'?"),
-        (["plot", "sag", "--set", "depth"], "--set must be a parameter and a number, such as depth=0.4, not 'depth'"),
-        (["plot", "sag", "--set", "depth=deep"], "--set must be a parameter and a number"),
-        (["plot", "sag", "--set", "deepth=0.4"], "did you mean 'depth'?"),
-        (["plot", "sag", "--out", "sag.bmp"], "its name must end in .svg, .pdf, .png"),
-        (["plot", "sag", "--snr", "nan"], "snr must be a number of decibels"),
-        (["plot", "sag", "--seed", "-1"], "seed must be a non-negative integer"),
-        (["plot", "sag", "--preset", "lab"], "unknown preset 'lab'"),
-        (["plot", "all", "--source", "bench"], "cannot produce 'pure_sinusoid'"),
-        (["dataset", "--snr", "quiet"], "--snr must be numbers of decibels"),
-        (["dataset", "--events-per-class", "0"], "events_per_class must be"),
-        (["dataset", "--out", "."], ". is a folder"),
-        (["dataset", "--jobs", "0"], "n_jobs must be"),
-        (["dataset", "--out", "a.npz", "--csv", "a.npz"], "--out and --csv are the same file"),
-        (["dataset", "--out", "/proc/a.npz"], "cannot write /proc/a.npz"),
-        (["dataset", "--set", "depth=0.5"], "unknown parameter of preset 'paper' 'depth'"),
-        (["plot", "sag", "--set", "cycles=1e6", "--set", "sampling_rate=1e9"], "samples, more than"),
-        (["features", "nothing.npz"], "there is no file nothing.npz"),
-    ],
-)
-def test_mistakes_get_one_line_and_no_traceback(arguments, message, pqswarm, in_folder):
-    run = pqswarm(*arguments)
-    assert run.returncode == 2
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("pqswarm: ")
-    assert message in last
-    assert "Traceback" not in run.stderr
-    assert not list(in_folder.iterdir())
-
-
 def test_a_mistake_in_a_process_of_its_own():
     command = [sys.executable, "-m", "pqswarm", "plot", "sagg"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

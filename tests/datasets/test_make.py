@@ -168,7 +168,7 @@ def test_no_waveform_is_kept():
         ({"snr": [30, 30]}, "each once"),
         ({"snr": [float("nan")]}, "snr must be a number of decibels"),
         ({"snr": "quiet"}, "snr must be a number of decibels"),
-        ({"snr": "30"}, "snr must be a number of decibels, or infinity for no noise, not '30'"),
+        ({"snr": "30"}, "snr must be a number of decibels of at least -300, or inf for no noise, not '30'"),
         ({"snr": b"30"}, "snr must be a number of decibels"),
         ({"seed": -1}, "seed must be"),
         ({"preset": "fild"}, "unknown preset 'fild': did you mean 'field'"),

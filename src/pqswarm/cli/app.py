@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.judging import ModelFile, SiteFile
+from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import PqswarmError
 
 __all__ = ["app"]
@@ -59,6 +60,8 @@ def app(
         raise PqswarmError(f"--max-mb must be above 0 and below 1,000,000, not {max_mb:g}.")
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
+    if corrections is not None:
+        check_no_folder(corrections, "--corrections the name of a file")
     home = folder.resolve()
     if corrections is None and home == home.parent:
         raise PqswarmError(f"there is nothing beside {home}: give the file of corrected verdicts by --corrections.")

@@ -27,6 +27,10 @@ _CALLED = {
     "sampling_rate": "--rate",
 }
 
+# Names with an underscore are arguments wherever they stand; others may be words of the sentence.
+_ANYWHERE = r"(?<![\w.'-])NAME\b(?!\.\w|=)"
+_WHERE_IT_IS_MEANT = r"(?<![\w.-])(?<!\w )NAME(?= must )|(?<=name one in )NAME\b|\bNAME of features\b"
+
 
 def name_options(text: str, options: Iterable[str]) -> str:
     """Return a message of the library in the words of the command line.
@@ -51,15 +55,18 @@ def name_options(text: str, options: Iterable[str]) -> str:
     >>> name_options("seed must be a non-negative integer.", ["--seed"])
     '--seed must be a non-negative integer.'
     """
+    text = re.sub(r" of \w*(?:Hyperp|P)arameters\b", "", text)  # of which ones, the message says already
+    if re.match(r"\S+\.toml\b", text):  # what a file says is called as in the file
+        return text
     known = set(options)
     names = {option.removeprefix("--").replace("-", "_"): option for option in known} | _CALLED
+    text, listed, rest = text.partition(" Known: ")
+    text = text.replace(" or None for all", " for all").replace(", or None,", ",")
     for name, option in names.items():
         if option in known:
-            place = (
-                r"(?<![\w.-]){}\b(?![.=])" if "_" in name else r"(?<![\w.-])(?<!\w ){}(?= must )|(?<=name one in ){}\b"
-            )
-            text = re.sub(place.replace("{}", name), option, text)
-    return text.replace(" or None for all", " for all")
+            place = _ANYWHERE if "_" in name else _WHERE_IT_IS_MEANT
+            text = re.sub(place.replace("NAME", name), option, text)
+    return text + listed + rest
 
 
 def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
@@ -83,6 +90,8 @@ class _Speaking:
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments and options."""
         given = list(args)
+        if "" in given and isinstance(self, Command) and not ctx.resilient_parsing:
+            raise PqswarmError(f"{ctx.command_path} cannot use an empty word: leave it out, or say what is meant.")
         try:
             return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
         except _UsageError as error:
@@ -122,16 +131,16 @@ class Group(_Speaking, TyperGroup):
             names = self.list_commands(ctx)
             if name.startswith("-"):
                 raise PqswarmError(f"{ctx.command_path} has no option {name}. {_see(ctx)}")
+            near = _nearest(name, names)
             raise PqswarmError(
-                f"{ctx.command_path} has no command {name!r}{_nearest(name, names, 'did you mean ')} "
-                f"Known: {', '.join(names)}."
+                f"{ctx.command_path} has no command {name!r}{near} Known: {', '.join(names)}. {_see(ctx)}"
             )
         return super().resolve_command(ctx, args)
 
 
 def _called(argument: Any) -> str:
     """What an argument is called in the help."""
-    return f"{argument.metavar or argument.name.upper()}" + "..." * (argument.nargs != 1)
+    return f"{argument.metavar or argument.name.upper()}{'...' if argument.nargs != 1 else ''}"
 
 
 def _options(command: Any) -> Iterator[str]:
@@ -143,9 +152,11 @@ def _see(ctx: Any) -> str:
     return f"See {ctx.command_path} --help."
 
 
-def _nearest(name: str, known: Iterable[str], words: str) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f": {words}{close[0]}?" if close else "."
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """End a sentence about a name that does not exist, with the one that may be meant."""
+    names = {one.lstrip("-"): one for one in known}
+    close = difflib.get_close_matches(name.lstrip("-").lower(), names, n=1, cutoff=0.7)
+    return f": did you mean {names[close[0]]}?" if close else "."
 
 
 def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
@@ -158,11 +169,10 @@ def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
     if kind == "NoSuchOption":
         name = error.option_name
         raise PqswarmError(
-            f"{where} has no option {name}{_nearest(name, _options(ctx.command), 'did you mean ')} {_see(ctx)}"
+            f"{where} has no option {name}{_nearest(name, _options(ctx.command))} {_see(ctx)}"
         ) from error
     if kind == "MissingParameter" and parameter is not None:
-        name, meaning = (parameter.metavar or parameter.name.upper()), (parameter.help or "").rstrip(".")
-        raise PqswarmError(f"{where} needs {name}: {meaning[:1].lower()}{meaning[1:]}. {_see(ctx)}") from error
+        raise PqswarmError(f"{where} needs {_called(parameter)}: {parameter.help} {_see(ctx)}") from error
     if kind == "BadOptionUsage":
         taker = next((one for one in ctx.command.params if error.option_name in one.opts), None)
         if getattr(taker, "is_flag", False):
@@ -180,7 +190,9 @@ def _refuse(error: Any, ctx: Any, given: Sequence[str]) -> NoReturn:
         raise PqswarmError(f"{option} cannot be used: {error.message}") from error
     extra = re.search(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", error.message)
     if extra is not None:
-        raise PqswarmError(f"{where} cannot use {extra[1]!r} as well. {_see(ctx)}") from error
+        names = [_called(one) for one in ctx.command.params if one.param_type_name == "argument"]
+        takes = " and ".join(names) or "options"
+        raise PqswarmError(f"{where} takes only {takes}, not {extra[1]!r} as well. {_see(ctx)}") from error
     raise PqswarmError(f"{error.format_message()} {_see(ctx)}") from error
 
 

@@ -116,7 +116,12 @@ def compare(
             raise PqswarmError(f"{out} holds the results: give --out another name.")
         check_writable(out, overwrite)
     from pqswarm.statistics import contrast_estimation, friedman, posthoc, read_results
+    from pqswarm.study.store import FILE_NAME
 
+    if (results / FILE_NAME).is_file():
+        raise PqswarmError(
+            f"{results} is a study: `pqswarm report {results} --format csv` writes its runs, report-csv/runs.csv."
+        )
     given = read_results(results, column=column, classifier=classifier)
     ranks = friedman(given.values, names=given.names, lower_is_better=not higher_is_better)
     comparison = posthoc(ranks, control)

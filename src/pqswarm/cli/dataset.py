@@ -64,10 +64,14 @@ def dataset(
     if csv is not None and csv.resolve() == out.resolve():
         raise PqswarmError(f"--out and --csv are the same file, {out}: give two names.")
     check_ending("--out", out, [".npz"], "; --csv writes a table of the features")
+    if csv is not None:
+        check_ending("--csv", csv, [".csv"])
     for path in (out, csv):
         if path is not None:
             check_writable(path, overwrite)
     levels = read_levels(snr)
+    if len(set(levels)) < len(levels):
+        raise PqswarmError(f"--snr must name each noise level once, not {snr!r}.")
     options = FeatureOptions(wavelet=wavelet, level=level, border=border)
     chosen = get_preset(preset).fixed(**read_assignments(parameters))
     try:

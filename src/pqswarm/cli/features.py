@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Snr
+from pqswarm.cli.options import FIGURES, Snr, check_ending, check_no_folder
 
 __all__ = ["features"]
 
@@ -21,6 +21,8 @@ def features(
 
     Example: pqswarm features dataset.npz --out features.png
     """
+    check_ending("--out", out, FIGURES)
+    check_no_folder(dataset, "a data set")
     from pqswarm.datasets import load_dataset
     from pqswarm.report import plot_features, save_figure
 

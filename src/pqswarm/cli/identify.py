@@ -23,7 +23,7 @@ from pqswarm.cli.judging import (
     SiteFile,
     read_judging,
 )
-from pqswarm.cli.options import Stopped, check_writable
+from pqswarm.cli.options import Stopped, check_ending, check_folder, check_writable
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -68,8 +68,14 @@ def identify(
 
     if summary is not None:
         csv, html = _read_summary(summary, csv, html)
-    if steady is not None and steady.suffix.lower() not in (".csv", ".npz"):
-        raise PqswarmError(f"--steady must end in .csv or .npz, not {steady.name!r}.")
+    if steady is not None:
+        check_ending("--steady", steady, [".csv", ".npz"])
+    if csv is not None:
+        check_ending("--csv", csv, [".csv"])
+    if html is not None:
+        check_ending("--html", html, [".html", ".htm"])
+    if plot is not None:
+        check_folder(plot, "--plot")
     wanted = [*filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ())))]
     if len({path.resolve() for path in wanted}) < len(set(wanted)) or (csv is not None and csv == html):
         raise PqswarmError("--csv, --html and --steady must name different files.")

@@ -86,5 +86,5 @@ def read_judging(
 
 def _check(option: str, value: float | None, low: float, high: float, unit: str) -> float | None:
     if value is not None and not low <= value <= high:
-        raise PqswarmError(f"{option} must be {low:g} to {high:g} {unit}, not {value:g}.")
+        raise PqswarmError(f"{option} must be {low:,.15g} to {high:,.15g} {unit}, not {value:g}.")
     return value

@@ -9,6 +9,7 @@ import typer
 from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = [
+    "FIGURES",
     "Border",
     "EventsPerClass",
     "Jobs",
@@ -21,6 +22,8 @@ __all__ = [
     "Stopped",
     "Wavelet",
     "check_ending",
+    "check_folder",
+    "check_no_folder",
     "check_writable",
     "choose_format",
     "complete_event",
@@ -28,6 +31,10 @@ __all__ = [
     "read_assignments",
     "read_levels",
 ]
+
+
+FIGURES = (".png", ".svg", ".pdf")
+"""How names of figures may end."""
 
 
 class Stopped(Exception):  # noqa: N818 (not an error)
@@ -121,7 +128,19 @@ def check_writable(path: Path, overwrite: bool) -> None:
 def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = "") -> None:
     """Raise an error if the name of a file to write does not end as its format does."""
     if path.suffix.lower() not in endings:
-        raise PqswarmError(f"{option} must end in {' or '.join(endings)}, not {path.name!r}{remedy}.")
+        raise PqswarmError(f"{option} must end in {' or '.join(filter(None, [', '.join(endings[:-1]), endings[-1]]))}, not {path.name!r}{remedy}.")
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Raise an error if what is to be a folder is something else."""
+    if path.exists() and not path.is_dir():
+        raise PqswarmError(f"{path} is not a folder: give {option} the name of one.")
+
+
+def check_no_folder(path: Path, wanted: str) -> None:
+    """Raise an error if what is to be a file is a folder."""
+    if path.is_dir():
+        raise PqswarmError(f"{path} is a folder: give {wanted}.")
 
 
 def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str], usual: str) -> str:
@@ -161,11 +180,11 @@ def read_assignments(assignments: Iterable[str] | None) -> dict[str, float]:
     """Read parameters such as ``depth=0.4``."""
     values = {}
     for text in assignments or ():
-        name, separator, value = text.partition("=")
+        name, separator, value = (part.strip() for part in text.partition("="))
         try:
-            values[name.strip()] = float(value)
+            values[name] = float(value)
         except ValueError:
             separator = ""
-        if not separator:
+        if not separator or not name:
             raise PqswarmError(f"--set must be a parameter and a number, such as depth=0.4, not {text!r}.")
     return values

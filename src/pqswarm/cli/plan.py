@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.command import Command, Group
+from pqswarm.cli.options import check_no_folder
 
 __all__ = ["app"]
 
@@ -35,6 +36,7 @@ def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in T
     from pqswarm.study.data import read_own
     from pqswarm.study.plan import DatasetPlan
 
+    check_no_folder(path, "a plan in TOML")
     plan = load_plan(path)
     searches = len(plan.searched) * len(plan.classifiers) * plan.runs
     runs = searches + len(plan.sequential) * len(plan.classifiers)

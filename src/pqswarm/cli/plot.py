@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Parameters, Preset, Seed, Snr, complete_event, read_assignments
+from pqswarm.cli.options import FIGURES, Parameters, Preset, Seed, Snr, check_ending, complete_event, read_assignments
 
 __all__ = ["plot"]
 
@@ -38,6 +38,8 @@ def plot(
     from pqswarm.events import generate, get_preset
     from pqswarm.report import plot_event, plot_gallery, save_figure
 
+    if out is not None:
+        check_ending("--out", out, FIGURES)
     given, chosen = read_assignments(parameters), get_preset(preset)
     name = event.strip().lower().replace("-", "_").replace(" ", "_")
     if name == "all":

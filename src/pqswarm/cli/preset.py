@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from pqswarm.cli.command import Command, Group
-from pqswarm.cli.options import complete_preset
+from pqswarm.cli.options import check_no_folder, complete_preset
 
 __all__ = ["app"]
 
@@ -42,6 +42,7 @@ def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A preset in
     from pqswarm.events import load_preset
     from pqswarm.events.parameters import Fixed
 
+    check_no_folder(path, "a preset in TOML")
     preset = load_preset(path)
     n_classes = len(preset.classes)
     drawn = {

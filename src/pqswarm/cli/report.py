@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import choose_format
+from pqswarm.cli.options import check_folder, choose_format
 from pqswarm.errors import PqswarmError
 
 __all__ = ["report"]
@@ -62,6 +62,8 @@ def report(
     """
     from pqswarm.report import write_comparison, write_figures, write_report
 
+    if figures is not None:
+        check_folder(figures, "--figures")
     pairs = None if pair is None else [pair]
     if figures is None:
         form = choose_format(format, out, _ENDINGS, "html")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Seed
+from pqswarm.cli.options import Seed, check_folder
 
 __all__ = ["sample"]
 
@@ -23,6 +23,7 @@ def sample(
 
     Example: pqswarm sample samples && pqswarm identify samples --site samples/site.toml
     """
+    check_folder(folder, "DIR")
     from pqswarm.identify import write_samples
 
     for path in write_samples(folder, seed=seed, minutes=minutes):

@@ -5,11 +5,15 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.judging import Rate
+from pqswarm.cli.options import check_no_folder
+
 __all__ = ["site"]
 
 
 def site(
     recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")],
+    rate: Rate = None,
 ) -> None:
     """Print a site file for the meter of a recording, to edit.
 
@@ -17,6 +21,7 @@ def site(
 
     Example: pqswarm site fault.cfg > north.toml
     """
+    check_no_folder(recording, "one recording of the meter")
     from pqswarm.recordings import Site, open_recordings
 
-    typer.echo(Site.template(open_recordings(recording)[0]), nl=False)
+    typer.echo(Site.template(open_recordings(recording, sampling_rate=rate)[0]), nl=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import Jobs, Stopped
+from pqswarm.cli.options import Jobs, Stopped, check_folder, check_no_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,8 +48,10 @@ def study(
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
 
+    check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
+    check_folder(folder, "--out")
     start = time.monotonic()
     last: list[StudyProgress] = []  # of what was told, the latest
     try:

@@ -18,7 +18,7 @@ from pqswarm.cli.options import (
     read_levels,
 )
 from pqswarm.cli.progress import progress_bars
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +111,6 @@ def train(
 
     With corrected verdicts: pqswarm train --corrections june.corrections.jsonl
     """
-    from pqswarm.events import get_preset
     from pqswarm.identify import load_site
     from pqswarm.identify import train as train_model
 
@@ -123,7 +122,7 @@ def train(
         raise PqswarmError("--site is for corrected recordings: give --corrections too, or leave it out.")
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_names(subset)
-    levels, chosen = read_levels(snr), preset if preset == "broad" else get_preset(preset)
+    levels, chosen = read_levels(snr), preset if preset == "broad" else _find_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
@@ -145,6 +144,14 @@ def train(
     except KeyboardInterrupt:
         raise Stopped("stopped; nothing was written." if not out.exists() else f"stopped; {out} is written.") from None
     _report(model, written, checks)
+
+
+def _find_preset(name: str) -> "Preset":
+    from pqswarm.events import PRESETS, get_preset
+
+    if name not in PRESETS and not name.endswith(".toml"):
+        raise unknown_name("preset", name, ("broad", *PRESETS))
+    return get_preset(name)
 
 
 def _read_names(path: Path) -> list[str]:

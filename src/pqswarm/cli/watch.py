@@ -23,7 +23,8 @@ from pqswarm.cli.judging import (
     SiteFile,
     read_judging,
 )
-from pqswarm.errors import PqswarmError
+from pqswarm.cli.options import check_no_folder
+from pqswarm.errors import FileFormatError, PqswarmError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,7 @@ def watch(
     from pqswarm.identify.watch import JOURNAL, Watcher
 
     path = folder / JOURNAL if journal is None else journal
+    check_no_folder(path, "--journal the name of a file")
     if show or as_csv:
         _print(path, folder, as_csv)
         return
@@ -95,8 +97,10 @@ def watch(
         frequency=frequency,
         max_mb=max_mb,
     )
+    lock = Path(f"{path}.lock")
+    is_new = not lock.exists()
     try:
-        with FileLock(f"{path}.lock", timeout=0), Journal(path) as book:
+        with FileLock(lock, timeout=0), Journal(path) as book:
             watcher = Watcher(folder, book, partial(identify_file, **judging), receivers, settle=settle, say=_say)
             with _stoppable():
                 try:
@@ -107,6 +111,10 @@ def watch(
                     judged = count_text(watcher.n_judged, "file")
                     _say(f"stopped; {judged} judged, the journal {file_text(path)} is complete.")
                     return
+    except FileFormatError:  # it is no journal: nothing is left beside it
+        if is_new:
+            lock.unlink(missing_ok=True)
+        raise
     except Timeout:
         raise PqswarmError(f"another process watches with the journal {path}: give another by --journal.") from None
     except OSError as error:
@@ -128,6 +136,7 @@ def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list
     if webhook is not None:
         found.append(Webhook(webhook, timeout))
     if jsonl is not None:
+        check_no_folder(jsonl, "--jsonl the name of a file")
         found.append(JsonLines(jsonl))
     return found or [Stream(sys.stdout)]
 
