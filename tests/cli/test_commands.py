@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.cli.command_tables import PAGE, commands, page
 from typer.testing import CliRunner
 
 from pqswarm import __version__
@@ -43,6 +44,24 @@ def test_help_has_an_example(command):
     assert result.exit_code == 0
     assert re.search(r"(Try|Example): pqswarm \w+", result.output)
     assert "[dB]" not in result.output
+
+
+def test_values_have_names_and_flags_have_none():
+    """Words such as FILE or HZ, not the types of Python; lines fit a terminal."""
+    for name, command, context in commands():
+        assert len(command.help.partition(".")[0]) <= 66, f"the first sentence of {name} is cut in the list of commands"
+        for parameter in command.params:
+            assert parameter.help, f"{name} {parameter.name} has no meaning"
+            if not getattr(parameter, "is_flag", False):
+                assert re.fullmatch(r"[A-Z][A-Z0-9=,. ]*", parameter.metavar or ""), f"{name} {parameter.name}"
+        text = command.get_help(context)
+        assert not re.search(r"<\w+>|\bTEXT\b|\bPath\b|\bNone\b", text)
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_page_of_commands_is_up_to_date():
+    """Else: python -m tests.cli.command_tables."""
+    assert PAGE.read_text(encoding="utf-8") == page()
 
 
 def test_help_lists_every_command():

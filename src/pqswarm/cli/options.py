@@ -128,7 +128,8 @@ def check_writable(path: Path, overwrite: bool) -> None:
 def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = "") -> None:
     """Raise an error if the name of a file to write does not end as its format does."""
     if path.suffix.lower() not in endings:
-        raise PqswarmError(f"{option} must end in {' or '.join(filter(None, [', '.join(endings[:-1]), endings[-1]]))}, not {path.name!r}{remedy}.")
+        allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise PqswarmError(f"{option} must end in {allowed}, not {path.name!r}{remedy}.")
 
 
 def check_folder(path: Path, option: str) -> None:
