@@ -33,7 +33,7 @@ def test_shape_and_names():
     assert SMALL.features.shape == (2, 84, 99)
     assert SMALL.X().shape == SMALL.X(30.0).shape == (84, 99)
     assert np.array_equal(SMALL.y, np.repeat(np.arange(14), 6))
-    assert SMALL.class_names == PRESETS["paper"].classes == tuple(EVENT_CLASSES)
+    assert SMALL.class_names == PRESETS["paper"].classes == tuple(EVENT_CLASSES.ours)
     assert SMALL.feature_names == feature_names()
     assert len(SMALL) == 84
     assert "84 events of 14 classes" in repr(SMALL)

@@ -154,7 +154,7 @@ def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str
     """
     if given is not None and given not in endings:
         raise unknown_name("format", given, endings)
-    if out is None:
+    if out is None or not out.suffix:
         return given or usual
     by_ending = {ending: name for name, ending in endings.items() if ending}
     found = by_ending.get(out.suffix.lower())
