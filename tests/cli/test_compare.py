@@ -11,6 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from tests.statistics import paper
 from typer.testing import CliRunner
 
+from pqswarm.cli.compare import FORMATS as ENDINGS
 from pqswarm.cli.compare import complete_format
 from pqswarm.cli.main import app
 
@@ -116,7 +117,7 @@ def test_runs_of_the_reference_results():
 
 
 def test_the_ending_decides_the_format(accuracies, pqswarm, tmp_path):
-    for style, ending in FORMATS.items():
+    for style, ending in ENDINGS.items():
         out = tmp_path / f"table{ending}"
         invoke(accuracies, "--out", out)
         assert out.read_text() == invoke(accuracies, "--format", style)
