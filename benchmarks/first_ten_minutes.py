@@ -80,7 +80,7 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as home:
         clone = Path(home) / "pqswarm"
-        subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
+        subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)  # noqa: S607
         environment = clone / ".venv" if chosen is None else chosen.absolute()
         waited = 0.0
         if chosen is None:

@@ -76,7 +76,7 @@ def test_recorded_figures_exist():
         assert all(one["value"] > 0 and 0 <= one["spread"] < 1 for one in kept["figures"].values())
 
 
-def test_first_ten_minutes_are_those_of_the_page(tools):  # noqa: ARG001 - it finds the benchmarks
+def test_first_ten_minutes_are_those_of_the_page(tools):
     """All that the page tells to type is typed, for one of three users, in its order."""
     import first_ten_minutes
 
