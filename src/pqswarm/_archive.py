@@ -89,7 +89,9 @@ class Archive:
         except OSError as error:
             raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
         except DAMAGE as error:
-            raise FileFormatError(f"{path} is damaged, or is not a pqswarm {self.what}: {error}") from error
+            raise FileFormatError(
+                f"{path} is damaged, or is not a pqswarm {self.what}: {str(error).rstrip('.')}."
+            ) from error
         except MemoryError as error:
             raise PqswarmError(f"{path} does not fit into the memory of this machine.") from error
 

@@ -9,6 +9,7 @@ import typer
 
 from pqswarm import __version__
 from pqswarm.cli.app import app as workbench
+from pqswarm.cli.command import Command, Group
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.features import features
@@ -29,6 +30,8 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="pqswarm",
+    cls=Group,
+    rich_markup_mode=None,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,8 +39,8 @@ app = typer.Typer(
     epilog="Try: pqswarm study quick",
 )
 for _command in (study, report, compare, identify, watch, site, sample, train, dataset, features, plot):
-    app.command()(_command)
-app.command("app")(workbench)
+    app.command(cls=Command)(_command)
+app.command("app", cls=Command)(workbench)
 app.add_typer(plan, name="plan")
 app.add_typer(preset, name="preset")
 
@@ -76,7 +79,7 @@ def main() -> None:
     """Run the command line."""
     _show_warnings_once()
     try:
-        app()
+        app(prog_name="pqswarm")
     except PqswarmError as error:
         typer.echo(f"pqswarm: {error}", err=True)
         sys.exit(2)

@@ -5,16 +5,21 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.command import Command, Group
+from pqswarm.cli.options import check_no_folder
+
 __all__ = ["app"]
 
 ENOUGH_RUNS = 4
 """Of two samples that do not overlap, the exact Mann-Whitney test has p = 0.1 with 3 each, and p = 0.029 with 4."""
 
-app = typer.Typer(no_args_is_help=True, help="Look at study plans, and check one's own.")
+app = typer.Typer(
+    cls=Group, rich_markup_mode=None, no_args_is_help=True, help="Look at study plans, and check one's own."
+)
 
 
-@app.command()
-def show(name: Annotated[str, typer.Argument(help="quick, paper or smoke.")]) -> None:
+@app.command(cls=Command)
+def show(name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped or smoke.")]) -> None:
     """Print a plan that comes with pqswarm, to edit.
 
     Example: pqswarm plan show paper > my-study.toml
@@ -24,8 +29,8 @@ def show(name: Annotated[str, typer.Argument(help="quick, paper or smoke.")]) ->
     typer.echo(plan_text(name), nl=False)
 
 
-@app.command()
-def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None:
+@app.command(cls=Command)
+def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in TOML.")]) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml
@@ -35,6 +40,7 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
     from pqswarm.study.data import read_own
     from pqswarm.study.plan import DatasetPlan
 
+    check_no_folder(path, "a plan in TOML")
     plan = load_plan(path)
     searches = len(plan.searched) * len(plan.classifiers) * plan.runs
     runs = searches + len(plan.sequential) * len(plan.classifiers)

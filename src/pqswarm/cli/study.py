@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import Jobs, Stopped
+from pqswarm.cli.options import Jobs, Stopped, check_folder, check_no_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,14 +25,20 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 
 def study(
-    plan: Annotated[str, typer.Argument(help="quick, paper, paper-stepped, smoke, or the path of a plan in TOML.")],
+    plan: Annotated[
+        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, smoke, or the path of a plan in TOML.")
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the study; by default study-NAME.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.", show_default="study-PLAN"),
     ] = None,
     jobs: Jobs = -1,
-    device: Annotated[str, typer.Option(help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(metavar="DEVICE", help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Run a study: search, test, compare, and write a report.
@@ -44,8 +50,10 @@ def study(
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
 
+    check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
+    check_folder(folder, "--out")
     start = time.monotonic()
     last: list[StudyProgress] = []  # of what was told, the latest
     try:

@@ -152,7 +152,12 @@ class _FromFile(_Part):
 class OwnDataPlan(_FromFile):
     """Data of one's own to study: a CSV or npz file, see :func:`pqswarm.datasets.read_samples`.
 
-    `label` names the column of labels of a CSV file.
+    Attributes
+    ----------
+    file : str
+        Path of the file, relative to the plan.
+    label : str or None
+        The column of labels of a CSV file; None: the one called label, class or target, else the last one.
     """
 
     file: FileName
@@ -170,7 +175,17 @@ class OwnDataPlan(_FromFile):
 
 
 class OwnHeldOutPlan(_FromFile):
-    """Samples that no search sees: of another file, or a share of each class, set aside by a seed before all else."""
+    """Samples of one's own that no search sees: of another file, or a share of each class.
+
+    Attributes
+    ----------
+    file : str or None
+        Path of the other file, relative to the plan.
+    share : float or None
+        Share of each class that is set aside before all else; give it or `file`.
+    seed : int
+        Seed of what is set aside.
+    """
 
     file: FileName | None = None
     share: Annotated[float, Field(gt=0.0, lt=1.0)] | None = None
@@ -189,7 +204,15 @@ class OwnHeldOutPlan(_FromFile):
 
 
 class HeldOutPlan(_Part):
-    """Generated events that no search ever sees: a set for each seed, on which selected subsets are tested."""
+    """Generated events that no search ever sees, on which selected subsets are tested.
+
+    Attributes
+    ----------
+    events_per_class : int
+        Events of each class, in each set.
+    seeds : tuple of int
+        Seeds, a set of events for each.
+    """
 
     events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)

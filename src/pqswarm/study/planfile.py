@@ -1,5 +1,6 @@
 """Plans as files: those that come with pqswarm, and one's own, in TOML."""
 
+import difflib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -127,7 +128,9 @@ def _known_keys(place: tuple[int | str, ...]) -> str:
     owner = _PARTS.get(str(place[0]), StudyPlan) if len(place) > 1 else StudyPlan
     own = " or, for data of one's own, file, label" if owner is DatasetPlan else ""
     own = " or, for data of one's own, file, share, seed" if owner is HeldOutPlan else own
-    return "known here are " + ", ".join(owner.model_fields) + own
+    close = difflib.get_close_matches(str(place[-1]), owner.model_fields, n=1)
+    near = f"did you mean {close[0]}? Known" if close else "known"
+    return f"{near} here are {', '.join(owner.model_fields)}{own}"
 
 
 def load_plan(given: str | Path) -> StudyPlan:
