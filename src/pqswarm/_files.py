@@ -1,6 +1,9 @@
 """Files are written whole or not at all."""
 
+import hashlib
 import os
+import re
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,9 +29,10 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_abandoned(path)
         with part.open("wb") as file:
             if callable(content):
                 content(file)
@@ -42,6 +46,33 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
             raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
         raise
     return path
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what processes of this machine that were killed have left of a file."""
+    if os.name == "nt":  # which does not tell who has ended
+        return
+    parts = re.compile(re.escape(f".{path.name}.{_machine()}-") + r"(\d+)-[0-9a-f]+\.part")
+    with suppress(OSError):
+        for name in os.listdir(path.parent):
+            if (match := parts.fullmatch(name)) and not _is_alive(int(match[1])):
+                path.with_name(name).unlink(missing_ok=True)
+
+
+def _machine() -> str:
+    """What tells this machine from others that share a folder with it."""
+    name = os.uname().nodename if hasattr(os, "uname") else ""
+    return hashlib.sha256(name.encode()).hexdigest()[:6]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def sync_folder(folder: Path) -> None:

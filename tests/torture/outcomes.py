@@ -67,7 +67,7 @@ def study_outcome(folder):
 
 def watch_outcome(folder):
     """Lines that were delivered, sorted, and what became of each file."""
-    lines = sorted((folder / "events.jsonl").read_text().splitlines())
+    lines = sorted((folder / "events.jsonl").read_text().replace(f"{folder}/", "").splitlines())
     with closing(sqlite3.connect(folder / "incoming" / ".pqswarm-watch.sqlite")) as database:
         files = sorted(database.execute("SELECT path, digest, state, reason FROM files").fetchall())
         begun = database.execute("SELECT path FROM begun").fetchall()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.test_other_processors import OLD_LIBRARIES
+from tests.torture import THREADS
 from tests.torture.outcomes import digest, names
 
 # Jobs and environment; what is compiled for another processor takes a minute more, once.
@@ -45,7 +46,7 @@ def export(folder, plan, jobs, recordings):
 
 def compare_settings(chosen, folder, prepared, tally):
     """Export with several settings, and compare."""
-    first = None
+    first, plain = None, {name: value for name, value in os.environ.items() if name not in THREADS}
     recordings = [part for parts in prepared["recordings"] for part in parts if part.suffix == ".cfg"]
     for number, name in enumerate(chosen):
         jobs, changes = SETTINGS[name]
@@ -53,7 +54,7 @@ def compare_settings(chosen, folder, prepared, tally):
         arguments = [place, prepared["plan.toml"], jobs, *recordings]
         run = subprocess.run(
             [sys.executable, "-m", "tests.torture.settings", *map(str, arguments)],
-            env=os.environ | changes,
+            env=plain | changes,
             capture_output=True,
             text=True,
             check=False,
