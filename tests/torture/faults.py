@@ -54,6 +54,8 @@ class Faults:
         self.count += 1
         if not self.at or self.count < self.at:
             return size
+        if size < 2:
+            self.end_here()
         return size // 2 if self.count == self.at else 0
 
     def end_here(self):
