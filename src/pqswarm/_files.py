@@ -54,9 +54,9 @@ def _remove_abandoned(path: Path) -> None:
         return
     parts = re.compile(re.escape(f".{path.name}.{_machine()}-") + r"(\d+)-[0-9a-f]+\.part")
     with suppress(OSError):
-        for name in os.listdir(path.parent):
-            if (match := parts.fullmatch(name)) and not _is_alive(int(match[1])):
-                path.with_name(name).unlink(missing_ok=True)
+        for one in path.parent.iterdir():
+            if (match := parts.fullmatch(one.name)) and not _is_alive(int(match[1])):
+                one.unlink(missing_ok=True)
 
 
 def _machine() -> str:

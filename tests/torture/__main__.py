@@ -71,20 +71,21 @@ def prepare(folder, parts):
 
 
 def make_jobs(options, folder, prepared):
-    """What lanes do, in any order: functions of a tally."""
+    """What lanes do, the longest first: functions of a tally."""
     jobs = []
-    if "kills" in options.parts:
-        for mode in options.modes:
-            left, together = round(options.kills * SHARES[mode] / sum(map(SHARES.get, options.modes))), TOGETHER.get(mode, 5)
-            for number in range(0, left, together):
-                place, seed = folder / f"{mode} {number}", f"{options.seed} {mode} {number}"
-                jobs.append(_kill_job(mode, place, seed, prepared, min(together, left - number)))
-    if "disks" in options.parts:
-        for name, case in make_cases(prepared).items():
-            jobs.append(_disk_job(name, case, folder, prepared, options.points, options.seed))
     if "settings" in options.parts:
-        jobs.append(lambda tally: compare_settings([*SETTINGS][: options.settings], folder / "settings", prepared, tally))
-    jobs.sort(key=lambda _: random.Random(len(jobs)).random())
+        chosen = [*SETTINGS][: options.settings]
+        jobs.append(lambda tally: compare_settings(chosen, folder / "settings", prepared, tally))
+    if "disks" in options.parts:
+        cases = make_cases(prepared)
+        jobs += [_disk_job(name, cases[name], folder, prepared, options) for name in cases]
+    if "kills" in options.parts:
+        share = options.kills / sum(SHARES[mode] for mode in options.modes)
+        for mode in options.modes:
+            kills, together = round(share * SHARES[mode]), TOGETHER.get(mode, 5)
+            for number in range(0, kills, together):
+                place, seed = folder / f"{mode} {number}", f"{options.seed} {mode} {number}"
+                jobs.append(_kill_job(mode, place, seed, prepared, min(together, kills - number)))
     return jobs
 
 
@@ -92,13 +93,13 @@ def _kill_job(mode, place, seed, prepared, kills):
     return lambda tally: killing(mode, place, seed, tally, prepared).run(kills)
 
 
-def _disk_job(name, case, folder, prepared, most, seed):
+def _disk_job(name, case, folder, prepared, options):
     def run(tally):
         disks = Disks(name, case, folder / f"disk {name}", tally, prepared["recordings"][:2])
         writes = disks.measure()
         points = range(1, writes + 1)
-        if most and writes > most:
-            points = sorted(random.Random(seed).sample(points, most))
+        if 0 < options.points < writes:
+            points = sorted(random.Random(options.seed).sample(points, options.points))
         disks.try_all(points)
 
     return run
@@ -127,7 +128,7 @@ def run_lanes(jobs, lanes, folder):
                 tally.check("crashes", False, traceback.format_exc()[-2000:])
             (folder / f"tally-{lane}.json").write_text(tally.to_json())
             sys.stderr.write(f"\r{number + 1} of {len(jobs)} ")
-        left = [one for one in os.listdir(tempfile.tempdir) if not one.startswith("dask-")]
+        left = [one.name for one in Path(tempfile.tempdir).iterdir() if not one.name.startswith("dask-")]
         tally.check("files left", not left, f"temporary files: {left}")
         (folder / f"tally-{lane}.json").write_text(tally.to_json())
         os._exit(0)
@@ -150,11 +151,8 @@ def print_table(tally, seconds):
     rows = [(name, tally.counts[name]) for name in kinds]
     others = ("kills", "studies", "watched folders", "resumes", "came through", "full-disk points", "full-disk errors")
     rows += [(name, tally.counts[name]) for name in (*others, "settings", "exports compared", *WRONG)]
-    for name, number in rows:
-        print(f"{name:44} {number:6}")
-    print(f"{'seconds':44} {seconds:6.0f}")
-    for line in tally.wrong[:40]:
-        print(f"\n{line}")
+    lines = [f"{name:44} {number:6}" for name, number in (*rows, ("seconds", round(seconds)))]
+    sys.stdout.write("\n".join([*lines, *(f"\n{line}" for line in tally.wrong[:40])]) + "\n")
 
 
 def main(arguments=None):
@@ -176,7 +174,7 @@ def main(arguments=None):
     tally.add("semaphores left by kills of a whole group", len(shared_memory() - before))
     print_table(tally, time.monotonic() - start)
     if tally.wrong:
-        print(f"\nwhat is left is in {folder}")
+        sys.stdout.write(f"\nwhat is left is in {folder}\n")
         return 1
     shutil.rmtree(folder)
     return 0

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 
@@ -33,7 +34,7 @@ class Cluster:
             text=True,
             start_new_session=True,
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), *filter(None, sys.path)])},
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path.cwd()), *filter(None, sys.path)])},
         )
         self.address = self.process.stdout.readline().strip()
 

@@ -65,7 +65,9 @@ def make_cases(prepared):
             ("events.html", "events.csv", "steady.csv", "steady-10min.csv", "steady-2.csv", "steady-2-10min.csv"),
             frozenset({1, 2}),
         ),
-        "identify --plot": Case(("identify", two[0], "--plot", Path("figures")), ("figures",), frozenset({1, 2}), None, False),
+        "identify --plot": Case(
+            ("identify", two[0], "--plot", Path("figures")), ("figures",), frozenset({1, 2}), None, False
+        ),
         "compare": Case(("compare", prepared["runs"], "--out", Path("c.txt"), "--overwrite"), ("c.txt",)),
         "watch": Case((), ("incoming",), frozenset({1, 2}), watch_outcome, has_old=False),
     }

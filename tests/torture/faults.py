@@ -170,9 +170,9 @@ def patch_sqlite(faults):
 
     def opener(real):
         def open_file(path, flags, mode):
-            if flags & WRITING and flags & os.O_CREAT and faults.meets(path) and not os.path.exists(path):  # noqa: PTH110
-                if faults.is_full():
-                    return fail()
+            is_new = flags & WRITING and flags & os.O_CREAT and not os.path.exists(path)  # noqa: PTH110
+            if is_new and faults.meets(path) and faults.is_full():
+                return fail()
             return real(path, flags, mode)
 
         return open_file

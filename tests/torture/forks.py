@@ -19,7 +19,7 @@ PATIENCE = 60.0  # seconds for what should take a few: machines are shared
 
 
 def warm_up(plans, recordings, folder):
-    """Load all that studies, reports and verdicts need, by doing each once; no thread may be left, which a fork loses."""
+    """Load all that studies, reports and verdicts need, by doing each once; a fork would lose threads that are left."""
     from pqswarm.datasets import make_dataset
     from pqswarm.identify import identify_file
     from pqswarm.report import write_report

@@ -6,19 +6,19 @@ import random
 import re
 import shutil
 import signal
+import sys
 import time
 from contextlib import suppress
-from functools import partial
 from itertools import count
 
 from tests.study.studies import workers_of
 from tests.torture.cluster import Cluster
 from tests.torture.faults import Faults
-from tests.torture.forks import PATIENCE, fork_command, true_command
+from tests.torture.forks import fork_command, true_command
 from tests.torture.outcomes import names, study_outcome, watch_outcome
 
 LONG = 900.0  # seconds for a whole small study on a machine that others use too
-WORKER_KILLS = 3  # of one command at most: after five without any result it gives up, as it should
+MOST_RESUMES = 40  # of one study, which then may end
 WRITE = "KILL in a write"
 
 # What is done to the command, and the exit codes that may follow; 0 if it was faster.
@@ -52,7 +52,7 @@ def count_writes(folder, *arguments, before=lambda: None):
     def prepare():
         before()
         faults.install()
-        atexit.register(lambda: print(f"writes: {faults.count}", flush=True))
+        atexit.register(lambda: sys.stdout.write(f"writes: {faults.count}\n"))
 
     start = time.monotonic()
     command = fork_command(*arguments, prepare=prepare)
@@ -95,6 +95,19 @@ class Killing:
             if self.cluster is not None:
                 self.cluster.close()
 
+    def draw_kind(self):
+        """What to do next."""
+        return self.rng.choices([*self.kinds], [*self.kinds.values()])[0]
+
+    def compare(self, folder, outcome):
+        """Look at what has come to its end."""
+        different = [part for part, value in self.expected.items() if outcome[part] != value]
+        self.tally.check("differences", not different, f"{self.mode}, {folder}: {different}")
+        left = names(folder) ^ self.files
+        self.tally.check("files left", not left, f"{self.mode}, {folder}: {sorted(left)}")
+        if not different and not left:
+            shutil.rmtree(folder)
+
     def start(self, *arguments, place, kind, writes):
         """Begin a command, with its end built in if it is to come in a write."""
         if self.mode.endswith("command line"):
@@ -121,7 +134,9 @@ class Killing:
     def judge(self, command, kind, allowed, done):
         """Look at the end of a command."""
         text = command.text()
-        self.tally.check("wrong endings", command.code in allowed, f"{self.mode}, {kind}: {command.code}: {text[-600:]}")
+        self.tally.check(
+            "wrong endings", command.code in allowed, f"{self.mode}, {kind}: {command.code}: {text[-600:]}"
+        )
         self.tally.check("wrong endings", "Traceback" not in text, f"{self.mode}, {kind}: {text[-1500:]}")
         left = command.end()
         self.tally.check("processes left", not left, f"{self.mode}, {kind}: {left}")
@@ -180,16 +195,19 @@ class StudyKilling(Killing):
         """Begin a study, and kill it until it has ended, or there were enough kills."""
         self.tally.add("studies")
         for resumed in count():
-            kind = self.rng.choices([*self.kinds], [*self.kinds.values()])[0] if self.left > 0 else "KILL main"
-            moment = self.rng.uniform(0, self.seconds) if self.left > 0 and resumed < 40 else LONG
-            command = self.start(*self.arguments(folder), place=folder, kind=kind if moment < LONG else "", writes=self.writes)
+            enough = self.left <= 0 or resumed >= MOST_RESUMES
+            kind = "" if enough else self.draw_kind()
+            command = self.start(*self.arguments(folder), place=folder, kind=kind, writes=self.writes)
             self.tally.add("resumes", resumed > 0)
-            self.disturb(command, kind if moment < LONG else "KILL main", moment)
-            if command.code == 0:
+            if enough:
+                command.wait(LONG)
+                self.judge(command, "undisturbed", {0}, done=False)
+            else:
+                self.disturb(command, kind, self.rng.uniform(0, self.seconds))
+            if command.code == 0 or enough:
                 break
-            if moment == LONG:
-                return
-        self.compare(folder)
+        if command.code == 0:
+            self.compare(folder, study_outcome(folder))
 
     def arguments(self, folder):
         """The command."""
@@ -200,16 +218,6 @@ class StudyKilling(Killing):
         if self.cluster is None or not self.cluster.is_alive():
             self.cluster = Cluster(self.folder)
         return (*given, "--cluster", self.cluster.address)
-
-    def compare(self, folder):
-        """Look at a study that has ended."""
-        outcome = study_outcome(folder)
-        different = [part for part, value in self.expected.items() if outcome[part] != value]
-        self.tally.check("differences", not different, f"{self.mode}, {folder}: {different}")
-        left = names(folder) ^ self.files
-        self.tally.check("files left", not left, f"{self.mode}, {folder}: {sorted(left)}")
-        if not different and not left:
-            shutil.rmtree(folder)
 
 
 class WatchKilling(Killing):
@@ -230,13 +238,12 @@ class WatchKilling(Killing):
             while coming and self.rng.random() < 0.5:
                 for part in coming.pop():
                     (incoming / part.name).write_bytes(part.read_bytes())
-            kind = self.rng.choices([*self.kinds], [*self.kinds.values()])[0]
+            kind = self.draw_kind()
             command = self.start(*watch_arguments(folder), place=folder, kind=kind, writes=self.writes)
             self.tally.add("resumes", resumed > 0)
             moment = self.rng.uniform(0, self.seconds) + (3.0 if command_line else 0.0)
-            if kind == WRITE:  # a watcher waits for more if there is nothing to write
-                if command.wait(2.0 * self.seconds + 2.0) is None:
-                    kind, moment = "KILL main", 0.0
+            if kind == WRITE and command.wait(2.0 * self.seconds + 2.0) is None:  # it waits for something to write
+                kind, moment = "KILL main", 0.0
             codes = {"TERM main": {0, -15}, "INT main": {0, 130}, "INT group": {0, 130}}.get(kind)
             self.disturb(command, kind, moment, codes)
         for parts in coming:
@@ -246,14 +253,8 @@ class WatchKilling(Killing):
         code = command.wait(LONG)
         self.tally.check("wrong endings", code == 0, f"{self.mode}: {code}: {command.text()[-600:]}")
         self.tally.add("resumes")
-        outcome = watch_outcome(folder)
-        different = [part for part, value in self.expected.items() if outcome[part] != value]
-        self.tally.check("differences", not different, f"{self.mode}, {folder}: {different}")
-        left = names(folder) ^ self.files
-        self.tally.check("files left", not left, f"{self.mode}, {folder}: {sorted(left)}")
         self.tally.check("processes left", not command.end(), f"{self.mode}, --once")
-        if not different and not left:
-            shutil.rmtree(folder)
+        self.compare(folder, watch_outcome(folder))
 
 
 def watch_arguments(folder):
@@ -283,6 +284,3 @@ def killing(mode, folder, seed, tally, prepared):
         return WatchKilling(mode, folder, seed, tally, prepared["recordings"], prepared["watch"])
     plan = "light" if mode in ("two workers", "Dask", "command line") else "plan"
     return StudyKilling(mode, folder, seed, tally, prepared[f"{plan}.toml"], prepared[plan])
-
-
-__all__ = ["MODES", "PATIENCE", "killing", "partial", "undisturbed_study", "undisturbed_watch"]

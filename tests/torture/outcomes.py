@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -85,5 +84,5 @@ def file_outcome(paths):
 
 def shared_memory():
     """Semaphores and blocks of joblib in shared memory."""
-    place = Path("/dev/shm")  # noqa: S108
-    return {name for name in os.listdir(place) if "loky" in name or "joblib" in name} if place.is_dir() else set()
+    found = (path.name for path in Path("/dev/shm").glob("*"))
+    return {name for name in found if "loky" in name or "joblib" in name}

@@ -1,4 +1,4 @@
-"""A tiny share of ``make torture``, and its tools: hooks that hit nothing, or a comparison that sees nothing, prove nothing."""
+"""The tools of ``make torture``, in small: hooks that hit nothing, or a table that hides something, prove nothing."""
 
 import os
 import sqlite3
