@@ -2,6 +2,7 @@
 
 import io
 import os
+import subprocess
 
 import numpy as np
 import pytest
@@ -33,6 +34,26 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, error):
         write_atomically(path, fail)
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not tell who has ended")
+def test_what_a_killed_process_left_of_a_file_goes_when_it_is_written_again(tmp_path):
+    path, ended = tmp_path / "file", subprocess.Popen(["true"])
+    ended.wait()
+    left = []
+
+    def leave(file):
+        (part,) = tmp_path.iterdir()
+        left.append(part.with_name(part.name.replace(f"-{os.getpid()}-", f"-{ended.pid}-")))  # of one that was killed
+        left.append(part.with_name(part.name.replace(f"-{os.getpid()}-", f"-{os.getppid()}-")))  # of one at work
+        left.append(part.with_name(f"{part.name}.of-another-file"))
+        for one in left:
+            one.touch()
+
+    write_atomically(path, leave)
+    assert {one.name for one in tmp_path.iterdir()} == {"file", *(one.name for one in left)}
+    write_atomically(path, "again")
+    assert {one.name for one in tmp_path.iterdir()} == {"file", *(one.name for one in left[1:])}
 
 
 def test_places_that_cannot_be_written(tmp_path):

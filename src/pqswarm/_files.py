@@ -1,7 +1,9 @@
 """Files are written whole or not at all, and read only if they are files: opening a pipe would wait for ever."""
 
 import errno
+import hashlib
 import os
+import re
 import secrets
 import stat
 from collections.abc import Callable
@@ -77,11 +79,12 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             raise OSError(errno.EINVAL, "it is a folder" if path.is_dir() else "it is not a regular file")
+        _remove_abandoned(path)
         with part.open("xb") as file:  # a file of its own, whatever link somebody has put there
             if callable(content):
                 content(file)
@@ -95,6 +98,33 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
             raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
         raise
     return path
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove what processes of this machine that were killed have left of a file."""
+    if os.name == "nt":  # which does not tell who has ended
+        return
+    parts = re.compile(re.escape(f".{path.name}.{_machine()}-") + r"(\d+)-[0-9a-f]+\.part")
+    with suppress(OSError):
+        for one in path.parent.iterdir():
+            if (match := parts.fullmatch(one.name)) and not _is_alive(int(match[1])):
+                one.unlink(missing_ok=True)
+
+
+def _machine() -> str:
+    """What tells this machine from others that share a folder with it."""
+    name = os.uname().nodename if hasattr(os, "uname") else ""
+    return hashlib.sha256(name.encode()).hexdigest()[:6]
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def sync_folder(folder: Path) -> None:
