@@ -20,10 +20,11 @@ import numpy as np
 from numpy.lib import format as npy
 
 from pqswarm._files import open_regular, write_atomically
+from pqswarm._text import printable
 from pqswarm._typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
 
-__all__ = ["DAMAGE", "Archive", "read_npy", "write_arrays"]
+__all__ = ["DAMAGE", "Archive", "damage_text", "read_npy", "write_arrays"]
 
 T = TypeVar("T")
 
@@ -90,7 +91,7 @@ class Archive:
             raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
         except DAMAGE as error:
             raise FileFormatError(
-                f"{path} is damaged, or is not a pqswarm {self.what}: {str(error).rstrip('.')}."
+                f"{path} is damaged, or is not a pqswarm {self.what}: {damage_text(error)}"
             ) from error
         except MemoryError as error:
             raise PqswarmError(f"{path} does not fit into the memory of this machine.") from error
@@ -101,7 +102,7 @@ class Archive:
         except (ValueError, RecursionError) as error:
             if isinstance(error, FileFormatError):
                 raise
-            raise FileFormatError(f"is damaged: its manifest is not readable ({error}).") from error
+            raise FileFormatError(f"is damaged: its manifest is not readable ({damage_text(error)}).") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
             raise FileFormatError(f"is not a pqswarm {self.what}: its manifest says otherwise.")
         if manifest.get("format_version") not in (self.version, *self.older):
@@ -133,6 +134,18 @@ class Archive:
         if not plain or (limit is not None and info.file_size > limit):
             raise FileFormatError(f"is not a pqswarm {self.what}: {name} is not stored as pqswarm does.")
         return archive.read(info)
+
+
+def damage_text(error: Exception) -> str:
+    """Return what is wrong with an archive, in a line of at most 200 characters; zipfile quotes kilobytes of the file.
+
+    Examples
+    --------
+    >>> damage_text(ValueError("File name b'" + 5000 * "x" + "'"))[:20]
+    "File name b'xxxxxxxx"
+    """
+    text = printable(" ".join(str(error).split()))
+    return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def read_npy(content: bytes, name: str) -> AnyArray:

@@ -153,7 +153,7 @@ def check_reads():
         selected = np.arange(p)
         cpu = evaluator._backend
         arranged = cpu._arrange(0, selected)
-        parts = tuple(guarded(part, at_end) if isinstance(part, np.ndarray) and part.size else part for part in arranged)
+        parts = tuple(guarded(part, at_end) if np.ndim(part) and part.size else part for part in arranged)
         for guesses in (np.empty((n, 0), np.int32), cpu._guesses):
             labels = [np.empty(n, np.int64) for _ in range(2)]
             for given, predicted in zip((arranged, parts), labels, strict=True):

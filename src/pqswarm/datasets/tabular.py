@@ -2,12 +2,13 @@
 
 import csv
 import io
+import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, read_npy
+from pqswarm._archive import DAMAGE, damage_text, read_npy
 from pqswarm._files import read_regular
 from pqswarm._typing import AnyArray
 from pqswarm.datasets.samples import Samples, assemble, check_names, label_column, number_of
@@ -110,6 +111,7 @@ def _number(cell: str, where: str, column: str) -> float:
 
 def _read_npz(content: bytes, source: str) -> Samples:
     arrays = _arrays(content, source)
+    _check_letters(arrays, source)
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
@@ -133,6 +135,15 @@ def _read_npz(content: bytes, source: str) -> Samples:
         return made
     check_names(names, source)
     return Samples(made.features, made.y, made.class_names, tuple(names))
+
+
+def _check_letters(arrays: dict[str, AnyArray], source: str) -> None:
+    """Refuse text of numbers that stand for no character, of which Python would make no string."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U":
+            letters = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.str[0]}u4")
+            if letters.max(initial=0) > sys.maxunicode:
+                raise FileFormatError(f"{source} is damaged: {name!r} holds characters that do not exist.")
 
 
 def _texts(array: AnyArray, name: str, source: str) -> list[str]:
@@ -168,4 +179,4 @@ def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
     except PqswarmError:
         raise
     except DAMAGE as error:
-        raise FileFormatError(f"{source} is damaged, or is not an npz file: {error}") from None
+        raise FileFormatError(f"{source} is damaged, or is not an npz file: {damage_text(error)}") from None

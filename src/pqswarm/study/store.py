@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pqswarm._files import file_identity
+from pqswarm._text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text
@@ -216,8 +217,8 @@ class Store:
         """Return the error that the database is damaged, to be raised by the caller."""
         reason = shorten(" ".join(str(why).split()), 300)
         return FileFormatError(
-            f"{self.path} is damaged ({reason}). It was left as it is: restore it from a copy, or save what can be "
-            f"read with 'sqlite3 {FILE_NAME} .recover'."
+            f"{self.path} is damaged ({printable(reason)}). It was left as it is: restore it from a copy, or save what "
+            f"can be read with 'sqlite3 {FILE_NAME} .recover'."
         )
 
     @contextmanager

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, read_npy, write_arrays
+from pqswarm._archive import DAMAGE, damage_text, read_npy, write_arrays
 from pqswarm._files import write_atomically
 from pqswarm._typing import AnyArray
 from pqswarm.errors import FileFormatError
@@ -127,7 +127,7 @@ def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
     except FileFormatError:
         raise
     except (*DAMAGE, OSError) as error:
-        raise RecordingError(f"is damaged, or is not an .npz archive ({error}).") from error
+        raise RecordingError(f"is damaged, or is not an .npz archive ({damage_text(error)}).") from error
 
 
 def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
