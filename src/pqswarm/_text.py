@@ -33,7 +33,7 @@ def printable(text: str) -> str:
     r"""Return a text in one line that steers neither a terminal nor a reader of the text.
 
     Control characters, ends of lines and paragraphs, marks that turn the direction of text, and halves of pairs of
-    surrogates are shown as escapes. All letters and blanks stay.
+    surrogates are shown as escapes. All letters and blanks stay, as do characters of private use.
 
     Examples
     --------
@@ -42,7 +42,9 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or unicodedata.category(one) == "Zs" else ascii(one)[1:-1] for one in text)
+    return "".join(
+        one if one.isprintable() or unicodedata.category(one) in ("Zs", "Co") else ascii(one)[1:-1] for one in text
+    )
 
 
 def disarm(value: object) -> object:

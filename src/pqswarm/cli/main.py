@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pqswarm import __version__
+from pqswarm._text import file_text
 from pqswarm.cli.app import app as workbench
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
@@ -21,6 +22,7 @@ from pqswarm.cli.report import report
 from pqswarm.cli.sample import sample
 from pqswarm.cli.site import site
 from pqswarm.cli.study import study
+from pqswarm.cli.terminal import escape_what_cannot_be_printed, say
 from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError
@@ -65,7 +67,7 @@ def _show_warnings_once() -> None:
         text = " ".join(str(message).split())
         if text not in shown:
             shown.add(text)
-            typer.echo(f"warning: {text}", err=True)
+            say(f"warning: {text}")
 
     warnings.showwarning = show
     warnings.filterwarnings("default", category=DeprecationWarning, module="pqswarm")
@@ -74,12 +76,18 @@ def _show_warnings_once() -> None:
 
 def main() -> None:
     """Run the command line."""
+    escape_what_cannot_be_printed()
     _show_warnings_once()
     try:
         app()
     except PqswarmError as error:
-        typer.echo(f"pqswarm: {error}", err=True)
+        say(f"pqswarm: {error}")
         sys.exit(2)
     except Stopped as stop:
-        typer.echo(f"pqswarm: {stop}", err=True)
+        say(f"pqswarm: {stop}")
         sys.exit(130)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        say(f"pqswarm: {file_text(error.filename)} cannot be used: {error.strerror or error}.")
+        sys.exit(2)

@@ -112,7 +112,7 @@ def read_bytes(path: Path, limit: int, first: int | None = None, remedy: str = "
 def find_partner(path: Path, suffix: str) -> Path | None:
     """Return the file beside `path` with the same name and that suffix, whatever the case of both."""
     exact = path.with_suffix(suffix)
-    if exact.is_file():
+    if os.path.isfile(exact):  # noqa: PTH113 (which takes any name, however long)
         return exact
     wanted = (path.stem.casefold(), suffix.casefold())
     try:

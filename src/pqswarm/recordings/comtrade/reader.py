@@ -20,7 +20,8 @@ from pqswarm.recordings.text import decode, shift
 __all__ = ["COMTRADE"]
 
 _SECTION = re.compile(  # nothing is given back once it is taken, so that no line takes longer than it is long
-    rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+[A-Z0-9]*+[ \t]*+(?::[ \t]*+\d++)?[ \t]*+-{2,}+[ \t]*+\r?\n",
+    rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+[A-Z0-9]*+[ \t]*+(?::[ \t]*+\d++)?[ \t]*+"
+    rb"-{2,}+[ \t]*+\r?\n",
     re.I | re.M,
 )
 _CFG_LIMIT = 20_000_000  # bytes
