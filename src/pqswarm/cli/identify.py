@@ -35,7 +35,7 @@ __all__ = ["identify"]
 
 def identify(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, CSV, npz), or folders of them."),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,

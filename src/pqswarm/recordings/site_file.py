@@ -159,7 +159,7 @@ def _read_number(key: str, value: object, low: float = -inf, high: float = inf, 
 
 
 def read_voltage(key: str, value: object) -> float:
-    """Return a voltage above 0 in volts, from a number or a text such as ``20 kV``.
+    """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``.
 
     Examples
     --------
@@ -175,6 +175,8 @@ def read_voltage(key: str, value: object) -> float:
         except ValueError:
             volts = None
     right = isinstance(volts, int | float) and not isinstance(volts, bool) and isfinite(volts)
-    if not right or not 0 < volts < 1e9:  # type: ignore[operator]
-        raise PqswarmError(f"{key}: must be a voltage above 0, such as 230, '400 V' or '20 kV', not {value!r}.")
+    if not right or not 1e-6 <= volts <= 1e9:  # type: ignore[operator]
+        raise PqswarmError(
+            f"{key}: must be a voltage above 0 (1e-6 to 1e9 V), such as 230, '400 V' or '20 kV', not {value!r}."
+        )
     return float(volts)  # type: ignore[arg-type]
