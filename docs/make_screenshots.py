@@ -85,10 +85,10 @@ def picture_report(out: Path) -> None:
             for look, scheme in (("", "light"), ("-dark", "dark")):
                 tab = browser.tab(page.as_uri(), width=REPORT_WIDTH, scheme=scheme)
                 bottom = tab.evaluate("document.querySelector('table').getBoundingClientRect().bottom + scrollY")
-                size = {"width": REPORT_WIDTH, "height": round(bottom) + 16, "deviceScaleFactor": 1, "mobile": False}
+                size = {"width": REPORT_WIDTH, "height": round(bottom) + 4, "deviceScaleFactor": 1, "mobile": False}
                 tab.call("Emulation.setDeviceMetricsOverride", **size)
                 tab.picture(out / f"report{look}.png")
-                shrink(out / f"report{look}.png", 64)
+                shrink(out / f"report{look}.png", 256)
                 tab.close()
         finally:
             browser.close()
