@@ -71,7 +71,7 @@ def shrink(path: Path, colours: int = 32) -> None:
 SCREENS = {
     "workbench": ("workbench/recording.png", (0, 405, 940, 875)),
     "verdicts": ("workbench/recordings.png", (325, 240, 925, 540)),
-    "report": ("report.png", (0, 0, 1200, 600)),
+    "report": ("report.png", (0, 0, 1100, 550)),
 }
 """Parts of screenshots: the file, and left, upper, right and lower edge [pixels]."""
 
