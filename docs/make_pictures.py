@@ -2,8 +2,8 @@
 
     python docs/make_pictures.py [FOLDER]
 
-writes ``error-against-size.svg``, whose text takes the colour of the page, and ``cards/*.png``, which are transparent, to
-FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come again.
+writes ``error-against-size.svg``, whose text takes the colour of the page, and ``cards/*.png``, which are transparent,
+to FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come again.
 ``make_screenshots.py`` makes those that need a browser.
 """
 
@@ -92,9 +92,18 @@ def runs(study: str) -> tuple[Points, float]:
             if row["classifier"] == "k-NN":
                 found.setdefault(row["algorithm"], []).append((int(row["size"]), float(row["error"])))
     text = (DOCS / f"results/{study}.md").read_text(encoding="utf-8")
-    whole = re.search(r"all 99 features have J\(U\) = (0\.\d+)", text)
-    assert whole, f"{study}.md does not tell the error of all features"
-    return {name: (np.array([s for s, _ in all_]), np.array([e for _, e in all_])) for name, all_ in found.items()}, float(whole[1])
+    whole = number(r"all 99 features have J\(U\) = (0\.\d+)", text)
+    return {
+        name: (np.array([s for s, _ in all_]), np.array([e for _, e in all_])) for name, all_ in found.items()
+    }, whole
+
+
+def number(pattern: str, text: str) -> float:
+    """The number that a page tells."""
+    found = re.search(pattern, text)
+    if found is None:
+        raise SystemExit(f"no page tells {pattern}")
+    return float(found[1])
 
 
 def card(draw: Callable[[Axes], None]) -> Callable[[Axes], None]:
@@ -138,11 +147,13 @@ def wave(axis: Axes, event: Event, height: float = 0.0, **look: object) -> None:
 
 @card
 def paper(axis: Axes) -> None:
+    """Error against size in the study `paper`."""
     scatter(axis, "paper")
 
 
 @card
 def paper_stepped(axis: Axes) -> None:
+    """The same in the study `paper-stepped`."""
     scatter(axis, "paper-stepped")
 
 
@@ -174,6 +185,7 @@ def selection(axis: Axes) -> None:
 
 @card
 def recording(axis: Axes) -> None:
+    """Voltages of three phases."""
     made = disturbed()
     for channel, colour in zip(made.channels, (WAVE, BAND, GREY), strict=True):
         axis.plot(made.time[4200:6800], channel.samples[4200:6800], color=colour, lw=0.9)
@@ -202,6 +214,7 @@ def probabilities(axis: Axes) -> None:
 
 @card
 def events(axis: Axes) -> None:
+    """Some of the 14 classes."""
     for place, name in enumerate(("sag", "oscillatory_transient", "harmonics", "swell", "flicker", "notching")):
         event = generate(name, seed=4)
         part = event.signal[3000:9000:6]
@@ -304,7 +317,15 @@ def convergence(axis: Axes) -> None:
 
 @card
 def own_algorithm(axis: Axes) -> None:
-    words(axis, "class Annealing(Search):", "    def ask(self):", "        ...", "    def tell(self, masks,", "             errors):")
+    """What a search of one's own consists of."""
+    words(
+        axis,
+        "class Annealing(Search):",
+        "    def ask(self):",
+        "        ...",
+        "    def tell(self, masks,",
+        "             errors):",
+    )
 
 
 @card
@@ -321,7 +342,11 @@ def learning(axis: Axes) -> None:
 @card
 def silent(axis: Axes) -> None:
     """The error of all features: the paper's, and of two ways to draw the events."""
-    rates = {"the paper": 3.43, "draws in steps": 100 * runs("paper-stepped")[1], "uniform draws": 100 * runs("paper")[1]}
+    rates = {
+        "the paper": 3.43,
+        "draws in steps": 100 * runs("paper-stepped")[1],
+        "uniform draws": 100 * runs("paper")[1],
+    }
     for place, (name, rate) in enumerate(rates.items()):
         axis.barh(-place, rate, 0.6, color=(GREY, BAND, WAVE)[place])
         axis.text(rate + 0.4, -place, f"{name}, {rate:.1f} %", fontsize=6.4, va="center_baseline")
@@ -332,49 +357,61 @@ def silent(axis: Axes) -> None:
 def speed(axis: Axes) -> None:
     """Times of a subset of 20 features by k-NN, from the page on performance."""
     table = (DOCS / "performance.md").read_text(encoding="utf-8").split("3-NN by Manhattan distance:")[1]
-    times = re.search(r"^\| 3500 \|(?:[^|]*\|){4} \S+ \((\d+)x\)", table, re.MULTILINE)
-    assert times, "performance.md has no row of 3500 events"
-    for place, (name, value) in enumerate((("pqswarm", 1), ("scikit-learn", int(times[1])))):
+    times = number(r"\| 3500 \|(?:[^|]*\|){4} \S+ \((\d+)x\)", table)
+    for place, (name, value) in enumerate((("pqswarm", 1), ("scikit-learn", times))):
         axis.barh(-place, value, 0.6, color=(WAVE, FAINT)[place])
         axis.text(2, -place, name, fontsize=6.4, va="center_baseline")
-    axis.set(xlim=(0, int(times[1])), ylim=(-1.7, 0.5))
+    axis.set(xlim=(0, times), ylim=(-1.7, 0.5))
 
 
 @card
 def symbols(axis: Axes) -> None:
+    """Some symbols of the paper."""
     for place, symbol in enumerate((r"$\xi$", r"$J(U)$", r"$\rho,\,\sigma$", r"$\omega$")):
-        axis.text(0.03 + 0.28 * place, 0.45, symbol, transform=axis.transAxes, fontsize=15, color=(WAVE, INK)[place % 2])
+        axis.text(
+            0.03 + 0.28 * place, 0.45, symbol, transform=axis.transAxes, fontsize=15, color=(WAVE, INK)[place % 2]
+        )
 
 
 @card
 def parameters(axis: Axes) -> None:
-    defaults = UPSO2D.parameters_class() if hasattr(UPSO2D, "parameters_class") else UPSO2D(99, seed=0).parameters
+    """The first parameters of 2D-UPSO."""
+    defaults = UPSO2D(99, seed=0).parameters
     told = [f"{field.name} = {getattr(defaults, field.name)}" for field in fields(defaults)]
     words(axis, "[2d-upso]", *[line for line in told if len(line) < 28][:4])
 
 
 @card
 def plan(axis: Axes) -> None:
+    """The plan `paper`."""
     words(axis, "runs = 40", "max_evaluations = 6000", "[dataset]", 'preset = "paper"', "events_per_class = 250")
 
 
 @card
 def commands(axis: Axes) -> None:
-    words(axis, "$ pqswarm study quick", "$ pqswarm report mine", "$ pqswarm identify fault.cfg", "$ pqswarm app samples")
+    """Some commands."""
+    words(
+        axis, "$ pqswarm study quick", "$ pqswarm report mine", "$ pqswarm identify fault.cfg", "$ pqswarm app samples"
+    )
 
 
 @card
 def cluster(axis: Axes) -> None:
-    words(axis, "$ dask scheduler", "$ dask worker tcp://...", "$ pqswarm study mine.toml \\", "    --cluster tcp://...")
+    """How a cluster is used."""
+    words(
+        axis, "$ dask scheduler", "$ dask worker tcp://...", "$ pqswarm study mine.toml \\", "    --cluster tcp://..."
+    )
 
 
 @card
 def gpu(axis: Axes) -> None:
+    """How a GPU is used."""
     words(axis, "$ pip install '.[gpu]'", "$ pqswarm study paper \\", "    --device cuda")
 
 
 @card
 def errors(axis: Axes) -> None:
+    """How an error is caught."""
     words(axis, "try:", "    load_plan(path)", "except PqswarmError as error:", "    print(error)")
 
 

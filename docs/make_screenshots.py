@@ -4,10 +4,10 @@
     python docs/make_screenshots.py --report [FOLDER]
 
 The first writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, of each a
-``-phone`` and a ``-dark``, to FOLDER, by default ``docs/_static/workbench``, from generated recordings and a small study.
-The second writes ``report.png`` and ``report-dark.png``, the beginning of ``docs/results/paper.html``, by default to
-``docs/_static``. All that they show is drawn from seeds, so the same pictures come again. ``make_pictures.py`` draws those
-that need no browser, and cuts its own out of these.
+``-phone`` and a ``-dark``, to FOLDER, by default ``docs/_static/workbench``, from generated recordings and a small
+study. The second writes ``report.png`` and ``report-dark.png``, the beginning of ``docs/results/paper.html``, by
+default to ``docs/_static``. All that they show is drawn from seeds, so the same pictures come again.
+``make_pictures.py`` draws those that need no browser, and cuts some out of these.
 """
 
 import subprocess
@@ -18,8 +18,7 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from make_pictures import shrink  # noqa: E402
-
+from docs.make_pictures import shrink  # noqa: E402
 from tests.app.serving import running_app  # noqa: E402
 from tests.browser import Browser, Tab  # noqa: E402
 

@@ -152,14 +152,18 @@ def test_the_result_on_the_first_page_is_that_of_the_study():
     with (ROOT / "docs/results/paper-runs.csv").open(encoding="utf-8", newline="") as lines:
         runs = [row for row in csv.DictReader(lines) if (row["classifier"], row["algorithm"]) == ("k-NN", "2D-UPSO")]
     size, error = (sum(float(row[column]) for row in runs) / len(runs) for column in ("size", "error"))
-    whole = re.search(r"all 99 features have J\(U\) = (\S+)", (ROOT / "docs/results/paper.md").read_text(encoding="utf-8"))
+    whole = re.search(
+        r"all 99 features have J\(U\) = (\S+)", (ROOT / "docs/results/paper.md").read_text(encoding="utf-8")
+    )
     assert told.groups() == (f"{size:.0f}", f"{100 * error:.1f}", f"{100 * float(whole[1]):.1f}")
 
 
 def test_pictures_of_cards_are_small_and_used():
     """Each is on some page, and pages ask for no others (make_pictures.py draws them)."""
     kept = {path.stem: path.stat().st_size for path in (ROOT / "docs/_static/cards").iterdir()}
-    used = {name for page in PAGES for name in re.findall(r"_static/cards/(\w+)\.png", page.read_text(encoding="utf-8"))}
+    used = {
+        name for page in PAGES for name in re.findall(r"_static/cards/(\w+)\.png", page.read_text(encoding="utf-8"))
+    }
     assert set(kept) == used
     assert max(kept.values()) < 20_000
 
