@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT := study
 FOLDER := .
+KILLS := 1000
 SECONDS :=
 FILES :=
 SEED := 0
@@ -19,16 +20,22 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help study app test tests coverage fuzz lint style types bench docs clean
+.PHONY: help install study app gpu dask test tests coverage lint style types bench torture fuzz docs clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+install: $(VENV)/.installed ## install pqswarm into .venv
 
 study: $(VENV)/.installed ## run the paper in small, under three minutes on two cores, and write ./study/report.html
 	$(BIN)/pqswarm study quick --out $(OUT)
 
 app: $(VENV)/.installed-app ## show the recordings and studies of this folder, or of FOLDER=..., in a browser
 	$(BIN)/pqswarm app $(FOLDER)
+
+gpu: $(VENV)/.installed-gpu ## install what an NVIDIA GPU needs, for: pqswarm study paper --device cuda
+
+dask: $(VENV)/.installed-dask ## install what a cluster needs, for: pqswarm study paper --cluster tcp://...
 
 test: style ## check style, types and layers, and run all tests
 	@$(MAKE) --no-print-directory --jobs 2 types tests
@@ -57,6 +64,9 @@ types: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev ## measure speed, and compare it with the last release's figures, in about ten minutes
 	$(BIN)/python benchmarks/run.py
 
+torture: $(VENV)/.installed-dev ## kill studies and watchers KILLS=1000 times, fill disks, compare machines; under an hour
+	$(BIN)/python -m tests.torture --kills $(KILLS)
+
 docs: $(VENV)/.installed-docs ## build the documentation, with its gallery, as docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
@@ -75,18 +85,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.installed-app: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) --editable '.[app]'
-	@touch $@ $(VENV)/.installed
-
-$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) --editable '.[dev]'
-	@touch $@ $(VENV)/.installed
-
 $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable '.[dev,fuzz]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev
 
-$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP_INSTALL) --editable '.[docs]'
+# An extra comes beside what is installed already, and pqswarm stays the code of this folder.
+$(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) --editable '.[$*]'
 	@touch $@ $(VENV)/.installed

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.lib import format as npy
 
-from pqswarm._files import write_atomically
+from pqswarm._files import open_regular, write_atomically
 from pqswarm._text import printable
 from pqswarm._typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
@@ -77,7 +77,7 @@ class Archive:
         try:
             if self.limit is not None and path.stat().st_size > self.limit:
                 raise FileFormatError(f"is not a pqswarm {self.what}: it is larger than {self.limit} bytes.")
-            with zipfile.ZipFile(path) as archive:
+            with open_regular(path) as file, zipfile.ZipFile(file) as archive:
                 manifest = self._manifest(archive)
                 arrays = {name: self._array(archive, name, manifest["sha256"]) for name in self.arrays}
             return assemble(manifest, arrays)
@@ -93,6 +93,8 @@ class Archive:
             raise FileFormatError(
                 f"{path} is damaged, or is not a pqswarm {self.what}: {damage_text(error)}"
             ) from error
+        except MemoryError as error:
+            raise PqswarmError(f"{path} does not fit into the memory of this machine.") from error
 
     def _manifest(self, archive: zipfile.ZipFile) -> dict[str, Any]:
         try:

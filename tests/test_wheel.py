@@ -1,0 +1,123 @@
+"""The wheel and the source archive: complete, and good for work in an environment of their own, without any network."""
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import pqswarm
+from tests.study.studies import WITHOUT_PICTURES
+
+pytest.importorskip("hatchling", reason="python -m pip install hatchling")
+pytestmark = pytest.mark.slow
+
+ROOT, PACKAGE = Path(__file__).parents[1], Path(pqswarm.__file__).parent
+OF_A_CHECKOUT = ("__pycache__", ".pyc", ".nbi", ".nbc")
+DATA = (
+    "py.typed",
+    "_web/charts.js",
+    "app/web",
+    "evaluation/knn_common.cu",
+    "identify/default.npz",
+    "identify/page/templates",
+    "report/best_known.json",
+    "report/templates",
+    "study/plans/smoke.toml",
+)
+
+
+def run(*command, cwd, **environment):
+    told = subprocess.run(
+        [*map(str, command)], cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 0, told.stderr
+    return told.stdout
+
+
+def build(kind, source, folder):
+    """Build a wheel or a source archive, with the build backend itself, which needs no network."""
+    run(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder, cwd=source)
+    (made,) = folder.iterdir()
+    return made
+
+
+def files_of_package():
+    found = (path for path in PACKAGE.rglob("*") if path.is_file())
+    return {path.relative_to(PACKAGE).as_posix() for path in found if not str(path).endswith(OF_A_CHECKOUT)}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A wheel, built from the source archive as those build it who have no clone."""
+    folder = tmp_path_factory.mktemp("wheel")
+    archive = build("sdist", ROOT, folder / "sdist")
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder / "unpacked", filter="data")
+    (source,) = (folder / "unpacked").iterdir()
+    for name in ("Makefile", "constraints.txt", "docs/start.md", "tests/test_wheel.py", "LICENSE"):
+        assert (source / name).is_file(), name
+    return build("wheel", source, folder / "wheel")
+
+
+def test_wheel_holds_the_package_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as packed:
+        names = {name for name in packed.namelist() if ".dist-info/" not in name}
+    assert names == {f"pqswarm/{name}" for name in files_of_package()}
+    assert not [one for one in DATA if not any(name.startswith(f"pqswarm/{one}") for name in names)]
+
+
+def share_compiled_code(installed, cache):
+    """Give the installed package the compiled code of the tested one: to compile all of it takes a minute."""
+    from numba.core.caching import _CacheLocator as Locator
+
+    for source in PACKAGE.rglob("_*kernels.py"):
+        other = installed / source.relative_to(PACKAGE)
+        shutil.copystat(source, other)  # by which Numba knows that it is the same
+        kept = source.parent / "__pycache__"
+        if os.environ.get("NUMBA_CACHE_DIR"):
+            kept = Path(os.environ["NUMBA_CACHE_DIR"], Locator.get_suitable_cache_subpath(str(source)))
+        target = cache / Locator.get_suitable_cache_subpath(str(other))
+        for file in kept.glob("*.nb?"):
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(file, target)
+
+
+@pytest.fixture(scope="module")
+def environment(wheel, tmp_path_factory):
+    """An environment with the wheel and the dependencies of this one; returns how commands are run in it."""
+    folder = tmp_path_factory.mktemp("environment").resolve()
+    venv.create(folder / "venv", with_pip=False)
+    python = folder / "venv" / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index")
+    run(*pip, "--no-compile", wheel, cwd=folder, PIP_DISABLE_PIP_VERSION_CHECK="1")
+    site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip())
+    # It is searched after the wheel, and files beside it that lead to a checkout do not count.
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    share_compiled_code(site / "pqswarm", folder / "compiled")
+
+    def command(*arguments, program=(python.parent / "pqswarm",)):
+        settings = {"NUMBA_CACHE_DIR": str(folder / "compiled"), "PYTHONPATH": ""}
+        return run(*program, *arguments, cwd=folder, **settings)
+
+    place = run(python, "-c", "import pqswarm; print(pqswarm.__file__)", cwd=folder, PYTHONPATH="").strip()
+    assert Path(place) == site / "pqswarm" / "__init__.py"
+    return folder, python, command
+
+
+def test_commands_work_without_a_checkout(environment):
+    folder, python, command = environment
+    assert command("--version") == f"pqswarm {pqswarm.__version__}\n"
+    command("sample", "samples")
+    assert "sag" in command("identify", "samples/sag.cfg", "--csv", "events.csv")
+    assert "sag" in (folder / "events.csv").read_text()
+    command("study", "smoke", "--jobs", 1, program=(python, "-c", WITHOUT_PICTURES))
+    report = (folder / "study-smoke" / "report.html").read_text()
+    assert "2D-UPSO" in report
+    assert report.rstrip().endswith("</html>")

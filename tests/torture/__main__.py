@@ -1,0 +1,184 @@
+"""Kill, fill and move pqswarm about, and print what came of it: ``python -m tests.torture --help``."""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from tests.study.studies import plan_toml
+from tests.torture.disks import Disks, make_cases
+from tests.torture.forks import warm_up
+from tests.torture.kills import MODES, killing, undisturbed_study, undisturbed_watch
+from tests.torture.outcomes import Tally, shared_memory
+from tests.torture.settings import SETTINGS, compare_settings
+
+# Of all kills, by mode: a true command line, and workers, begin interpreters, which takes seconds.
+SHARES = {
+    "one process": 0.62,
+    "watch": 0.24,
+    "two workers": 0.06,
+    "Dask": 0.04,
+    "command line": 0.02,
+    "watch, command line": 0.02,
+}
+PARTS = ("kills", "disks", "settings")
+TOGETHER = {"one process": 20, "watch": 20}  # kills of one job, by mode; else 5
+RECORDINGS = ("sag", "capacitor", "interruption", "quiet", "harmonics")
+WRONG = ("differences", "files left", "processes left", "half-written files", "wrong endings", "crashes")
+
+
+def small_plan(classifier=""):
+    """The smallest study that has everything, or one with a classifier that other processes load quickly."""
+    text = plan_toml(runs=2, max_evaluations=60, old="seeds = [1, 2]", new="seeds = [1]")
+    text = text.replace("snr = [inf, 30]", "snr = [inf]").replace("number = 5", "number = 3")
+    if classifier:
+        head, *_, tail = text.split("[[classifiers]]")
+        algorithms = tail[tail.index("[[algorithms]]") :]
+        text = f'{head}[[classifiers]]\nname = "k-NN"\nkind = "{classifier}"\ngrid_search = false\n\n{algorithms}'
+    return text
+
+
+def prepare(folder, parts):
+    """Plans, recordings, and what studies and watchers come to that nobody disturbs."""
+    from pqswarm.identify.sample import write_samples
+
+    prepared = {}
+    for name, classifier in (("plan", ""), ("light", "nearest-centroid")):
+        path = folder / f"{name}.toml"
+        path.write_text(small_plan(classifier))
+        prepared[path.name] = path
+    write_samples(folder / "samples")
+    prepared["recordings"] = [
+        [folder / "samples" / f"{name}.cfg", folder / "samples" / f"{name}.dat"] for name in RECORDINGS
+    ]
+    if "kills" in parts or "disks" in parts:
+        cfgs = [parts[0] for parts in prepared["recordings"]]
+        warm_up([prepared["plan.toml"], prepared["light.toml"]], cfgs, folder)
+        prepared["plan"] = undisturbed_study(prepared["plan.toml"], folder / "plan")
+        prepared["study"] = folder / "plan"
+        prepared["light"] = undisturbed_study(prepared["light.toml"], folder / "light")
+        prepared["watch"] = undisturbed_watch(prepared["recordings"], folder / "watch")
+        prepared["runs"] = folder / "results.csv"
+        prepared["runs"].write_text("run,a,b,c\n" + "".join(f"{i},{0.1 + i},{0.2 * i},{0.3}\n" for i in range(9)))
+    return prepared
+
+
+def make_jobs(options, folder, prepared):
+    """What lanes do, the longest first: functions of a tally."""
+    jobs = []
+    if "settings" in options.parts:
+        chosen = [*SETTINGS][: options.settings]
+        jobs.append(lambda tally: compare_settings(chosen, folder / "settings", prepared, tally))
+    if "disks" in options.parts:
+        cases = make_cases(prepared)
+        jobs += [_disk_job(name, cases[name], folder, prepared, options) for name in cases]
+    if "kills" in options.parts:
+        share = options.kills / sum(SHARES[mode] for mode in options.modes)
+        for mode in options.modes:
+            kills, together = round(share * SHARES[mode]), TOGETHER.get(mode, 5)
+            for number in range(0, kills, together):
+                place, seed = folder / f"{mode} {number}", f"{options.seed} {mode} {number}"
+                jobs.append(_kill_job(mode, place, seed, prepared, min(together, kills - number)))
+    return jobs
+
+
+def _kill_job(mode, place, seed, prepared, kills):
+    return lambda tally: killing(mode, place, seed, tally, prepared).run(kills)
+
+
+def _disk_job(name, case, folder, prepared, options):
+    def run(tally):
+        disks = Disks(name, case, folder / f"disk {name}", tally, prepared["recordings"][:2])
+        writes = disks.measure()
+        points = range(1, writes + 1)
+        if 0 < options.points < writes:
+            points = sorted(random.Random(options.seed).sample(points, options.points))
+        disks.try_all(points)
+
+    return run
+
+
+def run_lanes(jobs, lanes, folder):
+    """Do the jobs in several processes; return the tally of all."""
+    numbers, feed = os.pipe()
+    os.write(feed, b"".join(struct.pack("i", number) for number in range(len(jobs))))
+    os.close(feed)
+    pids = []
+    for lane in range(lanes):
+        pid = os.fork()
+        if pid:
+            pids.append(pid)
+            continue
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        tally = Tally()
+        os.environ["TMPDIR"] = tempfile.tempdir = str(folder / f"tmp-{lane}")
+        Path(tempfile.tempdir).mkdir()
+        while piece := os.read(numbers, 4):
+            number = struct.unpack("i", piece)[0]
+            try:
+                jobs[number](tally)
+            except BaseException:  # noqa: BLE001 (it is told at the end)
+                tally.check("crashes", False, traceback.format_exc()[-2000:])
+            (folder / f"tally-{lane}.json").write_text(tally.to_json())
+            sys.stderr.write(f"\r{number + 1} of {len(jobs)} ")
+        left = [one.name for one in Path(tempfile.tempdir).iterdir() if not one.name.startswith("dask-")]
+        tally.check("files left", not left, f"temporary files: {left}")
+        (folder / f"tally-{lane}.json").write_text(tally.to_json())
+        os._exit(0)
+    try:
+        for pid in pids:
+            os.waitpid(pid, 0)
+    except BaseException:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        raise
+    total = Tally()
+    for path in folder.glob("tally-*.json"):
+        total.merge(path.read_text())
+    return total
+
+
+def print_table(tally, seconds):
+    """What was done, and what was wrong."""
+    kinds = sorted(name for name in tally.counts if ": " in name)
+    rows = [(name, tally.counts[name]) for name in kinds]
+    others = ("kills", "studies", "watched folders", "resumes", "came through", "full-disk points", "full-disk errors")
+    rows += [(name, tally.counts[name]) for name in (*others, "settings", "exports compared", *WRONG)]
+    lines = [f"{name:44} {number:6}" for name, number in (*rows, ("seconds", round(seconds)))]
+    sys.stdout.write("\n".join([*lines, *(f"\n{line}" for line in tally.wrong[:40])]) + "\n")
+
+
+def main(arguments=None):
+    """Run what is asked for; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=1000, help="how many (1000)")
+    parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
+    parser.add_argument("--points", type=int, default=0, help="most full-disk points of a command (0: all)")
+    parser.add_argument("--settings", type=int, default=len(SETTINGS), help="how many settings are compared (all)")
+    parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="how many at once (cores)")
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=[*MODES], help="what to kill (all)")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to do (all)")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    start, before = time.monotonic(), shared_memory()
+    folder = Path(tempfile.mkdtemp(prefix="pqswarm-torture-"))
+    prepared = prepare(folder, options.parts)
+    tally = run_lanes(make_jobs(options, folder, prepared), options.lanes, folder)
+    tally.add("semaphores left by kills of a whole group", len(shared_memory() - before))
+    print_table(tally, time.monotonic() - start)
+    if tally.wrong:
+        sys.stdout.write(f"\nwhat is left is in {folder}\n")
+        return 1
+    shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

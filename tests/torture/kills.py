@@ -1,0 +1,286 @@
+"""Kill studies and watchers at random moments, resume them until they end, and compare what they come to."""
+
+import atexit
+import os
+import random
+import re
+import shutil
+import signal
+import sys
+import time
+from contextlib import suppress
+from itertools import count
+
+from tests.study.studies import workers_of
+from tests.torture.cluster import Cluster
+from tests.torture.faults import Faults
+from tests.torture.forks import fork_command, true_command
+from tests.torture.outcomes import names, study_outcome, watch_outcome
+
+LONG = 900.0  # seconds for a whole small study on a machine that others use too
+MOST_RESUMES = 40  # of one study, which then may end
+WRITE = "KILL in a write"
+
+# What is done to the command, and the exit codes that may follow; 0 if it was faster.
+ENDINGS = {
+    "KILL main": (signal.SIGKILL, False, {-9}),
+    "KILL group": (signal.SIGKILL, True, {-9}),
+    "TERM main": (signal.SIGTERM, False, {-15}),
+    "INT main": (signal.SIGINT, False, {130}),
+    "INT group": (signal.SIGINT, True, {130}),
+    "HUP main": (signal.SIGHUP, False, {-1}),
+    "HUP group": (signal.SIGHUP, True, {-1}),
+}
+TO_WORKERS = ("KILL worker", "STOP worker, KILL worker", "STOP worker, KILL main")
+TO_CLUSTER = ("KILL Dask worker", "KILL Dask scheduler")
+
+# How often each kind is chosen.
+MODES = {
+    "one process": {WRITE: 8, "KILL main": 8, "TERM main": 2, "INT main": 3, "HUP main": 1},
+    "two workers": dict.fromkeys((*ENDINGS, *TO_WORKERS), 1),
+    "Dask": {"KILL main": 5, "INT main": 3, "KILL Dask worker": 3, "KILL Dask scheduler": 1},
+    "command line": dict.fromkeys(("KILL main", "KILL group", "TERM main", "INT group", "HUP group"), 1),
+    "watch": {WRITE: 6, "KILL main": 5, "TERM main": 2, "INT main": 2, "HUP main": 1},
+    "watch, command line": dict.fromkeys(("KILL main", "TERM main", "INT group"), 1),
+}
+
+
+def count_writes(folder, *arguments, before=lambda: None):
+    """Run a command undisturbed; return how long it takes [s], and how often it writes below a folder."""
+    faults = Faults(folder)
+
+    def prepare():
+        before()
+        faults.install()
+        atexit.register(lambda: sys.stdout.write(f"writes: {faults.count}\n"))
+
+    start = time.monotonic()
+    command = fork_command(*arguments, prepare=prepare)
+    code = command.wait(LONG)
+    if code:
+        raise SystemExit(f"pqswarm {' '.join(map(str, arguments))} fails undisturbed:\n{command.text()}")
+    command.end()
+    return time.monotonic() - start, int(re.search(r"writes: (\d+)", command.text())[1])
+
+
+class Killing:
+    """Kills commands of one kind, again and again.
+
+    Parameters
+    ----------
+    mode : str
+        One of `MODES`.
+    folder : Path
+        Where to work.
+    seed : int
+        Of the moments.
+    tally : Tally
+        What is counted there.
+    """
+
+    def __init__(self, mode, folder, seed, tally):
+        self.mode, self.folder, self.tally = mode, folder, tally
+        self.rng = random.Random(seed)
+        self.folders = (folder / str(number) for number in count())
+        self.kinds = MODES[mode]
+        self.cluster = None
+
+    def run(self, kills):
+        """Kill so often, and then let the last one end."""
+        self.left = kills
+        try:
+            while self.left > 0:
+                self.run_one(next(self.folders))
+        finally:
+            if self.cluster is not None:
+                self.cluster.close()
+
+    def draw_kind(self):
+        """What to do next."""
+        return self.rng.choices([*self.kinds], [*self.kinds.values()])[0]
+
+    def compare(self, folder, outcome):
+        """Look at what has come to its end."""
+        different = [part for part, value in self.expected.items() if outcome[part] != value]
+        self.tally.check("differences", not different, f"{self.mode}, {folder}: {different}")
+        left = names(folder) ^ self.files
+        self.tally.check("files left", not left, f"{self.mode}, {folder}: {sorted(left)}")
+        if not different and not left:
+            shutil.rmtree(folder)
+
+    def start(self, *arguments, place, kind, writes):
+        """Begin a command, with its end built in if it is to come in a write."""
+        if self.mode.endswith("command line"):
+            return true_command(*arguments)
+        if kind == WRITE:
+            return fork_command(*arguments, prepare=Faults(place, self.rng.randint(1, writes), kill=True).install)
+        return fork_command(*arguments)
+
+    def disturb(self, command, kind, moment, codes=None):
+        """Do something to a command after a time [s]; return whether it was done before the command had ended."""
+        if kind == WRITE:
+            done = command.wait(LONG) == -9
+            allowed = {-9}
+        elif kind in ENDINGS:
+            number, group, allowed = ENDINGS[kind]
+            done = command.wait(moment) is None
+            if done:
+                command.signal(number, group)
+                done = command.wait() != 0 or bool(codes)
+        else:
+            return self.disturb_others(command, kind, moment)
+        return self.judge(command, kind, allowed | {0} | set(codes or ()), done)
+
+    def judge(self, command, kind, allowed, done):
+        """Look at the end of a command."""
+        text = command.text()
+        self.tally.check(
+            "wrong endings", command.code in allowed, f"{self.mode}, {kind}: {command.code}: {text[-600:]}"
+        )
+        self.tally.check("wrong endings", "Traceback" not in text, f"{self.mode}, {kind}: {text[-1500:]}")
+        left = command.end()
+        self.tally.check("processes left", not left, f"{self.mode}, {kind}: {left}")
+        if done:
+            self.tally.add(f"{kind}: {self.mode}")
+            self.tally.add("kills")
+            self.left -= 1
+        return done
+
+    def disturb_others(self, command, kind, moment):
+        """Kill a worker, which the study survives, or what it works with."""
+        if command.wait(moment) is not None:
+            return self.judge(command, kind, {0}, done=False)
+        if kind == "KILL Dask scheduler":
+            self.cluster.kill_scheduler()
+            done = command.wait(LONG) != 0
+            if not done:
+                self.tally.add("came through")
+            return self.judge(command, kind, {0, 2}, done=True)
+        if kind == "KILL Dask worker":
+            workers = self.cluster.workers()
+        else:
+            workers = workers_of(command.pid, 5.0) if command.code is None else []
+        if not workers:
+            command.wait(LONG)
+            return self.judge(command, kind, {0}, done=False)
+        worker = self.rng.choice(workers)
+        with suppress(ProcessLookupError):
+            if kind.startswith("STOP"):
+                os.kill(worker.pid, signal.SIGSTOP)
+                time.sleep(self.rng.uniform(0, 0.3))
+            if kind == "STOP worker, KILL main":
+                command.signal(signal.SIGKILL)
+                command.wait()
+                os.kill(worker.pid, signal.SIGCONT)  # nobody else could end it
+            else:
+                os.kill(worker.pid, signal.SIGKILL)
+        if kind != "STOP worker, KILL main":
+            command.wait(LONG)
+            self.tally.add("came through")
+        return self.judge(command, kind, {0, -9}, done=True)
+
+
+class StudyKilling(Killing):
+    """Kills studies, each of which is resumed until it ends."""
+
+    def __init__(self, mode, folder, seed, tally, plan, whole):
+        super().__init__(mode, folder, seed, tally)
+        self.plan, (self.seconds, self.writes), self.expected, self.files = plan, *whole
+        if mode == "two workers":
+            self.seconds *= 6.0  # until two interpreters have begun
+        if mode == "command line":
+            self.seconds *= 8.0
+
+    def run_one(self, folder):
+        """Begin a study, and kill it until it has ended, or there were enough kills."""
+        self.tally.add("studies")
+        for resumed in count():
+            enough = self.left <= 0 or resumed >= MOST_RESUMES
+            kind = "" if enough else self.draw_kind()
+            command = self.start(*self.arguments(folder), place=folder, kind=kind, writes=self.writes)
+            self.tally.add("resumes", resumed > 0)
+            if enough:
+                command.wait(LONG)
+                self.judge(command, "undisturbed", {0}, done=False)
+            else:
+                self.disturb(command, kind, self.rng.uniform(0, self.seconds))
+            if command.code == 0 or enough:
+                break
+        if command.code == 0:
+            self.compare(folder, study_outcome(folder))
+
+    def arguments(self, folder):
+        """The command."""
+        jobs = 2 if self.mode in ("two workers", "command line") else 1
+        given = ("study", self.plan, "--out", folder, "--jobs", jobs)
+        if self.mode != "Dask":
+            return given
+        if self.cluster is None or not self.cluster.is_alive():
+            self.cluster = Cluster(self.folder)
+        return (*given, "--cluster", self.cluster.address)
+
+
+class WatchKilling(Killing):
+    """Kills watchers of folders into which recordings are copied."""
+
+    def __init__(self, mode, folder, seed, tally, recordings, whole):
+        super().__init__(mode, folder, seed, tally)
+        self.recordings, (self.seconds, self.writes), self.expected, self.files = recordings, *whole
+
+    def run_one(self, folder):
+        """Watch a folder, kill the watcher some times while recordings come, and let it end what is there."""
+        incoming = folder / "incoming"
+        incoming.mkdir(parents=True)
+        coming = self.rng.sample(self.recordings, len(self.recordings))
+        self.tally.add("watched folders")
+        command_line = self.mode.endswith("command line")
+        for resumed in range(min(self.left, self.rng.randint(3, 8))):
+            while coming and self.rng.random() < 0.5:
+                for part in coming.pop():
+                    (incoming / part.name).write_bytes(part.read_bytes())
+            kind = self.draw_kind()
+            command = self.start(*watch_arguments(folder), place=folder, kind=kind, writes=self.writes)
+            self.tally.add("resumes", resumed > 0)
+            moment = self.rng.uniform(0, self.seconds) + (3.0 if command_line else 0.0)
+            if kind == WRITE and command.wait(2.0 * self.seconds + 2.0) is None:  # it waits for something to write
+                kind, moment = "KILL main", 0.0
+            codes = {"TERM main": {0, -15}, "INT main": {0, 130}, "INT group": {0, 130}}.get(kind)
+            self.disturb(command, kind, moment, codes)
+        for parts in coming:
+            for part in parts:
+                (incoming / part.name).write_bytes(part.read_bytes())
+        command = fork_command(*watch_arguments(folder), "--once")
+        code = command.wait(LONG)
+        self.tally.check("wrong endings", code == 0, f"{self.mode}: {code}: {command.text()[-600:]}")
+        self.tally.add("resumes")
+        self.tally.check("processes left", not command.end(), f"{self.mode}, --once")
+        self.compare(folder, watch_outcome(folder))
+
+
+def watch_arguments(folder):
+    """The command that watches a folder."""
+    lines = folder / "events.jsonl"
+    return ("watch", folder / "incoming", "--jsonl", lines, "--interval", 0.05, "--settle", 0.05)
+
+
+def undisturbed_study(plan, folder):
+    """Seconds and writes of a study, what it comes to, and its files."""
+    measured = count_writes(folder, "study", plan, "--out", folder, "--jobs", 1)
+    return measured, study_outcome(folder), names(folder)
+
+
+def undisturbed_watch(recordings, folder):
+    """Seconds and writes of a watcher, what it comes to, and its files."""
+    (folder / "incoming").mkdir(parents=True)
+    for part in (part for parts in recordings for part in parts):
+        (folder / "incoming" / part.name).write_bytes(part.read_bytes())
+    measured = count_writes(folder, *watch_arguments(folder), "--once")
+    return measured, watch_outcome(folder), names(folder)
+
+
+def killing(mode, folder, seed, tally, prepared):
+    """The one of a mode."""
+    if mode.startswith("watch"):
+        return WatchKilling(mode, folder, seed, tally, prepared["recordings"], prepared["watch"])
+    plan = "light" if mode in ("two workers", "Dask", "command line") else "plan"
+    return StudyKilling(mode, folder, seed, tally, prepared[f"{plan}.toml"], prepared[plan])

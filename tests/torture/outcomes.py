@@ -1,0 +1,88 @@
+"""What must be the same after any disturbance, to the last byte, and what must not be left behind."""
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pqswarm.report import write_report
+from tests.study.studies import contents
+
+TABLES = "tables"
+
+
+@dataclass
+class Tally:
+    """What was done to pqswarm, and what was found wrong."""
+
+    counts: Counter = field(default_factory=Counter)
+    wrong: list = field(default_factory=list)
+
+    def add(self, what, number=1):
+        """Count something."""
+        self.counts[what] += number
+
+    def check(self, kind, fine, detail):
+        """Note something that is not as it must be."""
+        if not fine:
+            self.counts[kind] += 1
+            self.wrong.append(f"{kind}: {detail}")
+        return fine
+
+    def to_json(self):
+        return json.dumps([self.counts, self.wrong])
+
+    def merge(self, text):
+        counts, wrong = json.loads(text)
+        self.counts.update(counts)
+        self.wrong += wrong
+
+
+def digest(path):
+    """Digest of a file."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+
+
+def names(folder):
+    """All files below a folder."""
+    folder = Path(folder)
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def study_outcome(folder):
+    """Runs, findings, data and tables of a finished study; its tables are written aside."""
+    folder = Path(folder)
+    aside = folder.with_name(f"{folder.name}-{TABLES}")
+    write_report(folder, "csv", aside)
+    tables = {name: digest(aside / name) for name in sorted(names(aside))}
+    for name in tables:
+        (aside / name).unlink()
+    aside.rmdir()
+    return {"found": contents(folder), "data": digest(folder / "dataset.npz"), "tables": tables}
+
+
+def watch_outcome(folder):
+    """Lines that were delivered, sorted, and what became of each file."""
+    lines = sorted((folder / "events.jsonl").read_text().replace(f"{folder}/", "").splitlines())
+    with closing(sqlite3.connect(folder / "incoming" / ".pqswarm-watch.sqlite")) as database:
+        files = sorted(database.execute("SELECT path, digest, state, reason FROM files").fetchall())
+        begun = database.execute("SELECT path FROM begun").fetchall()
+    return {"lines": lines, "files": files, "begun": begun}
+
+
+def file_outcome(paths):
+    """Digests of files, of folders with all that is in them; None for what is not there."""
+    found = {}
+    for path in map(Path, paths):
+        inside = {name: digest(path / name) for name in sorted(names(path))} if path.is_dir() else None
+        found[path.name] = inside if path.is_dir() else digest(path) if path.exists() else None
+    return found
+
+
+def shared_memory():
+    """Semaphores and blocks of joblib in shared memory."""
+    found = (path.name for path in Path("/dev/shm").glob("*"))
+    return {name for name in found if "loky" in name or "joblib" in name}
