@@ -48,7 +48,7 @@ def read_range(name: str, given: object, allowed: Parameter) -> Range:
             f"a list can be a range or a choice: write {{ uniform = {given} }} or {{ choice = {given} }}."
         )
     if not isinstance(given, Mapping):
-        raise PqswarmError(f"must be a number, or a range such as {_EXAMPLE}, not {given!r}.")
+        raise PqswarmError(f"must be a number, or a range such as {_EXAMPLE}, not {shorten(repr(given))}.")
     kinds = [key for key in given if key in _KINDS]
     if len(kinds) > 1:
         raise PqswarmError(f"has both {kinds[0]!r} and {kinds[1]!r}: keep one of them.")
@@ -140,7 +140,7 @@ def _read_same(name: str, given: Mapping[str, Any], allowed: Parameter) -> Range
 
 def _name(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise PqswarmError(f"{key!r} must be the name of a parameter, not {value!r}.")
+        raise PqswarmError(f"{key!r} must be the name of a parameter, not {shorten(repr(value))}.")
     return value
 
 

@@ -69,7 +69,7 @@ def parse_site(text: str, source: str) -> dict[str, Any]:
 
 def _as_table(key: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise PqswarmError(f"{key}: must be a table of keys, not {value!r}.")
+        raise PqswarmError(f"{key}: must be a table of keys, not {shorten(repr(value))}.")
     return value
 
 
@@ -122,7 +122,7 @@ def _read_rule(key: str, value: object) -> ChannelRule:
         raise unknown_name(f"phase in [{key}]", table["phase"], _PHASES[:-1])
     ignore = table.get("ignore", False)
     if not isinstance(ignore, bool):
-        raise PqswarmError(f"{key}.ignore: must be true or false, not {ignore!r}.")
+        raise PqswarmError(f"{key}.ignore: must be true or false, not {shorten(repr(ignore))}.")
     ratio = _read_number(f"{key}.ratio", table.get("ratio", 1.0), -_MOST_RATIO, _MOST_RATIO)
     if ratio == 0:
         raise PqswarmError(f"{key}.ratio: must not be 0: it is the factor from what the meter sees to the network.")
@@ -147,7 +147,7 @@ def _check_keys(what: str, given: Iterable[str], known: tuple[str, ...]) -> None
 def _read_text(key: str, value: object, needed: bool = False) -> str:
     """Return a text, safe to show."""
     if not isinstance(value, str) or (needed and not clean(value)):
-        raise PqswarmError(f"{key}: must be text, not {value!r}.")
+        raise PqswarmError(f"{key}: must be text, not {shorten(repr(value))}.")
     return clean(value)
 
 
