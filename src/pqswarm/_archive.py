@@ -91,7 +91,7 @@ class Archive:
             raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
         except DAMAGE as error:
             raise FileFormatError(
-                f"{path} is damaged, or is not a pqswarm {self.what}: {damage_text(error)}"
+                f"{path} is damaged, or is not a pqswarm {self.what}: {damage_text(error)}."
             ) from error
         except MemoryError as error:
             raise PqswarmError(f"{path} does not fit into the memory of this machine.") from error
@@ -144,7 +144,7 @@ def damage_text(error: Exception) -> str:
     >>> damage_text(ValueError("File name b'" + 5000 * "x" + "'"))[:20]
     "File name b'xxxxxxxx"
     """
-    text = printable(" ".join(str(error).split()))
+    text = printable(" ".join(str(error).split())).rstrip(".")
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 

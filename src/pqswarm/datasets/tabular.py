@@ -179,4 +179,4 @@ def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
     except PqswarmError:
         raise
     except DAMAGE as error:
-        raise FileFormatError(f"{source} is damaged, or is not an npz file: {damage_text(error)}") from None
+        raise FileFormatError(f"{source} is damaged, or is not an npz file: {damage_text(error)}.") from None
