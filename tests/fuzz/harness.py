@@ -63,6 +63,7 @@ def limit_process(limits):
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     for name in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(name, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
 
 
 def start_clock(limits):
@@ -144,20 +145,25 @@ class Campaign:
             ready = time.monotonic()
             self.end += ready - began
             running = {self._fork(worker, self.first + worker): worker for worker in range(self.workers)}
-            while running:
-                pid, status, usage = os.wait4(-1, os.WNOHANG)
-                if pid:
-                    worker = running.pop(pid)
-                    peak, used = max(peak, usage.ru_maxrss / 1024), used + usage.ru_utime + usage.ru_stime
-                    following = self._after(worker, status)
-                    if following is not None:
-                        running[self._fork(worker, following)] = worker
-                else:
-                    time.sleep(0.05)
-                if time.monotonic() > next_line:
-                    next_line += 60
-                    told.write(f"{sum(row[0] for row in self.board.table().values())} files\n")
-                    told.flush()
+            try:
+                while running:
+                    pid, status, usage = os.wait4(-1, os.WNOHANG)
+                    if pid:
+                        worker = running.pop(pid)
+                        peak, used = max(peak, usage.ru_maxrss / 1024), used + usage.ru_utime + usage.ru_stime
+                        following = self._after(worker, status)
+                        if following is not None:
+                            running[self._fork(worker, following)] = worker
+                    else:
+                        time.sleep(0.05)
+                    if time.monotonic() > next_line:
+                        next_line += 60
+                        told.write(f"{sum(row[0] for row in self.board.table().values())} files\n")
+                        told.flush()
+            except KeyboardInterrupt:  # what was done until then is told
+                for pid in running:
+                    os.kill(pid, signal.SIGKILL)
+                    used += sum(os.wait4(pid, 0)[2][:2])
         return self._figures(time.monotonic() - ready, used, base, peak)
 
     def _try_past(self, past):
