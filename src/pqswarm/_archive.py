@@ -22,7 +22,7 @@ from numpy.lib import format as npy
 from pqswarm._files import open_regular, write_atomically
 from pqswarm._text import printable
 from pqswarm._typing import AnyArray
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
 
 __all__ = ["DAMAGE", "Archive", "damage_text", "read_npy", "write_arrays"]
 
@@ -105,9 +105,10 @@ class Archive:
             raise FileFormatError(f"is damaged: its manifest is not readable ({damage_text(error)}).") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
             raise FileFormatError(f"is not a pqswarm {self.what}: its manifest says otherwise.")
-        if manifest.get("format_version") not in (self.version, *self.older):
+        version = manifest.get("format_version")
+        if version not in (self.version, *self.older):
             raise FileFormatError(
-                f"has format version {manifest.get('format_version')!r}, this pqswarm reads version {self.version}: "
+                f"has format version {shorten(repr(version))}, this pqswarm reads version {self.version}: "
                 f"make it again with `{self.command}`, or use the pqswarm that wrote it."
             )
         for key, kind in {**self.keys, "sha256": dict}.items():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._archive import Archive
-from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
 from pqswarm.identify._deprecated import CLASSIFIER_NAMES
@@ -96,7 +96,8 @@ def _names(given: Any, known: tuple[str, ...], what: str) -> tuple[str, ...]:
         raise FileFormatError(f"is damaged: its {what} are not names.")
     strangers = [name for name in given if name not in known]
     if strangers or len(set(given)) < len(given):
-        raise FileFormatError(f"is damaged, or is from another pqswarm: unknown or repeated {what} {strangers[:3]}.")
+        some = shorten(strangers[:3])
+        raise FileFormatError(f"is damaged, or is from another pqswarm: unknown or repeated {what} {some}.")
     return tuple(given)
 
 
@@ -119,9 +120,10 @@ def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
     try:
         made = CLASSIFIERS.find(name)(settings)
     except PqswarmError as error:
-        raise FileFormatError(f"is damaged, or its classifier is from another package: {error}") from error
+        reason = shorten(str(error), 300)
+        raise FileFormatError(f"is damaged, or its classifier is from another package: {reason}") from error
     if not old and set(settings) != set(made.settings):
-        raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {name!r}.")
+        raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {shorten(repr(name))}.")
     return made
 
 
