@@ -7,6 +7,10 @@ BIN := $(VENV)/bin
 OUT := study
 FOLDER := .
 KILLS := 1000
+SECONDS :=
+FILES :=
+SEED := 0
+GUIDED :=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
 # Tests wait at times for browsers, servers and kills: one more process than cores keeps these busy.
@@ -16,7 +20,7 @@ WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install study app gpu dask test tests coverage lint style types bench torture docs clean
+.PHONY: help install study app gpu dask test tests coverage lint style types bench torture fuzz docs clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -41,6 +45,10 @@ tests: $(VENV)/.installed-dev
 
 coverage: $(VENV)/.installed-dev ## run all tests and list the lines that they do not reach, which takes longer
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour; or SECONDS=600, FILES=1000000, SEED=1, GUIDED=1
+	$(BIN)/python -m tests.fuzz --seed $(SEED) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FILES),--files $(FILES)) \
+		$(if $(GUIDED),--guided)
 
 lint: style types
 
@@ -76,6 +84,10 @@ $(BIN)/python:
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable .
 	@touch $@
+
+$(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) --editable '.[dev,fuzz]'
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev
 
 # An extra comes beside what is installed already, and pqswarm stays the code of this folder.
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python

@@ -64,6 +64,7 @@ BENCHMARKS = (
     Benchmark("gpu"),
     Benchmark("following", "takes minutes: a server, and studies with and without a page that follows them"),
     Benchmark("workbench", "seconds against limits, a minute; half of it needs a browser", "--browser"),
+    Benchmark("first_ten_minutes", "installs everything anew"),
     Benchmark("levels", "takes ten minutes; accuracies"),
     Benchmark("verdicts", "needs recordings of others", "FOLDER"),
     Benchmark("peers", "takes half an hour, and needs the extra bench", "--estimate"),

@@ -27,7 +27,7 @@ templates_path = ["_templates"]
 default_role = "literal"
 smartquotes = False
 
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_block"]
 myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_typehints = "none"  # the docstrings say it in words
@@ -55,6 +55,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"pqswarm {release}"
 html_static_path = ["_static"]
 html_css_files = ["pqswarm.css"]
+html_js_files = [("copy.js", {"defer": "defer"})]
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "pqswarm"},
@@ -63,6 +64,6 @@ html_theme_options = {
     "navbar_persistent": ["search-button"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
 }
-html_sidebars = {name: [] for name in ("start", "peers", "changelog", "contributing")}
+html_sidebars = {name: [] for name in ("index", "start", "peers", "changelog", "contributing")}

@@ -1,10 +1,13 @@
-"""Make the pictures of the workbench for these pages, in a real browser, from generated recordings and a small study.
+"""Make the pictures of the workbench and of the report for these pages, in a real browser.
 
     python docs/make_screenshots.py [FOLDER]
+    python docs/make_screenshots.py --report [FOLDER]
 
-writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, of each a ``-phone``
-and a ``-dark``, to FOLDER, by default ``docs/_static/workbench``. All that they show is drawn from seeds, so the same
-pictures come again.
+The first writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, of each a
+``-phone`` and a ``-dark``, to FOLDER, by default ``docs/_static/workbench``, from generated recordings and a small
+study. The second writes ``report.png`` and ``report-dark.png``, the beginning of ``docs/results/paper.html``, by
+default to ``docs/_static``. All that they show is drawn from seeds, so the same pictures come again.
+``make_pictures.py`` draws those that need no browser, and cuts some out of these.
 """
 
 import subprocess
@@ -15,6 +18,7 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from docs.make_pictures import shrink  # noqa: E402
 from tests.app.serving import running_app  # noqa: E402
 from tests.browser import Browser, Tab  # noqa: E402
 
@@ -23,6 +27,9 @@ LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
 
 HEIGHTS = {"recordings": 1160, "recording": 1480, "studies": 420, "study": 1240, "events": 1180}
 """Of the pictures [pixels], so that each shows what the page is for."""
+
+REPORT_WIDTH = 1100
+"""Of the pictures of the report [pixels]."""
 
 EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2"
 READY = {
@@ -60,9 +67,34 @@ QUIET = """
 
 
 def main() -> None:
-    """Make all pictures."""
-    out = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "_static" / "workbench"
+    """Make the pictures of the workbench, or those of the report."""
+    names = [word for word in sys.argv[1:] if word != "--report"]
+    static, report = ROOT / "docs" / "_static", "--report" in sys.argv
+    out = Path(names[0]) if names else static if report else static / "workbench"
     out.mkdir(parents=True, exist_ok=True)
+    (picture_report if report else picture_workbench)(out)
+
+
+def picture_report(out: Path) -> None:
+    """The beginning of a published report, to the end of its first table."""
+    page = ROOT / "docs" / "results" / "paper.html"
+    with TemporaryDirectory() as profile:
+        browser = Browser(profile)
+        try:
+            for look, scheme in (("", "light"), ("-dark", "dark")):
+                tab = browser.tab(page.as_uri(), width=REPORT_WIDTH, scheme=scheme)
+                bottom = tab.evaluate("document.querySelector('table').getBoundingClientRect().bottom + scrollY")
+                size = {"width": REPORT_WIDTH, "height": round(bottom) + 4, "deviceScaleFactor": 1, "mobile": False}
+                tab.call("Emulation.setDeviceMetricsOverride", **size)
+                tab.picture(out / f"report{look}.png")
+                shrink(out / f"report{look}.png", 256)
+                tab.close()
+        finally:
+            browser.close()
+
+
+def picture_workbench(out: Path) -> None:
+    """All rooms of the workbench."""
     with TemporaryDirectory() as name:
         here = Path(name)
         served = here / "measurements"

@@ -45,7 +45,7 @@ def figures(block, block_vars, gallery_conf):  # noqa: ARG001
     seen += drawn
     paths = []
     for figure, path in zip(drawn, block_vars["image_path_iterator"], strict=False):
-        figure.savefig(path, dpi=110, bbox_inches="tight")
+        figure.savefig(path, dpi=110, bbox_inches="tight", transparent=True)  # pqswarm.css turns it for dark pages
         paths.append(path)
     plt.close("all")
     return figure_rst(paths, gallery_conf["src_dir"])

@@ -36,6 +36,8 @@ os.execvp(sys.argv[3], sys.argv[3:])
 
 MEASURE = """
 (async () => {
+  const painted = new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  await Promise.race([painted, new Promise(done => setTimeout(done, 1000))]);  // charts have been fitted to their place
   const root = document.documentElement, problems = [];
   for (const image of document.images) {
     try { await image.decode(); } catch (error) { problems.push(`image is missing: ${image.src.slice(0, 80)}`); }

@@ -1,6 +1,7 @@
 """What the documentation says is so: examples run, code blocks run, commands exist, links lead somewhere."""
 
 import ast
+import csv
 import doctest
 import importlib
 import re
@@ -24,6 +25,7 @@ PAGES = sorted(
 MARKDOWN = [page for page in PAGES if page.suffix == ".md"]
 FENCE = re.compile(r"^(?P<note><!-- not run -->\n)?```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 RUN = [
+    ROOT / "docs/index.md",
     ROOT / "docs/start.md",
     *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/how").glob("*.md")),
@@ -127,7 +129,7 @@ def test_plans_in_tutorials_are_plans(tmp_path):
 @pytest.mark.parametrize("page", MARKDOWN, ids=name_of)
 def test_links_lead_somewhere(page):
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'src(?:set)?="([^"]+)"', text):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
@@ -142,6 +144,28 @@ def test_links_lead_somewhere(page):
             headings = re.findall(r"^#+ (.+)$", goal.read_text(encoding="utf-8"), re.MULTILINE)
             slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
             assert anchor in slugs, f"{goal.name} has no heading {anchor}"
+
+
+def test_the_result_on_the_first_page_is_that_of_the_study():
+    first = " ".join((ROOT / "docs/index.md").read_text(encoding="utf-8").split())
+    told = re.search(r"\*\*(\d+) of 99 features and makes (\S+) % errors where all 99 make (\S+) %\*\*", first)
+    with (ROOT / "docs/results/paper-runs.csv").open(encoding="utf-8", newline="") as lines:
+        runs = [row for row in csv.DictReader(lines) if (row["classifier"], row["algorithm"]) == ("k-NN", "2D-UPSO")]
+    size, error = (sum(float(row[column]) for row in runs) / len(runs) for column in ("size", "error"))
+    whole = re.search(
+        r"all 99 features have J\(U\) = (\S+)", (ROOT / "docs/results/paper.md").read_text(encoding="utf-8")
+    )
+    assert told.groups() == (f"{size:.0f}", f"{100 * error:.1f}", f"{100 * float(whole[1]):.1f}")
+
+
+def test_pictures_of_cards_are_small_and_used():
+    """Each is on some page, and pages ask for no others (make_pictures.py draws them)."""
+    kept = {path.stem: path.stat().st_size for path in (ROOT / "docs/_static/cards").iterdir()}
+    used = {
+        name for page in PAGES for name in re.findall(r"_static/cards/(\w+)\.png", page.read_text(encoding="utf-8"))
+    }
+    assert set(kept) == used
+    assert max(kept.values()) < 20_000
 
 
 @pytest.mark.parametrize("package", ["pqswarm", *PACKAGES])

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from pqswarm._archive import read_npy
-from pqswarm._files import write_atomically
+from pqswarm._files import read_regular, write_atomically
+from pqswarm.datasets import load_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.identify import load_model
+from pqswarm.statistics import read_results
 
 
 def test_text_bytes_and_functions(tmp_path):
@@ -59,6 +62,48 @@ def test_places_that_cannot_be_written(tmp_path):
         write_atomically(tmp_path / "file" / "inside", "")
     with pytest.raises(PqswarmError, match="is not the name of a file"):
         write_atomically("", "")
+
+
+def test_links_are_replaced_and_files_obey_the_umask(tmp_path, monkeypatch):
+    precious = write_atomically(tmp_path / "precious", "precious")
+    (tmp_path / "report.html").symlink_to(precious)
+    monkeypatch.setattr("secrets.token_hex", lambda n: "guessed")
+    (tmp_path / ".report.html.guessed.part").symlink_to(precious)
+    with pytest.raises(PqswarmError, match=r"cannot write .*report\.html: File exists"):
+        write_atomically(tmp_path / "report.html", "new")
+    before = os.umask(0o077)
+    try:
+        assert write_atomically(tmp_path / "report.html", "new").stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+    assert precious.read_text() == "precious"
+    assert not (tmp_path / "report.html").is_symlink()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_file_is_neither_read_nor_written(tmp_path, kind):
+    path = tmp_path / "data.npz"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/null")
+    else:
+        path.mkdir()
+    for read in (load_dataset, read_samples, load_model):
+        with pytest.raises(PqswarmError, match=r"cannot read .*data\.npz: (it is not a regular file|Is a directory)"):
+            read(path)
+    with pytest.raises(PqswarmError, match=r"data.npz(: it is not a regular file| is a folder)"):
+        read_results(path)
+    with pytest.raises(PqswarmError, match=r"cannot write .*data\.npz: it is (not a regular file|a folder)"):
+        write_atomically(path, "new")
+    assert [one.name for one in tmp_path.iterdir()] == ["data.npz"]
+
+
+def test_a_limit_is_kept_before_memory_is_taken(tmp_path):
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(OSError, match="it has more than 1 MB, more than is read"):
+        read_regular(tmp_path / "sparse", 10**6)
 
 
 def npy(array, **options):

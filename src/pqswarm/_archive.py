@@ -19,11 +19,12 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.lib import format as npy
 
-from pqswarm._files import write_atomically
+from pqswarm._files import open_regular, write_atomically
+from pqswarm._text import printable
 from pqswarm._typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
 
-__all__ = ["DAMAGE", "Archive", "read_npy", "write_arrays"]
+__all__ = ["DAMAGE", "Archive", "damage_text", "read_npy", "write_arrays"]
 
 T = TypeVar("T")
 
@@ -76,7 +77,7 @@ class Archive:
         try:
             if self.limit is not None and path.stat().st_size > self.limit:
                 raise FileFormatError(f"is not a pqswarm {self.what}: it is larger than {self.limit} bytes.")
-            with zipfile.ZipFile(path) as archive:
+            with open_regular(path) as file, zipfile.ZipFile(file) as archive:
                 manifest = self._manifest(archive)
                 arrays = {name: self._array(archive, name, manifest["sha256"]) for name in self.arrays}
             return assemble(manifest, arrays)
@@ -89,7 +90,11 @@ class Archive:
         except OSError as error:
             raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
         except DAMAGE as error:
-            raise FileFormatError(f"{path} is damaged, or is not a pqswarm {self.what}: {error}") from error
+            raise FileFormatError(
+                f"{path} is damaged, or is not a pqswarm {self.what}: {damage_text(error)}"
+            ) from error
+        except MemoryError as error:
+            raise PqswarmError(f"{path} does not fit into the memory of this machine.") from error
 
     def _manifest(self, archive: zipfile.ZipFile) -> dict[str, Any]:
         try:
@@ -97,7 +102,7 @@ class Archive:
         except (ValueError, RecursionError) as error:
             if isinstance(error, FileFormatError):
                 raise
-            raise FileFormatError(f"is damaged: its manifest is not readable ({error}).") from error
+            raise FileFormatError(f"is damaged: its manifest is not readable ({damage_text(error)}).") from error
         if not isinstance(manifest, dict) or manifest.get("format") != self.format:
             raise FileFormatError(f"is not a pqswarm {self.what}: its manifest says otherwise.")
         if manifest.get("format_version") not in (self.version, *self.older):
@@ -129,6 +134,18 @@ class Archive:
         if not plain or (limit is not None and info.file_size > limit):
             raise FileFormatError(f"is not a pqswarm {self.what}: {name} is not stored as pqswarm does.")
         return archive.read(info)
+
+
+def damage_text(error: Exception) -> str:
+    """Return what is wrong with an archive, in a line of at most 200 characters; zipfile quotes kilobytes of the file.
+
+    Examples
+    --------
+    >>> damage_text(ValueError("File name b'" + 5000 * "x" + "'"))[:20]
+    "File name b'xxxxxxxx"
+    """
+    text = printable(" ".join(str(error).split()))
+    return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def read_npy(content: bytes, name: str) -> AnyArray:

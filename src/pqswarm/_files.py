@@ -1,9 +1,11 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and read only if they are files: opening a pipe would wait for ever."""
 
+import errno
 import hashlib
 import os
 import re
 import secrets
+import stat
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,13 +13,61 @@ from typing import BinaryIO
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["sync_folder", "write_atomically"]
+__all__ = ["file_identity", "open_regular", "read_regular", "sync_folder", "write_atomically"]
+
+_BINARY = getattr(os, "O_BINARY", 0)
+_AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for who writes into a pipe
+
+
+def open_regular(path: str | Path) -> BinaryIO:
+    """Open a file to read; an OSError if there is none, or if it is a folder, a pipe or a device."""
+    try:
+        number = os.open(path, os.O_RDONLY | _BINARY | _AT_ONCE)
+    except ValueError as error:  # a name with a null byte
+        raise OSError(errno.EINVAL, str(error)) from None
+    try:
+        mode = os.fstat(number).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+    except BaseException:
+        os.close(number)
+        raise
+    return os.fdopen(number, "rb")
+
+
+def read_regular(path: str | Path, limit: int) -> bytes:
+    """Return the content of a file; an OSError as :func:`open_regular` raises it, or if there are more bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     read_regular(write_atomically(f"{folder}/short.txt", "two words"), limit=100)
+    b'two words'
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > limit:
+            raise OSError(errno.EFBIG, f"it has more than {limit / 1e6:g} MB, more than is read")
+        return file.read(size)  # never the limit: that much would be taken at once
+
+
+def file_identity(path: str | Path) -> tuple[int, int] | None:
+    """Return what a file keeps as long as it exists, whatever is written into it; None if there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO], object]) -> Path:
     """Write a file, whole or not at all: a reader never sees half of it, and an error leaves the old one.
 
-    Missing folders are made. Text is written as UTF-8, line ends as they are; a function is given the file.
+    Missing folders are made. Text is written as UTF-8, line ends as they are; a function is given the file. A link is
+    replaced, not followed; folders, pipes and devices are refused.
 
     Examples
     --------
@@ -32,8 +82,10 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
     part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is a folder" if path.is_dir() else "it is not a regular file")
         _remove_abandoned(path)
-        with part.open("wb") as file:
+        with part.open("xb") as file:  # a file of its own, whatever link somebody has put there
             if callable(content):
                 content(file)
             else:

@@ -7,7 +7,8 @@ branches, so that loops over them vectorise.
 """
 
 import numpy as np
-from numba import njit
+
+from pqswarm._compiling import njit
 
 __all__ = [
     *("cosine", "exponential", "exponentials", "logarithm", "logarithm_of_normal", "logarithms", "make_normal"),

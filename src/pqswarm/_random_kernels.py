@@ -6,9 +6,11 @@ every fourth follows from the one four before, so that four are on their way at 
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import config
 from numba.extending import intrinsic
+
+from pqswarm._compiling import njit
 
 __all__ = ["fill_uniform"]
 

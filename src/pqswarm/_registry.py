@@ -36,6 +36,11 @@ class Registry(Mapping[str, _Member]):
         self._members = {member.name: member for member in ours}
         self._ours = frozenset(self._members)
 
+    @property
+    def ours(self) -> dict[str, _Member]:
+        """The members that come with pqswarm, whatever other packages there are."""
+        return {name: member for name, member in self._members.items() if name in self._ours}
+
     @cached_property
     def _entry_points(self) -> dict[str, EntryPoint]:
         """Entry points of other packages."""

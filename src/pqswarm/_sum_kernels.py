@@ -3,8 +3,7 @@
 That is eight sums side by side for up to 128 numbers, and beyond that the sum of two sums.
 """
 
-from numba import njit
-
+from pqswarm._compiling import njit
 from pqswarm._lane_kernels import LANES, load, store
 
 __all__ = ["squared_distance", "sum_of_squares"]

@@ -1,15 +1,22 @@
-"""Text of strangers, fit to be written, and numbers with their nouns."""
+"""Text of strangers, fit to be written, and numbers with their nouns.
+
+What a file says of itself (names, stations, notes), and the name of the file, pass :func:`printable` where they come
+in; what writes them has then only the signs of its own format to escape.
+"""
 
 import os
+import unicodedata
 from pathlib import Path
 
 __all__ = ["count_text", "disarm", "file_text", "printable"]
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def file_text(path: str | Path) -> str:
-    r"""Return the name of a file as text that can be written anywhere; bytes that are no UTF-8 are shown as ``\xe9``.
+    r"""Return the name of a file as text that can be written anywhere, as by :func:`printable`.
+
+    Bytes that are no UTF-8 are shown as ``\xe9``.
 
     Examples
     --------
@@ -17,20 +24,27 @@ def file_text(path: str | Path) -> str:
     day/st\xe9.csv
     """
     try:
-        return os.fsencode(path).decode("utf-8", "backslashreplace")
+        return printable(os.fsencode(path).decode("utf-8", "backslashreplace"))
     except UnicodeEncodeError:  # half of a pair of surrogates
-        return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+        return printable(str(path))
 
 
 def printable(text: str) -> str:
-    r"""Return a text for a terminal: characters that would steer it are shown as escapes.
+    r"""Return a text in one line that steers neither a terminal nor a reader of the text.
+
+    Control characters, ends of lines and paragraphs, marks that turn the direction of text, and halves of pairs of
+    surrogates are shown as escapes. All letters and blanks stay, as do characters of private use.
 
     Examples
     --------
-    >>> print(printable("U1\x1b[2J, Spannung \u00fc"))
-    U1\x1b[2J, Spannung ü
+    >>> print(printable("U1\x1b[2J\n, Spannung \u00fc\u202e"))
+    U1\x1b[2J\n, Spannung ü\u202e
     """
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    if text.isprintable():
+        return text
+    return "".join(
+        one if one.isprintable() or unicodedata.category(one) in ("Zs", "Co") else ascii(one)[1:-1] for one in text
+    )
 
 
 def disarm(value: object) -> object:

@@ -1,11 +1,48 @@
-"""Plain values as TOML."""
+"""TOML of the user's: read, and plain values written."""
 
 import json
+import tomllib
 from collections.abc import Mapping
 from math import inf, isnan
+from pathlib import Path
 from typing import Any
 
-__all__ = ["to_toml"]
+from pqswarm._files import read_regular
+from pqswarm.errors import PqswarmError, shorten
+
+__all__ = ["parse_toml", "read_toml_text", "to_toml"]
+
+_LONGEST = 10_000_000  # bytes of a file
+
+
+def read_toml_text(path: str | Path, what: str = "") -> str:
+    """Return the text of a TOML file; no such file is a FileNotFoundError, all else a PqswarmError that says `what`."""
+    try:
+        return read_regular(path, _LONGEST).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise PqswarmError(f"cannot read {what}{path}: {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise PqswarmError(f"cannot read {what}{path}: byte {error.start} is not UTF-8 text.") from None
+
+
+def parse_toml(text: str, source: str) -> dict[str, Any]:
+    """Return what a text of TOML says; messages name its `source`.
+
+    Examples
+    --------
+    >>> parse_toml("runs = 40", "the plan")
+    {'runs': 40}
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PqswarmError(f"{source} is not valid TOML: {shorten(str(error), 200)}.") from None
+    except RecursionError:
+        raise PqswarmError(f"{source} cannot be used: its values are nested too deeply.") from None
+    except ValueError:  # of int
+        raise PqswarmError(f"{source} cannot be used: it holds an integer of thousands of digits.") from None
 
 
 def to_toml(value: Any) -> str:

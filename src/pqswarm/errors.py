@@ -7,7 +7,9 @@ The command line prints their message without a traceback; a library user can ca
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["FileFormatError", "PqswarmError", "unknown_name"]
+__all__ = ["FileFormatError", "PqswarmError", "shorten", "unknown_name"]
+
+_SHOWN = 80  # characters of a wrong value
 
 
 class PqswarmError(ValueError):
@@ -16,6 +18,21 @@ class PqswarmError(ValueError):
 
 class FileFormatError(PqswarmError):
     """A file is damaged, or was not written by pqswarm."""
+
+
+def shorten(value: object, most: int = _SHOWN) -> str:
+    """Return a wrong value as a message shows it: a text as it is, all else as Python writes it, and not too long.
+
+    Examples
+    --------
+    >>> shorten("a word"), shorten(["a"] * 1000, 20)
+    ('a word', "['a', 'a', 'a', '...")
+    """
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except (RecursionError, ValueError):  # too deep; an integer of too many digits
+        return f"a {type(value).__name__}"
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
@@ -41,6 +58,6 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
     "unknown preset 'papper': did you mean 'paper'? Known: field, paper."
     """
     names = list(known)
-    close = difflib.get_close_matches(str(name), names, n=1)
+    close = difflib.get_close_matches(shorten(name), names, n=1)
     hint = f": did you mean {close[0]!r}?" if close else "."
-    return PqswarmError(f"unknown {what} {name!r}{hint} Known: {', '.join(names)}.")
+    return PqswarmError(f"unknown {what} {shorten(repr(name))}{hint} Known: {', '.join(names)}.")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from tests.cli.command_tables import PAGE, commands, page
 from typer.testing import CliRunner
 
 from pqswarm import __version__
@@ -43,6 +44,24 @@ def test_help_has_an_example(command):
     assert result.exit_code == 0
     assert re.search(r"(Try|Example): pqswarm \w+", result.output)
     assert "[dB]" not in result.output
+
+
+def test_values_have_names_and_flags_have_none():
+    """Words such as FILE or HZ, not the types of Python; lines fit a terminal."""
+    for name, command, context in commands():
+        assert len(command.help.partition(".")[0]) <= 66, f"the first sentence of {name} is cut in the list of commands"
+        for parameter in command.params:
+            assert parameter.help, f"{name} {parameter.name} has no meaning"
+            if not getattr(parameter, "is_flag", False):
+                assert re.fullmatch(r"[A-Z][A-Z0-9=,. ]*", parameter.metavar or ""), f"{name} {parameter.name}"
+        text = command.get_help(context)
+        assert not re.search(r"<\w+>|\bTEXT\b|\bPath\b|\bNone\b", text)
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_page_of_commands_is_up_to_date():
+    """Else: python -m tests.cli.command_tables."""
+    assert PAGE.read_text(encoding="utf-8") == page()
 
 
 def test_help_lists_every_command():
@@ -96,39 +115,6 @@ def test_plot_as_svg_of_the_bench_with_a_parameter(tmp_path):
 def test_gallery_and_default_name(pqswarm, in_folder):
     assert pqswarm("plot", "all").stdout == "wrote all.png\n"
     assert min(size("all.png")) > 1000
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["plot", "sagg"], "unknown event class 'sagg': did you mean 'sag'?"),
-        (["plot", "sag", "--set", "depth"], "--set must be a parameter and a number, such as depth=0.4, not 'depth'"),
-        (["plot", "sag", "--set", "depth=deep"], "--set must be a parameter and a number"),
-        (["plot", "sag", "--set", "deepth=0.4"], "did you mean 'depth'?"),
-        (["plot", "sag", "--out", "sag.bmp"], "its name must end in .svg, .pdf, .png"),
-        (["plot", "sag", "--snr", "nan"], "snr must be a number of decibels"),
-        (["plot", "sag", "--seed", "-1"], "seed must be a non-negative integer"),
-        (["plot", "sag", "--preset", "lab"], "unknown preset 'lab'"),
-        (["plot", "all", "--source", "bench"], "cannot produce 'pure_sinusoid'"),
-        (["dataset", "--snr", "quiet"], "--snr must be numbers of decibels"),
-        (["dataset", "--events-per-class", "0"], "events_per_class must be"),
-        (["dataset", "--out", "."], ". is a folder"),
-        (["dataset", "--jobs", "0"], "n_jobs must be"),
-        (["dataset", "--out", "a.npz", "--csv", "a.npz"], "--out and --csv are the same file"),
-        (["dataset", "--out", "/proc/a.npz"], "cannot write /proc/a.npz"),
-        (["dataset", "--set", "depth=0.5"], "unknown parameter of preset 'paper' 'depth'"),
-        (["plot", "sag", "--set", "cycles=1e6", "--set", "sampling_rate=1e9"], "samples, more than"),
-        (["features", "nothing.npz"], "there is no file nothing.npz"),
-    ],
-)
-def test_mistakes_get_one_line_and_no_traceback(arguments, message, pqswarm, in_folder):
-    run = pqswarm(*arguments)
-    assert run.returncode == 2
-    last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("pqswarm: ")
-    assert message in last
-    assert "Traceback" not in run.stderr
-    assert not list(in_folder.iterdir())
 
 
 def test_a_mistake_in_a_process_of_its_own():

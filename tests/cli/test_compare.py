@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from tests.statistics import paper
 from typer.testing import CliRunner
 
+from pqswarm.cli.compare import FORMATS as ENDINGS
 from pqswarm.cli.compare import complete_format
 from pqswarm.cli.main import app
 
@@ -104,6 +106,24 @@ def test_data_sets_are_not_compared_as_runs(accuracies):
     assert "unpaired" not in json.loads(invoke(accuracies, "-f", "json"))
     refused = CliRunner().invoke(app, ["compare", str(accuracies), "--pair", "GA", "ACO"])
     assert "belong together" in str(refused.exception)
+
+
+def test_runs_of_the_reference_results():
+    """A long table as a study writes it, with several classifiers and algorithms that ran once."""
+    runs = Path(__file__).parents[2] / "docs" / "results" / "paper-runs.csv"
+    content = json.loads(invoke(runs, "-f", "json", "--classifier", "k-NN"))
+    assert (content["n_blocks"], content["control"]) == (40, "2D-UPSO")
+    assert content["left_out"] == ["SFFS", "SFFS all sizes"]
+
+
+def test_the_ending_decides_the_format(accuracies, pqswarm, tmp_path):
+    for style, ending in ENDINGS.items():
+        out = tmp_path / f"table{ending}"
+        invoke(accuracies, "--out", out)
+        assert out.read_text() == invoke(accuracies, "--format", style)
+    refused = pqswarm("compare", accuracies, "--format", "md", "--out", tmp_path / "new.csv")
+    assert "contradict" in refused.stderr
+    assert not (tmp_path / "new.csv").exists()
 
 
 @pytest.mark.parametrize("style", FORMATS)

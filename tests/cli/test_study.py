@@ -14,9 +14,10 @@ from tests.study.studies import contents, plan_toml, start_command, survivors, w
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
-from pqswarm.cli.study import _clock, _in_words
+from pqswarm.cli.study import _clock, _in_words, study
 from pqswarm.study import PLANS, Store, StudyProgress, load_plan, plan_text, run_study
 
+PROGRESS = StudyProgress("searching", 1, 2, 100, 200, 10.0, {}, {"evaluation": 1.0})
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 
 
@@ -143,6 +144,33 @@ def test_plan_check_tells_what_the_plan_comes_to(tmp_path, monkeypatch, pqswarm)
     )
 
 
+@pytest.mark.parametrize(("runs", "told"), [(1, "With 1 run of each"), (3, "With 3 runs of each"), (4, "")])
+def test_plan_check_says_what_few_runs_cannot_tell(tmp_path, pqswarm, runs, told):
+    (tmp_path / "mine.toml").write_text(plan_toml(runs=runs))
+    _, *more = pqswarm("plan", "check", tmp_path / "mine.toml").stdout.splitlines()
+    expected = f"{told} algorithm no test of two of them can find a difference at the level of 5 %: that takes runs = 4"
+    assert [line.startswith(expected) for line in more] == [True] * bool(told)
+
+
+def test_a_study_goes_on_when_nobody_reads_what_it_says(tmp_path, monkeypatch):
+    """As with ``pqswarm study ... | head -1``."""
+    told = []
+
+    def echo(text, err=False):
+        told.append(text)
+        raise BrokenPipeError
+
+    monkeypatch.setattr("typer.echo", echo)
+    monkeypatch.setattr("os.dup2", lambda *_: None)  # else the test would say nothing either
+    monkeypatch.setattr(
+        "pqswarm.study.run_study", lambda *_, progress, **__: [progress(one) for one in (PROGRESS,) * 3]
+    )
+    monkeypatch.setattr("pqswarm.report.write_report", lambda folder, form: folder / "report.html")
+    study("smoke", out=tmp_path)
+    assert told[0].startswith("searching: 1 of 2 runs")
+    assert told[-1].startswith("done in ")
+
+
 @pytest.mark.parametrize("command", [("study",), ("plan",), ("plan", "show"), ("plan", "check")])
 def test_help(command):
     result = CliRunner().invoke(app, [*command, "--help"])
@@ -164,14 +192,14 @@ def test_help(command):
             "there is no plan 'papper': give the path of a TOML file, or one of quick, paper, paper-stepped, smoke.",
         ),
         (["study", "bad.toml"], "  runs: must be greater than or equal to 1, not 0."),
-        (["study", "."], "cannot read the plan .: "),
+        (["study", "."], ". is a folder: give a plan in TOML."),
         (
             ["study", "smoke", "--device", "cuda"],
             "device 'cuda' needs",
         ),
         (["study", "smoke", "--device", "gpu"], "unknown device 'gpu': did you mean 'cpu'?"),
         (["study", "smoke", "--jobs", "0"], "jobs must be an integer of at least 1"),
-        (["study", "smoke", "--out", "bad.toml"], "cannot use bad.toml for a study: "),
+        (["study", "smoke", "--out", "bad.toml"], "bad.toml is not a folder: give --out"),
         (["study", "smoke", "--out", "bad.toml/study"], "cannot use bad.toml/study for a study: "),
         (["study", "smoke", "--out", "/proc/study"], "cannot use /proc/study for a study: "),
     ],

@@ -33,7 +33,7 @@ def test_shape_and_names():
     assert SMALL.features.shape == (2, 84, 99)
     assert SMALL.X().shape == SMALL.X(30.0).shape == (84, 99)
     assert np.array_equal(SMALL.y, np.repeat(np.arange(14), 6))
-    assert SMALL.class_names == PRESETS["paper"].classes == tuple(EVENT_CLASSES)
+    assert SMALL.class_names == PRESETS["paper"].classes == tuple(EVENT_CLASSES.ours)
     assert SMALL.feature_names == feature_names()
     assert len(SMALL) == 84
     assert "84 events of 14 classes" in repr(SMALL)
@@ -168,7 +168,7 @@ def test_no_waveform_is_kept():
         ({"snr": [30, 30]}, "each once"),
         ({"snr": [float("nan")]}, "snr must be a number of decibels"),
         ({"snr": "quiet"}, "snr must be a number of decibels"),
-        ({"snr": "30"}, "snr must be a number of decibels, or infinity for no noise, not '30'"),
+        ({"snr": "30"}, "snr must be a number of decibels of at least -300, or inf for no noise, not '30'"),
         ({"snr": b"30"}, "snr must be a number of decibels"),
         ({"seed": -1}, "seed must be"),
         ({"preset": "fild"}, "unknown preset 'fild': did you mean 'field'"),

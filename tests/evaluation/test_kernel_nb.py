@@ -50,6 +50,17 @@ def test_however_far_the_nearer_class_wins(width, far):
         assert model.predict([[-far], [far]]).tolist() == [low, high]
 
 
+@pytest.mark.parametrize(("place", "width"), [(1.0, 1e-18), (1e6, 1e-12), (3.7, 1e-15), (0.3, 1e-10)])
+def test_kernels_narrower_than_the_spacing_of_numbers_count_equal_values(place, width):
+    """All training events of the nearest value count, not one of them, also where adding the width changes nothing."""
+    X = np.array([[place]] * 5 + [[2 * place]] * 3 + [[place]] * 2 + [[3 * place]] * 7)
+    model = pqswarm.KernelNB(width).fit(X, [0] * 8 + [1] * 9)
+    scores = model.predict_joint_log_proba([[place], [2 * place], [3 * place]])
+    peak = -np.log(width * np.sqrt(2 * np.pi))
+    np.testing.assert_allclose(scores[0], np.log([5 / 17, 2 / 17]) + peak, rtol=1e-14)
+    np.testing.assert_allclose([scores[1, 0], scores[2, 1]], np.log([3 / 17, 7 / 17]) + peak, rtol=1e-14)
+
+
 def test_beyond_all_measure():
     probabilities = pqswarm.KernelNB(0.004).fit([[0.0], [1.0], [2.0]], list("abc")).predict_proba([[1e160]])
     np.testing.assert_allclose(probabilities.sum(), 1.0)

@@ -142,6 +142,17 @@ def test_any_unit(metric, scale):
 
 
 @pytest.mark.parametrize("metric", METRICS)
+def test_squares_below_the_smallest_double(metric):
+    rng = np.random.default_rng(1)
+    X, y = rng.random((90, 6)), np.arange(90) % 3
+    folds, masks = Folds.stratified(y, 5), random_masks(8, 6, seed=1)
+    expected = KNNEvaluator(X, y, folds, 4, metric, scaling="none").error_counts(masks)
+    for exponent in (-500, -990):
+        tiny = KNNEvaluator(np.ldexp(X, exponent), y, folds, 4, metric, scaling="none")
+        assert np.array_equal(tiny.error_counts(masks), expected)
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_features_out_of_all_proportion(metric):
     rng = np.random.default_rng(2)
     X = rng.random((90, 6)) * np.array([1.0, 1e-20, 1e30, 1e-6, 1e8, 0.0]) + np.array([0, 0, 0, 1e6, -1e8, 7])

@@ -1,5 +1,8 @@
 """The tests of blocks and the vectors of the k-NN kernels, on this processor and as on others."""
 
+import ctypes
+import itertools
+import mmap
 import os
 import subprocess
 import sys
@@ -8,6 +11,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from pqswarm.evaluation import METRICS, Folds, KNNEvaluator
 from pqswarm.evaluation import _knn_filter_kernels as filters
 from pqswarm.evaluation import _vector_kernels as vectors
 
@@ -123,3 +127,43 @@ def test_bytes_of_levels():
         assert off.max() <= 16 * (step / 2 + 1e-6)
         apart = np.abs(coded[:1].astype(int) - coded).sum(axis=(1, 2, 3))
         assert np.array_equal(apart, np.abs(levels[0] - levels).sum(axis=1))
+
+
+def guarded(array, at_end):
+    """A copy of the array, before or behind which lies memory that must not be touched."""
+    page = mmap.PAGESIZE
+    size = -(-array.nbytes // page) * page
+    memory = mmap.mmap(-1, size + 2 * page)
+    whole = np.frombuffer(memory, np.uint8)
+    for edge in (0, size + page):
+        assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(whole.ctypes.data + edge), ctypes.c_size_t(page), 0) == 0
+    start = page + (size - array.nbytes if at_end else 0)
+    copy = whole[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def check_reads():
+    """Look for neighbours where everything outside of the events' arrays is out of bounds."""
+    rng = np.random.default_rng(5)
+    for n, p, metric, at_end in itertools.product((32, 97, 2300), (2, 20), range(3), (True, False)):
+        X = rng.integers(0, 4, (n, p)).astype(float) if at_end else rng.standard_normal((n, p))
+        y = np.arange(n) % 3
+        evaluator = KNNEvaluator(X, y, Folds(np.arange(n) % 4), metric=METRICS[metric], n_jobs=1)
+        selected = np.arange(p)
+        cpu = evaluator._backend
+        arranged = cpu._arrange(0, selected)
+        parts = tuple(guarded(part, at_end) if np.ndim(part) and part.size else part for part in arranged)
+        for guesses in (np.empty((n, 0), np.int32), cpu._guesses):
+            labels = [np.empty(n, np.int64) for _ in range(2)]
+            for given, predicted in zip((arranged, parts), labels, strict=True):
+                cpu._search(0, given, selected, guesses, 3, (0, n), predicted, np.empty((0, 0), np.int32))
+            assert np.array_equal(*labels)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is guarded as on Linux")
+def test_nothing_outside_of_the_arrays_is_read():
+    program = "from tests.evaluation.test_knn_filters import check_reads; check_reads()"
+    subprocess.run(
+        [sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    )

@@ -105,7 +105,7 @@ def test_copies_for_each_fold_are_refused_with_their_size(monkeypatch):
 
     X, y = data(100)
     folds = Folds.stratified(y, 4)
-    monkeypatch.setattr(_memory.check_memory, "__defaults__", (3 * X.nbytes,))
+    monkeypatch.setattr(_memory.check_memory, "__defaults__", (7 * X.nbytes,))
     with pytest.raises(PqswarmError, match=r"100 x 30 features, scaled for each of 4 folds, would take 0\.0 GB"):
         make("k-nn", X, y, folds, scaling="minmax")
     make("k-nn", X, y, folds)

@@ -27,15 +27,15 @@ PAPER_ORDER = (
 )
 ALL = [
     (preset, source, event_class)
-    for preset in PRESETS
+    for preset in PRESETS.ours
     for source in SOURCES
     for event_class in (PRESETS[preset].models if source == "model" else PRESETS[preset].bench)
 ]
 
 
 def test_classes_are_the_papers_in_its_order():
-    assert tuple(EVENT_CLASSES) == PAPER_ORDER
-    assert all(preset.classes == PAPER_ORDER for preset in PRESETS.values())
+    assert tuple(EVENT_CLASSES.ours) == PAPER_ORDER
+    assert all(preset.classes == PAPER_ORDER for preset in PRESETS.ours.values())
     assert all(EVENT_CLASSES[name].model is getattr(models, name) for name in PAPER_ORDER)
     assert [EVENT_CLASSES[name].seed_word for name in PAPER_ORDER] == list(range(14))
 
@@ -166,7 +166,7 @@ def test_presets_are_data():
 
 
 def test_models_are_pure_functions_with_the_formula_in_the_docstring():
-    for model in (event_class.model for event_class in EVENT_CLASSES.values()):
+    for model in (event_class.model for event_class in EVENT_CLASSES.ours.values()):
         assert ":math:`v_" in inspect.getdoc(model)
         source = inspect.getsource(model)
         assert "random" not in source

@@ -53,7 +53,7 @@ def check_transient(event):
     return rest
 
 
-@pytest.mark.parametrize("event_class", EVENT_CLASSES)
+@pytest.mark.parametrize("event_class", EVENT_CLASSES.ours)
 def test_record(event_class):
     for event in events(event_class):
         assert event.signal.shape == (15_000,)

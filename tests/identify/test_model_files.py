@@ -71,7 +71,7 @@ def test_files_whose_subsets_share_their_events(small, tmp_path):
 
 
 def test_a_model_has_its_own_classes(small_file, tmp_path):
-    names = [f"my_{name}" for name in EVENT_CLASSES]
+    names = [f"my_{name}" for name in EVENT_CLASSES.ours]
     model = load_model(rewrite(small_file, tmp_path / "mine.npz", class_names=names))
     assert model.class_names == tuple(names)
     verdict = identify(sag(), model)

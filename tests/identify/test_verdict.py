@@ -127,7 +127,7 @@ def test_channels_and_reference():
 def test_agreement_in_words():
     result = identify(recording(generate("sag", seed=3))).channels[0].result
 
-    def said(rule, label, known=EVENT_CLASSES):
+    def said(rule, label, known=tuple(EVENT_CLASSES.ours)):
         return describe_agreement(rule, label, known, result)
 
     assert said("sag", "sag") == "agree"

@@ -133,7 +133,7 @@ def test_compiled_dates_are_those_of_python(save, monkeypatch, dated):
         assert recording.n_samples == 3000  # midnight is no gap
         assert recording.start == (begin if dated else None)
     assert compiled.notes == plain.notes
-    assert "2 rows have no time: it was interpolated." in plain.notes
+    assert "2 rows without a time: it was interpolated." in plain.notes
 
 
 def test_compiled_comtrade_rows(save, monkeypatch):
@@ -146,7 +146,7 @@ def test_compiled_comtrade_rows(save, monkeypatch):
     monkeypatch.setattr(rows, "_COMPILED_FROM", 0)
     compiled = read(path)
     assert compiled.notes == plain.notes
-    assert "1 lines of the data are too short and were ignored." in plain.notes
+    assert "1 line of the data too short: ignored." in plain.notes
     assert np.isnan(plain.channels[1].samples[299])
     for one, other in zip(plain.channels, compiled.channels, strict=True):
         np.testing.assert_array_equal(one.samples, other.samples)
@@ -191,8 +191,8 @@ def test_missing_samples_are_counted_where_they_are(save):
     (source,) = open_recordings(save("gaps.csv", {"gaps.csv": "\n".join(lines).encode()}))
     assert not [note for note in source.read(0, 49).notes if "samples" in note and "estimated" not in note]
     assert source.read(49, 50).notes[-2:] == (
-        "2 samples are missing or are not numbers.",
-        "1 samples were infinite or beyond 1e+15: they are taken as missing.",
+        "Samples missing, or not numbers: 2.",
+        "1 sample infinite or beyond 1e+15: taken as missing.",
     )
 
 
@@ -205,8 +205,8 @@ def test_a_channel_with_a_late_first_number_is_kept(save):
     config = builders.cfg(kind="BINARY", rates=(f"4800,{n}",))
     (source,) = open_recordings(save("late.cfg", {"late.cfg": config, "late.dat": table.tobytes()}))
     assert [channel.name for channel in source.channels] == ["Ua", "Ub"]
-    assert "Uc had no samples that are numbers, and were ignored." in source.notes
-    assert source.read().notes[-1] == "69999 samples are marked as missing."
+    assert "No samples that are numbers: Uc; ignored." in source.notes
+    assert source.read().notes[-1] == "Samples marked as missing: 69999."
 
 
 @pytest.mark.parametrize("damage", ["none", "gap", "coarse", "back", "rounded", "nan"])

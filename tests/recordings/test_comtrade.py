@@ -180,7 +180,7 @@ def test_trailing_bytes_and_missing_lines(write):
     for config in (builders.cfg(kind="BINARY", last=()), builders.cfg(kind="BINARY").rstrip() + b"\r\n\x1a\r\n\r\n"):
         recording = read(write(config, builders.binary_dat(table) + b"\x1a\0\0"))
         assert_waves(recording)
-        assert "3 bytes after the last whole row were ignored." in recording.notes
+        assert "3 bytes after the last whole row: ignored." in recording.notes
     short = builders.cfg().split(b"ASCII")[0].rsplit(b"\r\n", 3)[0]
     recording = read(write(short, builders.ascii_dat(table)))
     assert_waves(recording)

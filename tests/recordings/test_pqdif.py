@@ -56,7 +56,7 @@ def test_example(save, packed):
         np.testing.assert_allclose(channel.samples, expected, atol=atol)
     assert recording.source == "case.pqd, observation 2"
     assert recording.format == "PQDIF"
-    assert "1 of 2 observations hold no usable waveforms, and were ignored." in recording.notes
+    assert "1 of 2 observations without usable waveforms: ignored." in recording.notes
 
 
 def test_days_are_two_off(save):

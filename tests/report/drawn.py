@@ -81,5 +81,5 @@ def all_figures():
             },
             PALETTE,
         ),
-        "confusion": plot_confusion(confusion(40), confusion(10), EVENT_CLASSES),
+        "confusion": plot_confusion(confusion(40), confusion(10), tuple(EVENT_CLASSES.ours)),
     }

@@ -64,7 +64,7 @@ def test_features_that_are_no_bands_are_listed():
 
 
 def test_confusion_tells_errors_from_hits():
-    left, right = plot_confusion(confusion(40), confusion(10), EVENT_CLASSES).axes
+    left, right = plot_confusion(confusion(40), confusion(10), tuple(EVENT_CLASSES.ours)).axes
     assert left.get_title(loc="left") == "All features: 43 of 2843 misclassified (1.51 %)"
     assert right.get_title(loc="left") == "Selected features: 13 of 2813 misclassified (0.462 %)"
     cells = {

@@ -171,7 +171,7 @@ def test_a_wrong_address_is_said_before_the_work_begins(start, tmp_path):
         assert last.endswith("Start one with 'dask scheduler'.")
         assert "Traceback" not in text
     assert not rest
-    assert not (tmp_path / "study" / "dataset.npz").exists()
+    assert not (tmp_path / "study").exists()
 
 
 def test_missing_package_is_named(tmp_path, monkeypatch):

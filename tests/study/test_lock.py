@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from pqswarm.errors import PqswarmError
-from pqswarm.study import run_study
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.study import Store, run_study
 from pqswarm.study.lock import lock_folder
 from tests.study.studies import plan_toml, start_command, tiny
 
@@ -99,3 +99,43 @@ def test_other_failures_are_named(tmp_path):
         lock_folder(tmp_path / "file"),
     ):
         pass
+
+
+@pytest.mark.parametrize("name", ["study.lock", "study.sqlite"])
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+def test_a_study_that_loses_its_files_stops_at_once(tmp_path, name, how):
+    """Else it would compute to the end and lose all of it, or run beside a second process."""
+    told = []
+
+    def lose(progress):
+        told.append(progress.stage)
+        if progress.stage == "searching":
+            (tmp_path / name).unlink()
+            if how == "replaced":
+                (tmp_path / name).touch()
+
+    with pytest.raises(PqswarmError, match=rf"{name} was removed.* while the study was running"):
+        run_study(tiny(algorithms=("2d-upso",)), tmp_path, jobs=1, progress=lose)
+    assert told.count("searching") == 1
+    assert told[-1] == "searching"
+
+
+@pytest.mark.parametrize("ending", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder"])
+def test_the_store_follows_no_links_and_waits_for_no_pipe(tmp_path, kind, ending):
+    folder, precious = tmp_path / "study", tmp_path / "precious"
+    with Store(folder, write=True):
+        pass
+    precious.write_text("precious")
+    path = folder / f"study.sqlite{ending}"
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(precious if kind == "link" else tmp_path / "absent")
+    with pytest.raises(FileFormatError, match=r"study\.sqlite.* is not a plain file: move it away"):
+        Store(folder, write=True)
+    assert precious.read_text() == "precious"
+    assert not (tmp_path / "absent").exists()

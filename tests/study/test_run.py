@@ -105,7 +105,7 @@ def test_another_version_is_refused(study_copy, monkeypatch):
         run_study(tiny(), study_copy, jobs=1)
 
 
-def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, events):
+def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, events, monkeypatch):
     path, before = study_copy / "dataset.npz", contents(study_copy)
     features = events.features.copy()
     features[1, 17, 5] = np.nextafter(features[1, 17, 5], inf)
@@ -119,6 +119,12 @@ def test_changed_events_are_refused_and_removed_ones_made_again(study_copy, even
     with pytest.raises(FileFormatError, match=r"dataset.npz is damaged.* Remove it to make the events again"):
         run_study(tiny(), study_copy, jobs=1)
     path.unlink()
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("pqswarm.study.data.make_dataset", lambda *_, **__: replace(events, features=features))
+        told = r"dataset.npz is missing, and the events that are made here are not those .*: copy that file from where"
+        with pytest.raises(PqswarmError, match=told):
+            run_study(tiny(), study_copy, jobs=1)
+    assert not path.exists()
     run_study(tiny(), study_copy, jobs=1)
     np.testing.assert_array_equal(load_dataset(path).features, events.features)
     assert contents(study_copy) == before

@@ -61,6 +61,27 @@ def test_workers_that_always_die_are_an_error(tmp_path, monkeypatch):
         run_study(tiny(), tmp_path, jobs=1)
 
 
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            MemoryError(),
+            r"a worker could not do its part \(MemoryError\(\)\): is there enough memory\? Finished runs",
+        ),
+        (ImportError("libx.so: failed to map segment"), r"could not do its part \(.*failed to map segment.*fewer jobs"),
+        (OSError(12, "Cannot allocate memory"), r"could not do its part \(.*Cannot allocate memory"),
+        (ModuleNotFoundError("No module named 'own'"), r"a worker lacks a package \(.*'own'.*install the same"),
+    ],
+)
+def test_workers_without_memory_or_packages_are_explained(tmp_path, monkeypatch, error, told):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(scheduler, "advance", fail)
+    with pytest.raises(PqswarmError, match=told):
+        run_study(tiny(), tmp_path, jobs=1)
+
+
 def test_other_failures_of_workers_are_not_hidden(tmp_path, monkeypatch):
     monkeypatch.setattr(scheduler, "advance", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.judging import ModelFile, SiteFile
+from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import PqswarmError
 
 __all__ = ["app"]
@@ -12,28 +14,33 @@ __all__ = ["app"]
 
 def app(
     folder: Annotated[
-        Path, typer.Argument(help="Folder of recordings and studies; nothing is written there.")
+        Path, typer.Argument(metavar="DIR", help="Folder of recordings and studies; nothing is written there.")
     ] = Path(),
-    port: Annotated[int, typer.Option(help="Port to listen at.", show_default="a free one")] = 0,
+    port: Annotated[int, typer.Option(metavar="PORT", help="Port to listen at.", show_default="a free one")] = 0,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; one that other machines reach needs --password.")
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen at; one that other machines reach needs --password."),
     ] = "127.0.0.1",
     password: Annotated[
-        str, typer.Option(envvar="PQSWARM_APP_PASSWORD", help="Asked for in the browser.", show_default="none")
+        str,
+        typer.Option(
+            metavar="WORD", envvar="PQSWARM_APP_PASSWORD", help="Asked for in the browser.", show_default="none"
+        ),
     ] = "",
-    model: Annotated[
-        Path | None, typer.Option(help="Model made by `pqswarm train`.", show_default="the bundled one")
-    ] = None,
-    site: Annotated[
-        Path | None, typer.Option(help="What is known of the place of the meter: TOML.", show_default="none")
-    ] = None,
+    model: ModelFile = None,
+    site: SiteFile = None,
     corrections: Annotated[
-        Path | None, typer.Option(help="File of corrected verdicts.", show_default="FOLDER.corrections.jsonl")
+        Path | None,
+        typer.Option(metavar="FILE", help="File of corrected verdicts.", show_default="DIR.corrections.jsonl"),
     ] = None,
-    max_mb: Annotated[float, typer.Option(help="Greatest file that can be dropped on the page, in MB.")] = 500.0,
+    max_mb: Annotated[
+        float, typer.Option(metavar="MB", help="Largest file that can be dropped on the page, in MB.")
+    ] = 500.0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
 ) -> None:
-    """Show recordings, studies and events in a browser on this machine, until Ctrl-C.
+    """Show recordings, studies and events in a browser.
+
+    It runs on this machine, until Ctrl-C.
 
     Example: pqswarm app measurements
     """
@@ -53,6 +60,8 @@ def app(
         raise PqswarmError(f"--max-mb must be above 0 and below 1,000,000, not {max_mb:g}.")
     if not folder.is_dir():
         raise PqswarmError(f"{folder} is not a folder.")
+    if corrections is not None:
+        check_no_folder(corrections, "--corrections the name of a file")
     home = folder.resolve()
     if corrections is None and home == home.parent:
         raise PqswarmError(f"there is nothing beside {home}: give the file of corrected verdicts by --corrections.")

@@ -1,20 +1,23 @@
 """``pqswarm compare``: test which of several algorithms is better."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqswarm.cli.options import Overwrite, check_writable
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._files import write_atomically
+from pqswarm.cli.options import Overwrite, check_writable, choose_format
+from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.statistics import Results
 
 __all__ = ["compare"]
 
-FORMATS = ("text", "csv", "md", "latex", "json")
+FORMATS = {"text": ".txt", "csv": ".csv", "md": ".md", "latex": ".tex", "json": ".json"}
+"""Names of formats, and how files in them end."""
 
 _HEADINGS = {
     "mean_rank": "mean rank",
@@ -44,13 +47,18 @@ def complete_format(incomplete: str) -> list[str]:
 def compare(
     results: Annotated[
         Path,
-        typer.Argument(help="CSV file: a column per algorithm and a row per run or data set, or a line per run."),
+        typer.Argument(
+            metavar="FILE",
+            help="CSV file with a column per algorithm and a row per run or data set, or with a row per run and "
+            "algorithm, such as the runs.csv of a study.",
+        ),
     ],
     higher_is_better: Annotated[
         bool, typer.Option("--higher-is-better", help="The results are accuracies, not error rates.")
     ] = False,
     control: Annotated[
-        str | None, typer.Option(help="Algorithm to compare the others with.", show_default="the best one")
+        str | None,
+        typer.Option(metavar="NAME", help="Algorithm to compare the others with.", show_default="the best one"),
     ] = None,
     pair: Annotated[
         tuple[str, str] | None,
@@ -59,36 +67,61 @@ def compare(
     margin: Annotated[
         float | None,
         typer.Option(
+            metavar="SHARE",
             help="Share of the mean below which a difference does not matter.",
-            show_default="0.05, of accuracies 0.01",
+            show_default="0.05; of accuracies 0.01",
         ),
     ] = None,
     column: Annotated[
-        str, typer.Option(help="What to compare, of a file with a line per run, such as error or size.")
+        str,
+        typer.Option(metavar="NAME", help="Column to compare, of a file with a row per run, such as error or size."),
     ] = "error",
     classifier: Annotated[
         str | None,
-        typer.Option(help="Whose runs to compare, of a file with those of several classifiers.", show_default=False),
+        typer.Option(
+            metavar="NAME",
+            help="Whose runs to compare, of a file with those of several classifiers.",
+            show_default=False,
+        ),
     ] = None,
     style: Annotated[
-        str, typer.Option("--format", "-f", help="text, csv, md, latex or json.", autocompletion=complete_format)
-    ] = "text",
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="text, csv, md, latex or json.",
+            show_default="by the ending of --out, or text",
+            autocompletion=complete_format,
+        ),
+    ] = None,
     contrast: Annotated[
         bool, typer.Option("--contrast", help="Also estimate the difference of each pair of algorithms.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File to write.", show_default="standard output")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="File to write.", show_default="standard output"),
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Test which algorithm is better: Mann-Whitney, Friedman, Hommel, contrast estimation.
+    """Test which algorithm is better.
+
+    By the tests of Friedman and Mann-Whitney, with Hommel's correction, and by contrast estimation.
 
     Example: pqswarm compare runs.csv --column size --classifier k-NN --control 2D-UPSO
     """
-    if style not in FORMATS:
-        raise unknown_name("format", style, FORMATS)
+    form = choose_format(style, out, FORMATS, "text")
+    if out is not None:
+        if out.exists() and results.exists() and out.samefile(results):
+            raise PqswarmError(f"{out} holds the results: give --out another name.")
+        check_writable(out, overwrite)
     from pqswarm.statistics import contrast_estimation, friedman, posthoc, read_results
+    from pqswarm.study.store import FILE_NAME
 
+    if (results / FILE_NAME).is_file():
+        raise PqswarmError(
+            f"{results} is a study: `pqswarm report {results} --format csv` writes its runs, report-csv/runs.csv."
+        )
     given = read_results(results, column=column, classifier=classifier)
     ranks = friedman(given.values, names=given.names, lower_is_better=not higher_is_better)
     comparison = posthoc(ranks, control)
@@ -110,18 +143,12 @@ def compare(
     found |= _unpaired(given, comparison.control, pair, margin, higher_is_better)
     if contrast:
         found["contrast"] = contrast_estimation(given.values, given.names).rows()
-    if style == "json":
-        text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
-    else:
-        text = _tables(style, found)
+    as_json = partial(json.dumps, indent=2, ensure_ascii=False, allow_nan=False)
+    text = as_json(found) if form == "json" else _tables(form, found)
     if out is None:
         typer.echo(text)
         return
-    if out.exists() and out.samefile(results):
-        raise PqswarmError(f"{out} holds the results: give --out another name.")
-    check_writable(out, overwrite)
-    out.write_text(text + "\n", encoding="utf-8")
-    typer.echo(f"wrote {out}")
+    typer.echo(f"wrote {write_atomically(out, text + chr(10))}")
 
 
 def _unpaired(
@@ -148,6 +175,7 @@ def _unpaired(
 
 def _tables(style: str, found: dict[str, Any]) -> str:
     from pqswarm.statistics import table
+    from pqswarm.statistics.tables import plain_markdown
 
     better, side = ("lower", "worse") if found["lower_is_better"] else ("higher", "better")
     title = f"Mean ranks of {len(found['ranks'])} algorithms over {found['n_blocks']} rows; {better} results are better"
@@ -168,6 +196,8 @@ def _tables(style: str, found: dict[str, Any]) -> str:
         sections.append((title, found["contrast"], ""))
     parts = []
     for title, rows, note in sections:
+        if style == "md":
+            title, note = plain_markdown(title), plain_markdown(note)
         parts += [_TITLES[style].format(title), table(rows, style, headings=_HEADINGS)]
         parts += [_NOTES[style].format(note), ""] if note and style in _NOTES else [""]
     return "\n".join(parts[:-1])

@@ -16,6 +16,7 @@ from pqswarm.cli.options import (
     Seed,
     Stopped,
     Wavelet,
+    check_ending,
     check_writable,
     read_assignments,
     read_levels,
@@ -27,20 +28,28 @@ __all__ = ["dataset"]
 
 
 def dataset(
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("dataset.npz"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, in npz format.")] = Path(
+        "dataset.npz"
+    ),
     events_per_class: EventsPerClass = 250,
-    snr: Annotated[str, typer.Option(help="Noise levels in dB, separated by commas.")] = "inf,50,45,40,35,30,25,20",
+    snr: Annotated[
+        str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf is without noise.")
+    ] = "inf,50,45,40,35,30,25,20",
     seed: Seed = 0,
     preset: Preset = "paper",
     parameters: Parameters = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Threads; -1 uses all cores.")] = -1,
-    csv: Annotated[Path | None, typer.Option(help="Also write the events at the first noise level as CSV.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Threads; -1 uses all cores.")] = -1,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the features at the first noise level as CSV.")
+    ] = None,
     wavelet: Wavelet = "sym6",
     level: Level = None,
     border: Border = "symmetric",
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a data set: events of all classes of a preset and their wavelet features at every noise level.
+    """Make a data set: events, and their wavelet features.
+
+    Of all classes of a preset, at every noise level.
 
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 
@@ -54,10 +63,15 @@ def dataset(
 
     if csv is not None and csv.resolve() == out.resolve():
         raise PqswarmError(f"--out and --csv are the same file, {out}: give two names.")
+    check_ending("--out", out, [".npz"], "; --csv writes a table of the features")
+    if csv is not None:
+        check_ending("--csv", csv, [".csv"])
     for path in (out, csv):
         if path is not None:
             check_writable(path, overwrite)
     levels = read_levels(snr)
+    if len(set(levels)) < len(levels):
+        raise PqswarmError(f"--snr must name each noise level once, not {snr!r}.")
     options = FeatureOptions(wavelet=wavelet, level=level, border=border)
     chosen = get_preset(preset).fixed(**read_assignments(parameters))
     try:

@@ -5,20 +5,24 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Snr
+from pqswarm.cli.options import FIGURES, Snr, check_ending, check_no_folder
 
 __all__ = ["features"]
 
 
 def features(
-    dataset: Annotated[Path, typer.Argument(help="A file written by pqswarm dataset.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.")] = Path("features.png"),
+    dataset: Annotated[Path, typer.Argument(metavar="FILE", help="A data set, written by `pqswarm dataset`.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="PNG, SVG or PDF to write.")] = Path(
+        "features.png"
+    ),
     snr: Snr = float("inf"),
 ) -> None:
     """Draw how the features of a data set differ from class to class.
 
     Example: pqswarm features dataset.npz --out features.png
     """
+    check_ending("--out", out, FIGURES)
+    check_no_folder(dataset, "a data set")
     from pqswarm.datasets import load_dataset
     from pqswarm.report import plot_features, save_figure
 

@@ -10,7 +10,9 @@ import typer
 
 from pqswarm._files import write_atomically
 from pqswarm._text import count_text, file_text
+from pqswarm.cli.command import name_options
 from pqswarm.cli.judging import (
+    JUDGING_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -19,10 +21,9 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    name_options,
     read_judging,
 )
-from pqswarm.cli.options import Stopped, check_writable
+from pqswarm.cli.options import Stopped, check_ending, check_folder, check_writable
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ __all__ = ["identify"]
 
 def identify(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(metavar="FILES", help="Recordings (COMTRADE, PQDIF, CSV, npz), or folders of them."),
     ],
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print everything as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a row per event as CSV.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with all events, to forward.")] = None,
     steady: Annotated[
@@ -54,11 +55,12 @@ def identify(
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
     summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Old name of --csv and --html.")] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", metavar="", help="Replace files that exist.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
-    """Say what happened in recordings, a line per event: by the rules of IEEE 1159, and by a trained model.
+    """Say what happened in recordings, a line per event.
 
-    One bad file does not stop the others; the exit code is 1 if any failed.
+    By the rules of IEEE 1159, and by a trained model. One bad file does not stop the others; the exit code is 1 if any
+    failed.
 
     Example: pqswarm identify fault.cfg --html fault.html
     """
@@ -66,8 +68,14 @@ def identify(
 
     if summary is not None:
         csv, html = _read_summary(summary, csv, html)
-    if steady is not None and steady.suffix.lower() not in (".csv", ".npz"):
-        raise PqswarmError(f"--steady must end in .csv or .npz, not {steady.name!r}.")
+    if steady is not None:
+        check_ending("--steady", steady, [".csv", ".npz"])
+    if csv is not None:
+        check_ending("--csv", csv, [".csv"])
+    if html is not None:
+        check_ending("--html", html, [".html", ".htm"])
+    if plot is not None:
+        check_folder(plot, "--plot")
     wanted = [*filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ())))]
     if len({path.resolve() for path in wanted}) < len(set(wanted)) or (csv is not None and csv == html):
         raise PqswarmError("--csv, --html and --steady must name different files.")
@@ -172,7 +180,7 @@ class _Done:
         self.n_recordings += 1
 
     def fail(self, failure: "Failure") -> None:
-        failure = replace(failure, reason=name_options(failure.reason))
+        failure = replace(failure, reason=name_options(failure.reason, JUDGING_OPTIONS))
         self.failures.append(failure)
         typer.echo(f"pqswarm: {failure}", err=True)
 
@@ -215,7 +223,7 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str
             heading(rows[0]) if rows else verdict.source,
             *(f"  {line}" for line in text_lines(rows)),
             f"  1 pu: {'; '.join(ones)}; {found.frequency:.2f} Hz",
-            *(f"  note: {name_options(text)}" for text in notes),
+            *(f"  note: {name_options(text, JUDGING_OPTIONS)}" for text in notes),
         ]
     )
 

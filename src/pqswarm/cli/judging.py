@@ -1,6 +1,5 @@
 """Options of the commands that judge recordings, and what they mean to the library."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +8,7 @@ import typer
 from pqswarm.errors import PqswarmError
 
 __all__ = [
+    "JUDGING_OPTIONS",
     "Channels",
     "Frequency",
     "MaxMegabytes",
@@ -17,7 +17,6 @@ __all__ = [
     "Rate",
     "ReferenceChoice",
     "SiteFile",
-    "name_options",
     "read_judging",
 ]
 
@@ -43,34 +42,15 @@ Nominal = Annotated[
 Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz, instead of what the file says.")]
 Frequency = Annotated[float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz, likewise.")]
 SiteFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A site file (TOML); `pqswarm site RECORDING` prints one to edit.")
+    Path | None, typer.Option(metavar="FILE", help="A site file (TOML); `pqswarm site FILE` prints one to edit.")
 ]
 MaxMegabytes = Annotated[
     float | None,
     typer.Option(metavar="MB", help="Most memory for the samples of a file, in MB.", show_default="512"),
 ]
 
-_OPTIONS = {
-    r"\bsampling_rate\b": "--rate",
-    r"\bnominal_frequency\b": "--frequency",
-    r"\bnominal_voltage\b": "--nominal",
-    r"\bmax_bytes\b": "--max-mb",
-    r"(?<=name one in )channels\b": "--channel",
-    r"\bchannels(?= must name)": "--channel",
-}
-
-
-def name_options(text: str) -> str:
-    """Return a message of the library in the words of the command line.
-
-    Examples
-    --------
-    >>> name_options("does not say its sampling rate; give it as sampling_rate.")
-    'does not say its sampling rate; give it as --rate.'
-    """
-    for word, option in _OPTIONS.items():
-        text = re.sub(word, option, text)
-    return text
+JUDGING_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")
+"""What messages of the library about a recording may name."""
 
 
 def read_judging(
@@ -106,5 +86,5 @@ def read_judging(
 
 def _check(option: str, value: float | None, low: float, high: float, unit: str) -> float | None:
     if value is not None and not low <= value <= high:
-        raise PqswarmError(f"{option} must be {low:g} to {high:g} {unit}, not {value:g}.")
+        raise PqswarmError(f"{option} must be {low:,.15g} to {high:,.15g} {unit}, not {value:g}.")
     return value

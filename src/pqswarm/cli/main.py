@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from pqswarm import __version__
+from pqswarm._text import file_text
 from pqswarm.cli.app import app as workbench
+from pqswarm.cli.command import Command, Group
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.features import features
@@ -21,6 +23,7 @@ from pqswarm.cli.report import report
 from pqswarm.cli.sample import sample
 from pqswarm.cli.site import site
 from pqswarm.cli.study import study
+from pqswarm.cli.terminal import escape_what_cannot_be_printed, say
 from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError
@@ -29,6 +32,8 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="pqswarm",
+    cls=Group,
+    rich_markup_mode=None,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -36,8 +41,8 @@ app = typer.Typer(
     epilog="Try: pqswarm study quick",
 )
 for _command in (study, report, compare, identify, watch, site, sample, train, dataset, features, plot):
-    app.command()(_command)
-app.command("app")(workbench)
+    app.command(cls=Command)(_command)
+app.command("app", cls=Command)(workbench)
 app.add_typer(plan, name="plan")
 app.add_typer(preset, name="preset")
 
@@ -65,7 +70,7 @@ def _show_warnings_once() -> None:
         text = " ".join(str(message).split())
         if text not in shown:
             shown.add(text)
-            typer.echo(f"warning: {text}", err=True)
+            say(f"warning: {text}")
 
     warnings.showwarning = show
     warnings.filterwarnings("default", category=DeprecationWarning, module="pqswarm")
@@ -74,12 +79,21 @@ def _show_warnings_once() -> None:
 
 def main() -> None:
     """Run the command line."""
+    escape_what_cannot_be_printed()
     _show_warnings_once()
     try:
-        app()
+        app(prog_name="pqswarm")
     except PqswarmError as error:
-        typer.echo(f"pqswarm: {error}", err=True)
+        say(f"pqswarm: {error}")
+        sys.exit(2)
+    except MemoryError:
+        typer.echo("pqswarm: there is not enough memory for that: try less data, or fewer jobs.", err=True)
         sys.exit(2)
     except Stopped as stop:
-        typer.echo(f"pqswarm: {stop}", err=True)
+        say(f"pqswarm: {stop}")
         sys.exit(130)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        say(f"pqswarm: {file_text(error.filename)} cannot be used: {error.strerror or error}.")
+        sys.exit(2)

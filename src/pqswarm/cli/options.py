@@ -1,14 +1,15 @@
 """Options that several commands share, and how their values are read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = [
+    "FIGURES",
     "Border",
     "EventsPerClass",
     "Jobs",
@@ -20,12 +21,20 @@ __all__ = [
     "Snr",
     "Stopped",
     "Wavelet",
+    "check_ending",
+    "check_folder",
+    "check_no_folder",
     "check_writable",
+    "choose_format",
     "complete_event",
     "complete_preset",
     "read_assignments",
     "read_levels",
 ]
+
+
+FIGURES = (".png", ".svg", ".pdf")
+"""How names of figures may end."""
 
 
 class Stopped(Exception):  # noqa: N818 (not an error)
@@ -65,31 +74,38 @@ def complete_border(incomplete: str) -> list[str]:
 Preset = Annotated[
     str,
     typer.Option(
+        metavar="PRESET",
         help="paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
         autocompletion=complete_preset,
     ),
 ]
 Parameters = Annotated[
-    list[str] | None, typer.Option("--set", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable.")
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Fix a parameter, such as depth=0.4 or cycles=10; repeatable."),
 ]
-EventsPerClass = Annotated[int, typer.Option(help="Events of each class of the preset.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 uses all cores.")]
+EventsPerClass = Annotated[int, typer.Option(metavar="N", help="Events of each class of the preset.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Processes; -1 uses all cores.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the file if it exists.")]
-Seed = Annotated[int, typer.Option(help="Seed: the same seed gives the same result.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="Seed: the same seed gives the same result.")]
 Wavelet = Annotated[
-    str, typer.Option(help="db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet)
+    str,
+    typer.Option(
+        metavar="NAME", help="db1 to db10, sym4 to sym10, or coif1 to coif5.", autocompletion=complete_wavelet
+    ),
 ]
 Level = Annotated[
-    int | None, typer.Option(help="Levels of the wavelet transform.", show_default="by the paper's rule of thumb")
+    int | None,
+    typer.Option(metavar="N", help="Levels of the wavelet transform.", show_default="by the paper's rule of thumb"),
 ]
 Border = Annotated[
     str,
     typer.Option(
+        metavar="MODE",
         help="How a signal is continued at its ends: symmetric, reflect, periodic, periodization, constant or zero.",
         autocompletion=complete_border,
     ),
 ]
-Snr = Annotated[float, typer.Option(help="Signal-to-noise ratio in dB; inf is without noise.")]
+Snr = Annotated[float, typer.Option(metavar="DB", help="Signal-to-noise ratio in dB; inf is without noise.")]
 
 
 def check_writable(path: Path, overwrite: bool) -> None:
@@ -98,13 +114,55 @@ def check_writable(path: Path, overwrite: bool) -> None:
         raise PqswarmError(f"{path} is a folder: give the name of a file to write.")
     if path.exists() and not overwrite:
         raise PqswarmError(f"{path} exists: give --overwrite to replace it, or another name.")
-    probe = path.with_name(f".{path.name}.probe")
+    folder = path.absolute().parent
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        while not folder.exists():  # missing ones are made when there is something to write
+            folder = folder.parent
+        probe = folder / f".{path.name[:200]}.probe"
         probe.touch()
         probe.unlink()
     except OSError as error:
         raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
+
+
+def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = "") -> None:
+    """Raise an error if the name of a file to write does not end as its format does."""
+    if path.suffix.lower() not in endings:
+        allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise PqswarmError(f"{option} must end in {allowed}, not {path.name!r}{remedy}.")
+
+
+def check_folder(path: Path, option: str) -> None:
+    """Raise an error if what is to be a folder is something else."""
+    if path.exists() and not path.is_dir():
+        raise PqswarmError(f"{path} is not a folder: give {option} the name of one.")
+
+
+def check_no_folder(path: Path, wanted: str) -> None:
+    """Raise an error if what is to be a file is a folder."""
+    if path.is_dir():
+        raise PqswarmError(f"{path} is a folder: give {wanted}.")
+
+
+def choose_format(given: str | None, out: Path | None, endings: Mapping[str, str], usual: str) -> str:
+    """Return the format that is asked for by its name, by the ending of the file to write, or by neither.
+
+    Examples
+    --------
+    >>> choose_format(None, Path("table.md"), {"md": ".md", "csv": ".csv"}, usual="csv")
+    'md'
+    """
+    if given is not None and given not in endings:
+        raise unknown_name("format", given, endings)
+    if out is None or not out.suffix:
+        return given or usual
+    by_ending = {ending: name for name, ending in endings.items() if ending}
+    found = by_ending.get(out.suffix.lower())
+    if given is None and found is None:
+        raise PqswarmError(f"--out must end in {', '.join(by_ending)}, not {out.name!r}, unless --format is given.")
+    if given is not None and found not in (None, given):
+        raise PqswarmError(f"--format {given} and --out {out} contradict each other: give one of them.")
+    return given or str(found)
 
 
 def read_levels(text: str) -> list[float]:
@@ -123,11 +181,11 @@ def read_assignments(assignments: Iterable[str] | None) -> dict[str, float]:
     """Read parameters such as ``depth=0.4``."""
     values = {}
     for text in assignments or ():
-        name, separator, value = text.partition("=")
+        name, separator, value = (part.strip() for part in text.partition("="))
         try:
-            values[name.strip()] = float(value)
+            values[name] = float(value)
         except ValueError:
             separator = ""
-        if not separator:
+        if not separator or not name:
             raise PqswarmError(f"--set must be a parameter and a number, such as depth=0.4, not {text!r}.")
     return values

@@ -5,13 +5,21 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.command import Command, Group
+from pqswarm.cli.options import check_no_folder
+
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Look at study plans, and check one's own.")
+ENOUGH_RUNS = 4
+"""Of two samples that do not overlap, the exact Mann-Whitney test has p = 0.1 with 3 each, and p = 0.029 with 4."""
+
+app = typer.Typer(
+    cls=Group, rich_markup_mode=None, no_args_is_help=True, help="Look at study plans, and check one's own."
+)
 
 
-@app.command()
-def show(name: Annotated[str, typer.Argument(help="quick, paper or smoke.")]) -> None:
+@app.command(cls=Command)
+def show(name: Annotated[str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped or smoke.")]) -> None:
     """Print a plan that comes with pqswarm, to edit.
 
     Example: pqswarm plan show paper > my-study.toml
@@ -21,16 +29,18 @@ def show(name: Annotated[str, typer.Argument(help="quick, paper or smoke.")]) ->
     typer.echo(plan_text(name), nl=False)
 
 
-@app.command()
-def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None:
+@app.command(cls=Command)
+def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in TOML.")]) -> None:
     """Check a plan without running it.
 
     Example: pqswarm plan check my-study.toml
     """
+    from pqswarm._text import count_text
     from pqswarm.study import load_plan
     from pqswarm.study.data import read_own
     from pqswarm.study.plan import DatasetPlan
 
+    check_no_folder(path, "a plan in TOML")
     plan = load_plan(path)
     searches = len(plan.searched) * len(plan.classifiers) * plan.runs
     runs = searches + len(plan.sequential) * len(plan.classifiers)
@@ -46,3 +56,8 @@ def check(path: Annotated[Path, typer.Argument(help="A plan in TOML.")]) -> None
     once = " and ".join(algorithm.title for algorithm in plan.sequential)
     counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
     typer.echo(f"{path} is fine: {counts}{f' and those of {once}' if once else ''}.")
+    if plan.runs < ENOUGH_RUNS and len(plan.searched) > 1:
+        typer.echo(
+            f"With {count_text(plan.runs, 'run')} of each algorithm no test of two of them can find a difference at "
+            f"the level of 5 %: that takes runs = {ENOUGH_RUNS} at least, the paper has 40."
+        )

@@ -5,31 +5,41 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Parameters, Preset, Seed, Snr, complete_event, read_assignments
+from pqswarm.cli.options import FIGURES, Parameters, Preset, Seed, Snr, check_ending, complete_event, read_assignments
 
 __all__ = ["plot"]
 
 
 def plot(
     event: Annotated[
-        str, typer.Argument(help="An event class, or all for a gallery of the preset's.", autocompletion=complete_event)
+        str,
+        typer.Argument(
+            metavar="EVENT",
+            help="An event class, such as sag, or all for a gallery of those of the preset.",
+            autocompletion=complete_event,
+        ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="PNG, SVG or PDF to write.", show_default="EVENT.png")
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="PNG, SVG or PDF to write.", show_default="EVENT.png"),
     ] = None,
     snr: Snr = float("inf"),
     seed: Seed = 0,
     preset: Preset = "paper",
-    source: Annotated[str, typer.Option(help="model, or bench for the simulated laboratory.")] = "model",
+    source: Annotated[
+        str, typer.Option(metavar="SOURCE", help="model, or bench for the simulated laboratory.")
+    ] = "model",
     parameters: Parameters = None,
 ) -> None:
-    """Draw the waveform of an event and its wavelet bands, or a gallery of all classes.
+    """Draw an event and its wavelet bands, or one of every class.
 
     Example: pqswarm plot sag_with_transient --snr 30 --out sag.svg
     """
     from pqswarm.events import generate, get_preset
     from pqswarm.report import plot_event, plot_gallery, save_figure
 
+    if out is not None:
+        check_ending("--out", out, FIGURES)
     given, chosen = read_assignments(parameters), get_preset(preset)
     name = event.strip().lower().replace("-", "_").replace(" ", "_")
     if name == "all":

@@ -5,18 +5,23 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import complete_preset
+from pqswarm.cli.command import Command, Group
+from pqswarm.cli.options import check_no_folder, complete_preset
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Look at presets of events, and check one's own.")
+app = typer.Typer(
+    cls=Group, rich_markup_mode=None, no_args_is_help=True, help="Look at presets of events, and check one's own."
+)
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     name: Annotated[
         str,
-        typer.Argument(help="A preset such as paper or field, or a TOML file.", autocompletion=complete_preset),
+        typer.Argument(
+            metavar="PRESET", help="A preset such as paper or field, or a TOML file.", autocompletion=complete_preset
+        ),
     ],
 ) -> None:
     """Print all of a preset as TOML, to edit.
@@ -28,8 +33,8 @@ def show(
     typer.echo(format_preset(get_preset(name)), nl=False)
 
 
-@app.command()
-def check(path: Annotated[Path, typer.Argument(help="A preset in TOML.")]) -> None:
+@app.command(cls=Command)
+def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A preset in TOML.")]) -> None:
     """Check a preset without making events of it.
 
     Example: pqswarm preset check mine.toml
@@ -37,6 +42,7 @@ def check(path: Annotated[Path, typer.Argument(help="A preset in TOML.")]) -> No
     from pqswarm.events import load_preset
     from pqswarm.events.parameters import Fixed
 
+    check_no_folder(path, "a preset in TOML")
     preset = load_preset(path)
     n_classes = len(preset.classes)
     drawn = {

@@ -5,47 +5,70 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.options import check_folder, choose_format
 from pqswarm.errors import PqswarmError
 
 __all__ = ["report"]
 
+_ENDINGS = {"html": ".html", "md": ".md", "latex": ".tex", "csv": ""}
+
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of a study.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a study.")],
     second: Annotated[
-        Path | None, typer.Argument(help="Folder of another study, to lay both side by side.", show_default=False)
+        Path | None,
+        typer.Argument(metavar="DIR2", help="Folder of another study, to lay both side by side.", show_default=False),
     ] = None,
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
-            "--format", "-f", help="html, md, latex or csv; with --figures svg, pdf or png.", show_default="html; svg"
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="html, md, latex or csv; with --figures svg, pdf or png.",
+            show_default="by the ending of --out, or html; svg",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where to write it; by default into the folder.", show_default=False),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="PATH",
+            help="Where to write it: a file, or a folder for the many files of csv.",
+            show_default="report.FORMAT in DIR",
+        ),
     ] = None,
     figures: Annotated[
-        Path | None, typer.Option(help="Write the figures alone into this folder, a file each.", show_default=False)
+        Path | None,
+        typer.Option(metavar="DIR", help="Write the figures alone into this folder, a file each.", show_default=False),
     ] = None,
     control: Annotated[
         str | None,
-        typer.Option(help="Algorithm to compare the others with, or best.", show_default="that of the plan"),
+        typer.Option(
+            metavar="NAME", help="Algorithm to compare the others with, or best.", show_default="that of the plan"
+        ),
     ] = None,
     pair: Annotated[
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="Compare these two algorithms besides.", show_default="those of the plan"),
     ] = None,
 ) -> None:
-    """Write the report of a study, also of one that is still running, or its figures alone; or compare two studies.
+    """Write the report of a study, its figures, or compare two.
+
+    The study may still be running.
 
     Example: pqswarm report study-quick --figures figures --format pdf
     """
     from pqswarm.report import write_comparison, write_figures, write_report
 
+    if figures is not None:
+        check_folder(figures, "--figures")
     pairs = None if pair is None else [pair]
     if figures is None:
-        form = format or "html"
+        form = choose_format(format, out, _ENDINGS, "html")
+        if form == "csv" and out is not None and out.suffix:
+            raise PqswarmError(f"--format csv writes a folder of tables: give --out the name of one, not {out.name!r}.")
         if second is None:
             path = write_report(folder, form, out, control=control, pairs=pairs)
         else:

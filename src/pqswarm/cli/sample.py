@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.options import Seed
+from pqswarm.cli.options import Seed, check_folder
 
 __all__ = ["sample"]
 
@@ -17,10 +17,13 @@ def sample(
         float, typer.Option(metavar="MINUTES", help="Length of the long recording, 10.8 MB a minute.")
     ] = 2.0,
 ) -> None:
-    """Write generated recordings to try: COMTRADE, CSV, a long one, a site file, and the truth.
+    """Write generated recordings to try, and the truth.
+
+    COMTRADE and CSV, a long one, a site file, and a table of what was put in.
 
     Example: pqswarm sample samples && pqswarm identify samples --site samples/site.toml
     """
+    check_folder(folder, "DIR")
     from pqswarm.identify import write_samples
 
     for path in write_samples(folder, seed=seed, minutes=minutes):

@@ -5,16 +5,23 @@ from typing import Annotated
 
 import typer
 
+from pqswarm.cli.judging import Rate
+from pqswarm.cli.options import check_no_folder
+
 __all__ = ["site"]
 
 
 def site(
-    recording: Annotated[Path, typer.Argument(metavar="RECORDING", help="A recording of the meter.")],
+    recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")],
+    rate: Rate = None,
 ) -> None:
-    """Print a site file for a meter, with all channels of one of its recordings, to edit.
+    """Print a site file for the meter of a recording, to edit.
+
+    It lists all channels of the recording.
 
     Example: pqswarm site fault.cfg > north.toml
     """
+    check_no_folder(recording, "one recording of the meter")
     from pqswarm.recordings import Site, open_recordings
 
-    typer.echo(Site.template(open_recordings(recording)[0]), nl=False)
+    typer.echo(Site.template(open_recordings(recording, sampling_rate=rate)[0]), nl=False)

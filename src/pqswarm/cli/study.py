@@ -1,8 +1,10 @@
 """``pqswarm study``: run a study, or resume one."""
 
+import os
 import shlex
+import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm.cli.options import Jobs, Stopped
+from pqswarm.cli.options import Jobs, Stopped, check_folder, check_no_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,14 +25,20 @@ _PLAIN_EVERY = 15.0  # seconds between lines where no bar can be drawn
 
 
 def study(
-    plan: Annotated[str, typer.Argument(help="quick, paper, paper-stepped, smoke, or the path of a plan in TOML.")],
+    plan: Annotated[
+        str, typer.Argument(metavar="PLAN", help="quick, paper, paper-stepped, smoke, or the path of a plan in TOML.")
+    ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder of the study; by default study-NAME.", show_default=False)
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Folder of the study.", show_default="study-PLAN"),
     ] = None,
     jobs: Jobs = -1,
-    device: Annotated[str, typer.Option(help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
+    device: Annotated[str, typer.Option(metavar="DEVICE", help="Where to evaluate subsets: cpu or cuda.")] = "cpu",
     cluster: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://10.0.0.5:8786.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Run a study: search, test, compare, and write a report.
@@ -42,8 +50,10 @@ def study(
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
 
+    check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
+    check_folder(folder, "--out")
     start = time.monotonic()
     last: list[StudyProgress] = []  # of what was told, the latest
     try:
@@ -67,8 +77,17 @@ def study(
         raise Stopped(f"stopped; what was found is kept. Resume with: {again}") from None
     if any(last[-1].spent.values()):
         parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in last[-1].spent.items())
-        typer.echo(f"time of all workers together: {parts}", err=True)
-    typer.echo(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
+        _say(f"time of all workers together: {parts}", err=True)
+    _say(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
+
+
+def _say(text: str, err: bool = False) -> None:
+    """Print a line, if anybody reads it: a study does not end with ``| head -1``."""
+    try:
+        typer.echo(text, err=err)
+    except OSError:  # also what is left in the buffer goes nowhere
+        with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), (sys.stderr if err else sys.stdout).fileno())
 
 
 @contextmanager
@@ -95,7 +114,7 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
         nonlocal last, stage
         now = time.monotonic()
         if now - last >= _PLAIN_EVERY or progress.stage.partition(":")[0] != stage.partition(":")[0]:
-            typer.echo(f"{progress.stage}: {_in_words(progress)}", err=True)
+            _say(f"{progress.stage}: {_in_words(progress)}", err=True)
             last, stage = now, progress.stage
 
     yield write

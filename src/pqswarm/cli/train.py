@@ -6,10 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pqswarm._files import read_regular
 from pqswarm._text import count_text
-from pqswarm.cli.options import Jobs, Overwrite, Seed, Stopped, check_writable, complete_preset, read_levels
+from pqswarm.cli.options import (
+    Jobs,
+    Overwrite,
+    Seed,
+    Stopped,
+    check_ending,
+    check_writable,
+    complete_preset,
+    read_levels,
+)
 from pqswarm.cli.progress import progress_bars
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
+_LONGEST_LIST = 1_000_000  # bytes of a file of names
 _RATES = (12_800.0, 25_000.0, 6400.0, 3200.0, 1600.0, 1000.0)
 
 
@@ -31,10 +42,13 @@ def complete_classifier(incomplete: str) -> list[str]:
 
 
 def train(
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write.")] = Path("model.npz"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, in npz format.")] = Path(
+        "model.npz"
+    ),
     preset: Annotated[
         str,
         typer.Option(
+            metavar="PRESET",
             help="broad, or paper, paper-stepped, paper-printed, field, one of another package, or a TOML file.",
             autocompletion=complete_preset,
         ),
@@ -42,31 +56,46 @@ def train(
     classifier: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="kernel-nb, k-nn, gaussian-nb, lda, qda, nearest-centroid, or one of another package.",
             autocompletion=complete_classifier,
         ),
     ] = "kernel-nb",
     subset: Annotated[
-        Path | None, typer.Option(help="File with the names of the features to use, one a line.", show_default="all")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File with the names of the features to use, one a line.", show_default="all"
+        ),
     ] = None,
     search: Annotated[
         bool | None,
         typer.Option("--search/--no-search", help="Search for the best subset of features.", show_default="with broad"),
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="Of the search.")] = "mosaic",
-    evaluations: Annotated[int, typer.Option(help="Of the search, for each bandwidth.")] = 5000,
-    events_per_class: Annotated[int, typer.Option(help="Events of each class; with broad, for each bandwidth.")] = 150,
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help="Algorithm of the search.")] = "mosaic",
+    evaluations: Annotated[
+        int, typer.Option(metavar="N", help="Subsets that the search evaluates, for each bandwidth.")
+    ] = 5000,
+    events_per_class: Annotated[
+        int, typer.Option(metavar="N", help="Events of each class; with broad, for each bandwidth.")
+    ] = 150,
     snr: Annotated[
-        str, typer.Option(help="Noise levels in dB, separated by commas, dealt out to the events in turn.")
+        str,
+        typer.Option(
+            metavar="DB,...", help="Noise levels in dB, separated by commas, dealt out to the events in turn."
+        ),
     ] = "20,inf,25,40,30,60,35,inf,50",
     corrections: Annotated[
         list[Path] | None,
-        typer.Option(help="File of corrected verdicts to learn from too; may be repeated.", show_default="none"),
+        typer.Option(
+            metavar="FILE", help="File of corrected verdicts to learn from too; repeatable.", show_default="none"
+        ),
     ] = None,
     site: Annotated[
         Path | None,
         typer.Option(
-            help="TOML file of the site of the corrected recordings, as they were judged.", show_default="none"
+            metavar="FILE",
+            help="TOML file of the site of the corrected recordings, as they were judged.",
+            show_default="none",
         ),
     ] = None,
     seed: Seed = 0,
@@ -76,16 +105,18 @@ def train(
     jobs: Jobs = -1,
     overwrite: Overwrite = False,
 ) -> None:
-    """Train a model on generated events, for `pqswarm identify --model FILE`.
+    """Train a model on generated events.
+
+    It is used by: pqswarm identify recordings --model model.npz
 
     The bundled model is made by: pqswarm train
 
     With corrected verdicts: pqswarm train --corrections june.corrections.jsonl
     """
-    from pqswarm.events import get_preset
     from pqswarm.identify import load_site
     from pqswarm.identify import train as train_model
 
+    check_ending("--out", out, [".npz"])
     check_writable(out, overwrite)
     if evaluations < 1:
         raise PqswarmError(f"--evaluations must be at least 1, not {evaluations}.")
@@ -93,7 +124,7 @@ def train(
         raise PqswarmError("--site is for corrected recordings: give --corrections too, or leave it out.")
     place = None if site is None else load_site(site)
     names = None if subset is None else _read_names(subset)
-    levels, chosen = read_levels(snr), preset if preset == "broad" else get_preset(preset)
+    levels, chosen = read_levels(snr), preset if preset == "broad" else _find_preset(preset)
     try:
         with progress_bars() as show:
             model = train_model(
@@ -117,9 +148,17 @@ def train(
     _report(model, written, checks)
 
 
+def _find_preset(name: str) -> "Preset":
+    from pqswarm.events import PRESETS, get_preset
+
+    if name not in PRESETS and not name.endswith(".toml"):
+        raise unknown_name("preset", name, ("broad", *PRESETS))
+    return get_preset(name)
+
+
 def _read_names(path: Path) -> list[str]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, _LONGEST_LIST).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PqswarmError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]

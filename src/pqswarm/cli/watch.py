@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._text import count_text, file_text
+from pqswarm.cli.command import name_options
 from pqswarm.cli.judging import (
+    JUDGING_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -19,10 +21,10 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    name_options,
     read_judging,
 )
-from pqswarm.errors import PqswarmError
+from pqswarm.cli.options import check_no_folder
+from pqswarm.errors import FileFormatError, PqswarmError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,20 +35,20 @@ __all__ = ["watch"]
 
 
 def watch(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To watch, with all folders below it.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to watch, with all folders below it.")],
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="Post each event as JSON to this address.")] = None,
     jsonl: Annotated[Path | None, typer.Option(metavar="FILE", help="Append a line of JSON per event to it.")] = None,
-    once: Annotated[bool, typer.Option("--once", metavar="", help="Judge what is there, and end: for cron.")] = False,
-    show: Annotated[bool, typer.Option("--list", metavar="", help="Print what the journal holds, and end.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", metavar="", help="With --list: a row per event as CSV.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Judge what is there, and end: for cron.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="Print what the journal holds, and end.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="With --list: a row per event as CSV.")] = False,
     interval: Annotated[float, typer.Option(metavar="SECONDS", help="How often to look.")] = 5.0,
     settle: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long a file must not have changed before it is judged.")
     ] = 2.0,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Of one post to the webhook.")] = 10.0,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="Longest time for one post to the webhook.")] = 10.0,
     journal: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The journal (SQLite).", show_default="FOLDER/.pqswarm-watch.sqlite"),
+        typer.Option(metavar="FILE", help="The journal (SQLite).", show_default="DIR/.pqswarm-watch.sqlite"),
     ] = None,
     site: SiteFile = None,
     nominal: Nominal = None,
@@ -57,9 +59,10 @@ def watch(
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
 ) -> None:
-    """Judge each new recording of a folder once, and print or deliver a line of JSON per event.
+    """Judge each new recording of a folder once.
 
-    A journal keeps what was judged: stopped or killed, the same command goes on without losing or doubling an event.
+    A line of JSON per event is printed or delivered. A journal keeps what was judged: stopped or killed, the same
+    command goes on without losing or doubling an event.
 
     Example: pqswarm watch incoming --site north.toml --jsonl events.jsonl
     """
@@ -70,6 +73,7 @@ def watch(
     from pqswarm.identify.watch import JOURNAL, Watcher
 
     path = folder / JOURNAL if journal is None else journal
+    check_no_folder(path, "--journal the name of a file")
     if show or as_csv:
         _print(path, folder, as_csv)
         return
@@ -93,8 +97,10 @@ def watch(
         frequency=frequency,
         max_mb=max_mb,
     )
+    lock = Path(f"{path}.lock")
+    is_new = not lock.exists()
     try:
-        with FileLock(f"{path}.lock", timeout=0), Journal(path) as book:
+        with FileLock(lock, timeout=0), Journal(path) as book:
             watcher = Watcher(folder, book, partial(identify_file, **judging), receivers, settle=settle, say=_say)
             with _stoppable():
                 try:
@@ -105,6 +111,10 @@ def watch(
                     judged = count_text(watcher.n_judged, "file")
                     _say(f"stopped; {judged} judged, the journal {file_text(path)} is complete.")
                     return
+    except FileFormatError:  # it is no journal: nothing is left beside it
+        if is_new:
+            lock.unlink(missing_ok=True)
+        raise
     except Timeout:
         raise PqswarmError(f"another process watches with the journal {path}: give another by --journal.") from None
     except OSError as error:
@@ -115,7 +125,7 @@ def watch(
 
 
 def _say(text: str) -> None:
-    typer.echo(f"pqswarm: {name_options(text)}", err=True)
+    typer.echo(f"pqswarm: {name_options(text, JUDGING_OPTIONS)}", err=True)
 
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
@@ -126,6 +136,7 @@ def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list
     if webhook is not None:
         found.append(Webhook(webhook, timeout))
     if jsonl is not None:
+        check_no_folder(jsonl, "--jsonl the name of a file")
         found.append(JsonLines(jsonl))
     return found or [Stream(sys.stdout)]
 

@@ -3,12 +3,14 @@
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import TextIOWrapper
 from math import inf, isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from pqswarm._files import write_atomically
 from pqswarm._typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import RECORD, SOURCES, Event, synthesise
@@ -124,17 +126,15 @@ class Dataset:
 
     def write_csv(self, path: str | Path, snr: float = inf) -> Path:
         """Write one row per event: class, source, seed, record, parameters, features at `snr` [dB]."""
-        path = Path(path)
         features = self.X(snr)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("w", newline="", encoding="utf-8") as file:
+
+        def write(binary: BinaryIO) -> None:
+            with TextIOWrapper(binary, encoding="utf-8", newline="") as file:
                 writer = csv.writer(file)
                 writer.writerow(["class", "source", "seed", *RECORD, *self.parameter_names, *self.feature_names])
                 for i in range(len(self)):
                     numbers = [*self.record[i], *self.parameters[i], *features[i]]
                     cells = ["" if isnan(value) else repr(float(value)) for value in numbers]
                     writer.writerow([self.class_names[self.y[i]], SOURCES[self.source[i]], self.seeds[i], *cells])
-        except OSError as error:
-            raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
-        return path
+
+        return write_atomically(path, write)

@@ -1,7 +1,7 @@
 """Data of one's own: a row of features and a label for each sample, of any kind, not only power quality events."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -22,6 +22,7 @@ _LABELS = ("label", "class", "target")  # names of the column of labels that are
 _LARGEST = 1e100  # of a feature; squares and their sums stay far from overflow
 _MOST_CLASSES = 1000
 _LONGEST = 200  # characters of a name
+_AT_ONCE = 65536  # labels
 _MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "-", "<na>")
 
 
@@ -175,6 +176,7 @@ def label_column(names: Sequence[str], label: str | None, source: str) -> str:
 
 def check_names(names: Sequence[str], source: str) -> None:
     """Raise an error if columns have no name, the same name, or one that cannot be shown."""
+    first: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         if not name.strip():
             raise PqswarmError(
@@ -184,10 +186,9 @@ def check_names(names: Sequence[str], source: str) -> None:
             raise PqswarmError(
                 f"{source}: the name of column {number} must be printable, at most {_LONGEST} characters."
             )
-        if names.index(name) != number - 1:
+        if first.setdefault(name, number) != number:
             raise PqswarmError(
-                f"{source}: columns {names.index(name) + 1} and {number} are both called {name!r}: each needs a name "
-                f"of its own."
+                f"{source}: columns {first[name]} and {number} are both called {name!r}: each needs a name of its own."
             )
 
 
@@ -215,29 +216,36 @@ def number_of(cell: Any) -> float:
 
 
 def assemble(
-    features: FloatArray, labels: Sequence[Any], names: Sequence[str], source: str, row: Callable[[int], str]
+    features: FloatArray, labels: Sequence[Any] | AnyArray, names: Sequence[str], source: str, row: Callable[[int], str]
 ) -> Samples:
     """Return samples of checked features and labels as they come; `row` says in words where a sample is."""
-    texts = []
-    for i, value in enumerate(labels):
+    met: dict[str, int] = {}
+    order = np.empty(len(labels), dtype=np.int64)
+    for i, value in enumerate(_one_by_one(labels)):
         try:
-            texts.append(_label_text(value))
+            order[i] = met.setdefault(_label_text(value), len(met))
         except PqswarmError as error:
             raise PqswarmError(f"{source}, {row(i)}: {error}") from None
-    classes = sorted(set(texts), key=_class_order(set(texts)))
+        if len(met) > _MOST_CLASSES:
+            raise PqswarmError(
+                f"{source} has more than {_MOST_CLASSES} different labels: name the column of classes by label."
+            )
+    classes = sorted(met, key=_class_order(met))
     if len(classes) < 2:
         raise PqswarmError(
-            f"{source}: all {len(texts)} labels are {classes[0]!r}, but there must be at least two classes: name the "
+            f"{source}: all {len(labels)} labels are {classes[0]!r}, but there must be at least two classes: name the "
             f"column of labels by label."
         )
-    if len(classes) > _MOST_CLASSES:
-        raise PqswarmError(
-            f"{source} has {len(classes)} different labels, more than {_MOST_CLASSES}: name the column of classes by "
-            f"label."
-        )
-    places = {name: place for place, name in enumerate(classes)}
-    y = np.array([places[text] for text in texts], dtype=np.int64)
-    return Samples(np.ascontiguousarray(features), y, tuple(classes), tuple(names))
+    places = np.empty(len(met), dtype=np.int64)
+    places[[met[name] for name in classes]] = np.arange(len(classes))
+    return Samples(np.ascontiguousarray(features), places[order], tuple(classes), tuple(names))
+
+
+def _one_by_one(labels: Sequence[Any] | AnyArray) -> Iterator[Any]:
+    """Labels as Python's own values; those of an array, which may take ten times its memory, not all at once."""
+    for first in range(0, len(labels), _AT_ONCE):
+        some = labels[first : first + _AT_ONCE]
+        yield from some.tolist() if isinstance(some, np.ndarray) else some
 
 
 def _from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> Samples:
@@ -262,7 +270,7 @@ def _from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> 
             features[i, j] = number_of(given[i, j])
         except PqswarmError as error:
             raise PqswarmError(f"{source}, row {i}, column {names[j]!r}: {error}") from None
-    return assemble(features, labels.tolist(), names, source, lambda i: f"row {i}")
+    return assemble(features, labels, names, source, lambda i: f"row {i}")
 
 
 def _label_text(value: Any) -> str:
@@ -279,7 +287,7 @@ def _label_text(value: Any) -> str:
     return text
 
 
-def _class_order(classes: set[str]) -> Callable[[str], Any]:
+def _class_order(classes: Iterable[str]) -> Callable[[str], Any]:
     """By value if all classes are numbers, else by letters."""
     try:
         values = {name: float(name) for name in classes}

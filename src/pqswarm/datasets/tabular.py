@@ -2,12 +2,14 @@
 
 import csv
 import io
+import sys
 import zipfile
 from pathlib import Path
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, read_npy
+from pqswarm._archive import DAMAGE, damage_text, read_npy
+from pqswarm._files import read_regular
 from pqswarm._typing import AnyArray
 from pqswarm.datasets.samples import Samples, assemble, check_names, label_column, number_of
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
@@ -16,6 +18,7 @@ __all__ = ["read_samples"]
 
 _LARGEST_FILE = 500_000_000  # bytes
 _MOST_VALUES = 100_000_000
+_LONGEST_LIST = 100_000_000  # bytes of names
 _ARRAYS = ("X", "y", "feature_names", "class_names")
 _DELIMITERS = ",;\t"
 
@@ -48,9 +51,7 @@ def read_samples(path: str | Path, label: str | None = None) -> Samples:
     """
     path = Path(path)
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise PqswarmError(f"{path} has more than {_LARGEST_FILE // 10**6} MB, more than is read.")
-        content = path.read_bytes()
+        content = read_regular(path, _LARGEST_FILE)
     except FileNotFoundError:
         raise PqswarmError(f"there is no file {path}, which should hold data: check its name and folder.") from None
     except OSError as error:
@@ -110,11 +111,15 @@ def _number(cell: str, where: str, column: str) -> float:
 
 def _read_npz(content: bytes, source: str) -> Samples:
     arrays = _arrays(content, source)
+    _check_letters(arrays, source)
     for name in ("X", "y"):
         if name not in arrays:
             raise PqswarmError(f"{source} has no array {name!r}: it must hold X, the features, and y, the labels.")
-    named = {name: _texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
     X, y = arrays["X"], arrays["y"]
+    if "feature_names" in arrays and X.ndim == 2 and len(arrays["feature_names"]) != X.shape[1]:
+        count = len(arrays["feature_names"])
+        raise PqswarmError(f"{source}: feature_names has {count} names for {X.shape[1]} columns of X.")
+    named = {name: _texts(arrays[name], name, source) for name in _ARRAYS[2:] if name in arrays}
     if X.dtype.kind not in "fiub":
         raise PqswarmError(f"{source}: X must hold numbers, not text.")
     classes = named.get("class_names")
@@ -129,14 +134,23 @@ def _read_npz(content: bytes, source: str) -> Samples:
     if names is None:
         return made
     check_names(names, source)
-    if len(names) != X.shape[1]:
-        raise PqswarmError(f"{source}: feature_names has {len(names)} names for {X.shape[1]} columns of X.")
     return Samples(made.features, made.y, made.class_names, tuple(names))
+
+
+def _check_letters(arrays: dict[str, AnyArray], source: str) -> None:
+    """Refuse text of numbers that stand for no character, of which Python would make no string."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U":
+            letters = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.str[0]}u4")
+            if letters.max(initial=0) > sys.maxunicode:
+                raise FileFormatError(f"{source} is damaged: {name!r} holds characters that do not exist.")
 
 
 def _texts(array: AnyArray, name: str, source: str) -> list[str]:
     if array.ndim != 1 or array.dtype.kind != "U":
         raise PqswarmError(f"{source}: {name} must be a list of texts.")
+    if array.nbytes > _LONGEST_LIST:
+        raise PqswarmError(f"{source}: {name} has more than {_LONGEST_LIST // 10**6} MB, more than is read.")
     return [str(text) for text in array]
 
 
@@ -152,7 +166,10 @@ def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
             total = sum(info.file_size for info in members.values())
             if total > min(8 * _MOST_VALUES, 1032 * len(content) + 1000):
                 raise FileFormatError(f"{source} claims to hold {total} bytes, more than is read.")
-            return {name: read_npy(archive.read(info), name) for name, info in members.items()}
+            arrays = {name: read_npy(archive.read(info), name) for name, info in members.items()}
+            if any(array.size > _MOST_VALUES for array in arrays.values()):
+                raise FileFormatError(f"{source} has more than {_MOST_VALUES} values, more than is read.")
+            return arrays
     except FileFormatError as error:
         told = str(error)
         remedy = (
@@ -162,4 +179,4 @@ def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
     except PqswarmError:
         raise
     except DAMAGE as error:
-        raise FileFormatError(f"{source} is damaged, or is not an npz file: {error}") from None
+        raise FileFormatError(f"{source} is damaged, or is not an npz file: {damage_text(error)}") from None

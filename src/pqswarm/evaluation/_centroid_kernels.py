@@ -1,7 +1,8 @@
 """The nearest of several centroids: compiled code, arrays in, arrays out."""
 
 import numpy as np
-from numba import njit
+
+from pqswarm._compiling import njit
 
 __all__ = ["nearest_centroids"]
 

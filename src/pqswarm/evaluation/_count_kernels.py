@@ -1,6 +1,6 @@
 """Counting errors by fold: compiled code, arrays in, arrays out."""
 
-from numba import njit
+from pqswarm._compiling import njit
 
 __all__ = ["count_errors"]
 

@@ -1,7 +1,8 @@
 """The inner loops of the filters: compiled code, arrays in, arrays out."""
 
 import numpy as np
-from numba import njit
+
+from pqswarm._compiling import njit
 
 __all__ = ["add_relief", "count_information"]
 

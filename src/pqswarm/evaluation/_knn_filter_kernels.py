@@ -17,10 +17,11 @@ Chebyshev
 """
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from pqswarm._compiling import njit
 from pqswarm.evaluation._vector_kernels import (
     FLOAT,
     I8,

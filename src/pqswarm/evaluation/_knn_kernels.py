@@ -19,8 +19,8 @@ Hence fast-math is harmless in the functions that carry it.
 """
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm.evaluation._knn_filter_kernels import (
     BLOCK,
     N_KEYS,

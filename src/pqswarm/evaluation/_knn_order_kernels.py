@@ -15,8 +15,8 @@ Directions are estimated from a few events: a poor estimate costs time, never a 
 """
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm.evaluation._knn_filter_kernels import BLOCK, N_KEYS, slot
 from pqswarm.evaluation._vector_kernels import encode, project
 

@@ -1,7 +1,8 @@
 """Positive definite systems, many of the same size: compiled code, arrays in, arrays out."""
 
 import numpy as np
-from numba import njit
+
+from pqswarm._compiling import njit
 
 __all__ = [
     *("deflate_all", "factorise", "factorise_all", "find_winners", "gather", "invert", "orthonormalise"),

@@ -6,8 +6,9 @@ added once. An event is classified correctly if the score of its own class, whic
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from pqswarm._compiling import njit
 from pqswarm.evaluation._nb_kernels import winner
 
 __all__ = ["count_doubtful", "count_errors", "share_features"]

@@ -8,8 +8,8 @@ result, the sum is made again here, in double precision.
 from math import factorial
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm._math_kernels import exponential, logarithm
 
 __all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform", "winner"]
@@ -109,6 +109,11 @@ def kernel_terms(queries, query_folds, values, value_folds, starts, log_counts, 
             # Far away rounding could leave the nearest out of reach.
             low = min(_position(values, first, last, x - reach), max(left, first))
             high = max(_position(values, first, last, x + reach), min(right + 1, last))
+            # So it could leave out others of the same value: where it does not, these loops end at once.
+            while low > first and values[low - 1] == values[low]:
+                low -= 1
+            while high < last and values[high] == values[high - 1]:
+                high += 1
             near = values[low:high]
             for j in range(near.size):
                 z = abs(near[j] - x) * per_width

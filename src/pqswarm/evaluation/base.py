@@ -144,12 +144,15 @@ class Evaluator(ABC):
             )
         return result
 
-    def fold_views(self) -> list[FloatArray]:
-        """Return the features as the classifier of each fold sees them; a single one if all see the same."""
+    def fold_views(self, copies: int = 1) -> list[FloatArray]:
+        """Return the features as the classifier of each fold sees them; a single one if all see the same.
+
+        `copies` tells how much the evaluator keeps of each in all, in multiples of its size, for the check of memory.
+        """
         if self.scales_folds:
             check_memory(
                 f"{self.data.shape[0]} x {self.n_features} features, scaled for each of {self.folds.n_folds} folds,",
-                self.folds.n_folds * self.data.nbytes,
+                copies * self.folds.n_folds * self.data.nbytes,
                 "use scaling 'once', fewer folds, or fewer features",
             )
         return [self.fold_data(fold) for fold in (range(self.folds.n_folds) if self.scales_folds else [0])]

@@ -19,6 +19,7 @@ METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
 
 _GUESSES = 8  # near events of the whole space, whose distances bound the search under any mask
+_LEAST_EXPONENT = -300  # of data whose squares are not too small for doubles
 _PART = 1024  # events for which a thread looks for them at a time
 
 
@@ -77,7 +78,8 @@ class KNNEvaluator(ExactEvaluator):
         self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
         self.metric_number = METRICS.index(metric)
         # One view of the data if all folds share it, else one for each fold.
-        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(self.fold_views())]
+        views = self.fold_views(copies=2)  # beside the data, twice in single precision
+        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
         self.least_training = smallest
         self._backend = KNNOnCpu(self)
         if device == "cuda":
@@ -192,7 +194,8 @@ class View:
     """The data as the kernel wants them."""
 
     def __init__(self, data: FloatArray, fold: int) -> None:
-        self.data = data
+        size = int(np.frexp(np.abs(data).max())[1])
+        self.data = data = np.ldexp(data, -size) if size < _LEAST_EXPONENT else data  # which rounds nothing
         low, high = data.min(axis=0), data.max(axis=0)
         half = high / 2 - low / 2
         # Each feature is centred and divided by a power of two, which keeps single precision at its best.

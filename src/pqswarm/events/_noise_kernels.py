@@ -1,8 +1,8 @@
 """Noise of a given power: compiled code, arrays in, arrays out."""
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm._lane_kernels import LANES
 from pqswarm._math_kernels import exponential, make_normal
 from pqswarm._sum_kernels import sum_of_squares

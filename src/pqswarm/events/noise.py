@@ -25,7 +25,7 @@ def check_snr(snr: object) -> float:
     except (TypeError, ValueError, OverflowError):
         value = -inf
     if isnan(value) or value < -300.0:
-        raise PqswarmError(f"snr must be a number of decibels, or infinity for no noise, not {snr!r}.")
+        raise PqswarmError(f"snr must be a number of decibels of at least -300, or inf for no noise, not {snr!r}.")
     return value
 
 

@@ -1,13 +1,13 @@
 """Presets of one's own, as files in TOML; docs/how/presets.md is the reference of the format."""
 
 import inspect
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pqswarm._toml import parse_toml, read_toml_text
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS
@@ -64,15 +64,11 @@ def _load(path: Path, via: tuple[Path, ...]) -> Preset:
     if path.resolve() in via:
         raise PqswarmError(f"{path}: extends: the file extends itself: name a preset that does not.")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = parse_toml(read_toml_text(path), str(path))
     except FileNotFoundError:
         raise PqswarmError(
             f"there is no preset file {path}: `pqswarm preset show paper > {path.name}` writes one to edit."
         ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise PqswarmError(f"{path} is not valid TOML: {error}.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise PqswarmError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
     return read_preset(table, str(path), path.parent, path.stem, (*via, path.resolve()))
 
 

@@ -1,8 +1,8 @@
 """How like a cycle is to those before it, and values between equally spaced samples: compiled code."""
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm._lane_kernels import LANES
 from pqswarm._sum_kernels import squared_distance
 

@@ -5,8 +5,8 @@ width or on the number of threads.
 """
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm._lane_kernels import LANES, absolute, choose, fill, load, lower, store, upper
 from pqswarm._math_kernels import logarithm, logarithm_of_normal
 from pqswarm.features._median_kernels import SAMPLE, medians

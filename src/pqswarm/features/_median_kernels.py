@@ -1,8 +1,8 @@
 """Medians of several bands side by side: compiled code, arrays in, arrays out."""
 
 import numpy as np
-from numba import njit
 
+from pqswarm._compiling import njit
 from pqswarm._lane_kernels import LANES, choose, fill, find_between, load, lower, store, upper
 
 __all__ = ["SAMPLE", "medians"]

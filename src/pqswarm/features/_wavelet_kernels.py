@@ -4,8 +4,7 @@ Sums run in a fixed order and are not contracted, so that the bands do not depen
 PyWavelets is compiled to fused products where a processor always has them, as on ARM.
 """
 
-from numba import njit
-
+from pqswarm._compiling import njit
 from pqswarm._lane_kernels import LANES, fill, load, store
 
 __all__ = ["analyse", "join", "prolong", "split"]

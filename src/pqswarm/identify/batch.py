@@ -84,15 +84,19 @@ def find_recordings(files: Iterable[str | Path]) -> tuple[list[Path], list[Failu
     """
     found: dict[str, Path] = {}
     failures = []
-    for given in map(Path, files):
+    for path in files:
+        if not str(path):
+            failures.append(Failure("''", "", "is not the name of a file or a folder."))
+            continue
+        given = Path(path)
         inside = [given]
-        if given.is_dir():
+        if os.path.isdir(given):  # noqa: PTH112 (which takes any name, however long)
             inside = sorted(one.parts[0] for one in scan(given) if not is_ours(one.parts[0]))
             if not inside:
                 suffixes = (suffix for reader in READERS.values() for suffix in reader.suffixes)
                 failures.append(Failure(file_text(given), "", f"has no recordings ({', '.join(suffixes)})."))
-        for path in inside:
-            whole = (find_partner(path, ".cfg") if path.suffix.lower() in _PARTS else None) or path
+        for one in inside:
+            whole = (find_partner(one, ".cfg") if one.suffix.lower() in _PARTS else None) or one
             found.setdefault(os.path.abspath(whole), whole)  # noqa: PTH100 (links stay what they are)
     return list(found.values()), failures
 

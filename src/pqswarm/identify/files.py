@@ -156,10 +156,13 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
         raise FileFormatError("is damaged: it has no subsets of features.")
     subsets = tuple(_subset(given, FEATURES) for given in manifest["subsets"])
     classifier = _classifier(manifest["classifier"], manifest["hyperparameters"])
-    codes, labels, knots = arrays["codes"], arrays["labels"].astype(np.int64), arrays["knots"].astype(np.float64)
+    codes, labels, knots = arrays["codes"], arrays["labels"].astype(np.int64), arrays["knots"]
     if knots.ndim != 2 or knots.shape[1] < 2:
         raise FileFormatError("is damaged: its scaling does not fit its features.")
-    if not (np.isfinite(knots).all() and (np.diff(knots, axis=1) >= 0).all()):
+    if not np.isfinite(knots).all():
+        raise FileFormatError("is damaged: its scaling is not finite.")
+    knots = knots.astype(np.float64)
+    if not (np.diff(knots, axis=1) >= 0).all():
         raise FileFormatError("is damaged: its scaling is not ascending.")
     if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
         raise FileFormatError("is damaged: its labels are not those of its classes.")

@@ -176,7 +176,7 @@ class _Judge:
         """Events that may share a window with one: those that begin near it, and those that last."""
         near = slice(bisect_left(self._starts, event.start - _NEAR), bisect_right(self._starts, event.end + _NEAR))
         found = list(self.found.events[near])
-        return found + [one for one in self._lasting if one not in found and one.end >= event.start - _NEAR]
+        return found + [one for one in self._lasting if one.end >= event.start - _NEAR and one not in found]
 
     def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
         if not known:

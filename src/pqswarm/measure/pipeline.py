@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 
 import numpy as np
 
@@ -29,6 +28,8 @@ from pqswarm.recordings.recording import Recording, RecordingSource
 __all__ = ["characterise"]
 
 _REFERENCES = ("auto", "nominal", "pre-event")
+_VOLTS = (1e-6, 1e9)
+"""What a reference, or a nominal voltage, can be [V]: ratios to it stay finite."""
 _FEWEST = 3
 """Cycles of a spectrum beside an event."""
 _BY_TRANSIENT = 0.1
@@ -135,12 +136,12 @@ def _check_reference(reference: str | float, nominal_voltage: float | Mapping[st
     if isinstance(reference, str):
         if reference not in _REFERENCES:
             raise unknown_name("reference", reference, _REFERENCES)
-    elif not (isfinite(reference) and reference > 0):
-        raise PqswarmError(f"reference must be a voltage above 0 V, not {reference!r}.")
+    elif not _VOLTS[0] <= reference <= _VOLTS[1]:
+        raise PqswarmError(f"reference must be a voltage above 0 V (1e-6 to 1e9), not {reference!r}.")
     given = nominal_voltage.values() if isinstance(nominal_voltage, Mapping) else (nominal_voltage,)
     for volts in given:
-        if volts is not None and not (isfinite(volts) and volts > 0):
-            raise PqswarmError(f"nominal_voltage must be above 0 V, not {volts!r}.")
+        if volts is not None and not _VOLTS[0] <= volts <= _VOLTS[1]:
+            raise PqswarmError(f"nominal_voltage must be above 0 V (1e-6 to 1e9), not {volts!r}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """Lines and numbers of plain text, from bytes; what is not plain is left to Python."""
 
 import numpy as np
-from numba import njit
+
+from pqswarm._compiling import njit
 
 _POWERS = np.array([float(f"1e{n}") for n in range(23)])  # exact
 _EXACT = np.uint64(2**53)

@@ -83,11 +83,11 @@ class FileBytes:
         return bytes(content)
 
 
-def _over(size: int, limit: int) -> str:
-    return f"has {size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; max_bytes raises it."
+def _over(size: int, limit: int, remedy: str = "max_bytes raises it.") -> str:
+    return f"has {size / 1e6:.0f} MB, over the limit of {limit / 1e6:.0f} MB; {remedy}"
 
 
-def read_bytes(path: Path, limit: int, first: int | None = None) -> bytes:
+def read_bytes(path: Path, limit: int, first: int | None = None, remedy: str = "max_bytes raises it.") -> bytes:
     """Return the content of a regular file of at most `limit` bytes, or its first ones, whatever its size."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait forever
@@ -97,7 +97,7 @@ def read_bytes(path: Path, limit: int, first: int | None = None) -> bytes:
                 return file.read(first)
             size = os.fstat(file.fileno()).st_size
             if size > limit:
-                raise RecordingError(_over(size, limit))
+                raise RecordingError(_over(size, limit, remedy))
             return file.read(size)  # never the limit: that much would be taken at once
     except RecordingError:
         raise
@@ -112,7 +112,7 @@ def read_bytes(path: Path, limit: int, first: int | None = None) -> bytes:
 def find_partner(path: Path, suffix: str) -> Path | None:
     """Return the file beside `path` with the same name and that suffix, whatever the case of both."""
     exact = path.with_suffix(suffix)
-    if exact.is_file():
+    if os.path.isfile(exact):  # noqa: PTH113 (which takes any name, however long)
         return exact
     wanted = (path.stem.casefold(), suffix.casefold())
     try:

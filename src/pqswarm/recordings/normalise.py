@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from pqswarm._text import count_text, file_text, printable
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.phases import find_phase
@@ -15,6 +16,7 @@ from pqswarm.recordings.units import clean, guess_unit, is_summary, si_unit
 __all__ = ["normalise"]
 
 _MAX_NOTES = 40
+_NOTE_LIMIT = 500  # characters
 _LEAST_PER_CYCLE = 4  # samples
 _PIECE = 262_144  # samples of all channels looked at at once
 _RATES = (1e-3, 1e9)  # Hz
@@ -23,9 +25,9 @@ _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     """Apply the caller's overrides and make the recording, in SI units; its notes say what had to be changed."""
-    notes = list(dict.fromkeys(raw.notes))
+    notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
     if len(notes) > _MAX_NOTES:
-        notes = [*notes[:_MAX_NOTES], f"{len(notes) - _MAX_NOTES} more notes are not shown."]
+        notes = [*notes[:_MAX_NOTES], f"Not shown: {count_text(len(notes) - _MAX_NOTES, 'more note')}."]
     if len(raw.channels) > MAX_CHANNELS:
         raise RecordingError(f"has {len(raw.channels)} channels; at most {MAX_CHANNELS} are read.")
     numbers = _select(raw.channels, options.columns)
@@ -43,8 +45,9 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         factors.append(factor)
     kept = _with_numbers(raw, numbers, factors)
     if len(kept) < len(channels):
-        dropped = [channel.name for i, channel in enumerate(channels) if i not in kept]
-        notes.append(f"{_join(dropped)} had no samples that are numbers, and were ignored.")
+        having = set(kept)
+        dropped = [channel.name for i, channel in enumerate(channels) if i not in having]
+        notes.append(f"No samples that are numbers: {_join(dropped)}; ignored.")
     if not kept:
         raise RecordingError("has no channel with samples that are numbers.")
     channels, numbers, factors = [channels[i] for i in kept], [numbers[i] for i in kept], [factors[i] for i in kept]
@@ -68,8 +71,8 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         frequency,
         raw.n_samples,
         raw.start,
-        raw.source,
-        raw.format,
+        file_text(raw.source),
+        clean(raw.format),
         tuple(dict.fromkeys(notes)),
         clean(raw.station),
         path,
@@ -88,7 +91,8 @@ def _with_numbers(raw: RawSource, numbers: list[int], factors: list[float]) -> l
         missing = [i for i, x in zip(missing, values, strict=True) if bool(np.isnan(in_si(x, factors[i])[0]).all())]
         if not missing:
             break
-    return [i for i in range(len(numbers)) if i not in set(missing)]
+    lacking = set(missing)
+    return [i for i in range(len(numbers)) if i not in lacking]
 
 
 def _join(names: list[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pqswarm._registry import Registry
-from pqswarm._text import file_text
+from pqswarm._text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
 from pqswarm.recordings.files import naming, read_bytes
@@ -166,7 +166,9 @@ def _open(path: Path, format_name: str | None, options: Options, wanted: int | N
         raws = reader.sources(path, options)
         if wanted is not None:
             if not -len(raws) <= wanted < len(raws):
-                raise RecordingError(f"holds {len(raws)} recordings: there is no number {wanted} (they count from 0).")
+                raise RecordingError(
+                    f"holds {count_text(len(raws), 'recording')}: there is no number {wanted} (they count from 0)."
+                )
             raws = [raws[wanted]]
         if options.whole:
             options.check_samples(sum(len(raw.channels) * raw.n_samples for raw in raws))

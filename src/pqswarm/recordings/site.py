@@ -7,6 +7,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+from pqswarm._toml import read_toml_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingError, RecordingSource
 from pqswarm.recordings.site_file import ChannelRule, parse_site
@@ -83,13 +84,11 @@ class Site:
         """
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_toml_text(path)
         except FileNotFoundError:
             raise PqswarmError(
                 f"there is no site file {path}: `pqswarm site RECORDING > {path.name}` writes one to edit."
             ) from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise PqswarmError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
         return cls.read(text, str(path))
 
     @classmethod

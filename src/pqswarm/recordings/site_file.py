@@ -1,12 +1,12 @@
 """The file of a site, TOML: messages name the file, the key, the value and what is allowed."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, sqrt
 from typing import Any
 
+from pqswarm._toml import parse_toml
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings.units import clean, si_unit
 
@@ -47,10 +47,7 @@ class ChannelRule:
 
 def parse_site(text: str, source: str) -> dict[str, Any]:
     """Return the fields of a :class:`~pqswarm.recordings.site.Site` from the text of its file, checked."""
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PqswarmError(f"{source} is not valid TOML: {error}.") from None
+    table = parse_toml(text, source)
     try:
         _check_keys("key", table, _KEYS)
         thresholds = _as_table("thresholds", table.get("thresholds", {}))
@@ -162,7 +159,7 @@ def _read_number(key: str, value: object, low: float = -inf, high: float = inf, 
 
 
 def read_voltage(key: str, value: object) -> float:
-    """Return a voltage above 0 in volts, from a number or a text such as ``20 kV``.
+    """Return a voltage of 1 uV to 1 GV in volts, from a number or a text such as ``20 kV``.
 
     Examples
     --------
@@ -178,6 +175,8 @@ def read_voltage(key: str, value: object) -> float:
         except ValueError:
             volts = None
     right = isinstance(volts, int | float) and not isinstance(volts, bool) and isfinite(volts)
-    if not right or not 0 < volts < 1e9:  # type: ignore[operator]
-        raise PqswarmError(f"{key}: must be a voltage above 0, such as 230, '400 V' or '20 kV', not {value!r}.")
+    if not right or not 1e-6 <= volts <= 1e9:  # type: ignore[operator]
+        raise PqswarmError(
+            f"{key}: must be a voltage above 0 (1e-6 to 1e9 V), such as 230, '400 V' or '20 kV', not {value!r}."
+        )
     return float(volts)  # type: ignore[arg-type]

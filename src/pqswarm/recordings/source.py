@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pqswarm._text import count_text
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.files import naming
 from pqswarm.recordings.reader import RawSource
@@ -83,7 +84,7 @@ class FileSource:
         if n_missing:
             notes.append(self.raw.missing.format(n_missing))
         if n_bad:
-            notes.append(f"{n_bad} samples were infinite or beyond {_MAX_VALUE:g}: they are taken as missing.")
+            notes.append(f"{count_text(n_bad, 'sample')} infinite or beyond {_MAX_VALUE:g}: taken as missing.")
         status = self.status if (first, stop) == (0, self.n_samples) else ()
         notes += [f"{one.name}: {one.note}" for one in status if one.note][:_MOST_NOTES]
         return Recording(

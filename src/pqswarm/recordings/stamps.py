@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pqswarm._text import count_text
 from pqswarm._typing import FloatArray
 
 __all__ = ["find_rate", "find_rate_of"]
@@ -133,8 +134,8 @@ class _Stretches:
             notes.append("The time stamps are coarser than the sampling: the rate is their mean.")
         elif self.n_gaps:
             notes.append(
-                f"The time stamps have {self.n_gaps} gaps: of {self.n} samples the longest stretch without one, "
-                f"{kept.stop - kept.first}, is used."
+                f"The time stamps have {count_text(self.n_gaps, 'gap')}: of {self.n} samples the longest stretch "
+                f"without one, {kept.stop - kept.first}, is used."
             )
         span, count = kept.end - kept.begin, kept.stop - kept.first - 1
         if count < 1 or not span > 0 or not np.isfinite(count / span):

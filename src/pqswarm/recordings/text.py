@@ -12,7 +12,7 @@ from pqswarm.recordings.recording import RecordingError
 __all__ = ["decode", "number", "shift", "split", "stamp"]
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
-_MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|[\x80-\xff]+[a-z]")
+_MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]")  # each byte is met once
 _DATE = re.compile(r"\s*'?(\d{1,4})[/.\-](\d{1,2})[/.\-](\d{1,4})")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?")
 

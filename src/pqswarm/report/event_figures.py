@@ -121,8 +121,8 @@ def plot_gallery(events: Sequence[Event], snr: float = float("inf"), *, narrow: 
 
     Examples
     --------
-    >>> from pqswarm.events import EVENT_CLASSES, generate
-    >>> len(plot_gallery([generate(name, seed=0) for name in EVENT_CLASSES]).axes)
+    >>> from pqswarm.events import PRESETS, generate
+    >>> len(plot_gallery([generate(name, seed=0) for name in PRESETS["paper"].classes]).axes)
     14
     """
     columns = min(2 if narrow else 3, len(events))

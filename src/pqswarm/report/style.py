@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.rcsetup import cycler
 from matplotlib.transforms import ScaledTranslation
 
+from pqswarm._files import write_atomically
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.interactive import mark
 
@@ -160,17 +161,13 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
         Where it was written.
     """
     path = Path(path)
-    if path.suffix.lower()[1:] not in FIGURE_FORMATS:
+    ending = path.suffix.lower()[1:]
+    if ending not in FIGURE_FORMATS:
         endings = ", ".join(f".{name}" for name in FIGURE_FORMATS)
         raise PqswarmError(f"cannot write a figure as {path.name!r}: its name must end in {endings}.")
-    stamps = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix.lower(), {})
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with mpl.rc_context(STYLE):
-            figure.savefig(path, dpi=150, metadata=stamps)
-    except OSError as error:
-        raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
-    return path
+    stamps = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
+    with mpl.rc_context(STYLE):
+        return write_atomically(path, lambda file: figure.savefig(file, format=ending, dpi=150, metadata=stamps))
 
 
 def settle(figure: Figure) -> Figure:

@@ -12,6 +12,7 @@ import numpy as np
 from pqswarm._typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Classifier, GridSearchResult
+from pqswarm.report.consistency import check_consistency
 from pqswarm.report.meanings import names_of, wavelet_level
 from pqswarm.report.paper import Overlay, paper_overlay
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
@@ -217,11 +218,13 @@ def summarize(store: Store) -> StudySummary:
     if about is None:
         raise PqswarmError(f"{store.folder} holds a study that has not begun.")
     try:
-        return _summary(store, about)
+        found = _summary(store, about)
+        check_consistency(found)
     except PqswarmError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise store.damaged(f"what it keeps does not fit together: {error!r}") from None
+        raise store.damaged(f"what it keeps does not fit together: {error}") from None
+    return found
 
 
 def _summary(store: Store, about: findings.About) -> StudySummary:

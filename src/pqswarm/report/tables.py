@@ -106,7 +106,7 @@ class Table:
             return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
             return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
-        return str(value)
+        return "".join(one for one in str(value) if one not in (_BEST, _BAD, _END))
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell holds the best value of its column, or of its row."""

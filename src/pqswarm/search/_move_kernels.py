@@ -6,7 +6,8 @@ What NumPy does in its own order or by its own approximation, pairwise sums and 
 """
 
 import numpy as np
-from numba import njit
+
+from pqswarm._compiling import njit
 
 __all__ = ["best_around", "binary_step", "learn_in_two_dimensions", "likeliest", "notice_better", "spin", "trust"]
 

@@ -4,7 +4,8 @@ There are loops only: functions of arrays would take seconds to compile.
 """
 
 import numpy as np
-from numba import njit
+
+from pqswarm._compiling import njit
 
 __all__ = ["breed", "deposit", "exchange_tails", "spin_wheel"]
 

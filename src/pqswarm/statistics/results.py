@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pqswarm._files import open_regular
 from pqswarm._typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.statistics._checks import frozen
@@ -167,7 +168,7 @@ def _by_run(
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(_SIZE_LIMIT + 1)
     except FileNotFoundError:
         raise PqswarmError(f"there is no file {path}.") from None

@@ -5,9 +5,10 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pqswarm._text import disarm, printable
 from pqswarm.errors import unknown_name
 
-__all__ = ["TABLE_STYLES", "table"]
+__all__ = ["TABLE_STYLES", "plain_markdown", "table"]
 
 TABLE_STYLES = ("text", "csv", "md", "latex")
 
@@ -19,6 +20,7 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
+_MARKDOWN = {character: f"\\{character}" for character in "\\|`[]"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
 
 def table(
@@ -35,7 +37,9 @@ def table(
     rows : iterable of mappings
         Rows with the same keys, such as :meth:`FriedmanResult.rows` returns.
     style : {"text", "csv", "md", "latex"}
-        ``latex`` is a ``tabular`` that needs the package booktabs. ``csv`` has the keys for headings and all digits.
+        ``latex`` is a ``tabular`` that needs the package booktabs. ``csv`` has the keys for headings and all digits;
+        text that a spreadsheet would compute begins with an apostrophe there. Names may come from a stranger: what they
+        hold is text in all styles.
     headings : mapping of str to str, optional
         Heading of a column, where it shall not be its key; not in CSV.
     digits : int
@@ -59,7 +63,7 @@ def table(
     keys = list(given[0]) if given else []
     if style == "csv":
         return _csv(keys, given)
-    names = [(headings or {}).get(key, key) for key in keys]
+    names = [printable((headings or {}).get(key, key)) for key in keys]
     cells = [names, *([_cell(row[key], digits) for key in keys] for row in given)]
     numeric = [
         all(isinstance(row[key], int | float) and not isinstance(row[key], bool) for row in given) for key in keys
@@ -72,15 +76,19 @@ def _cell(value: Any, digits: int) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.{digits}g}"
-    return "" if value is None else str(value)
+    return "" if value is None else printable(str(value))
 
 
 def _csv(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(keys)
-    writer.writerows([row[key] for key in keys] for row in rows)
+    writer.writerow(map(_csv_cell, keys))
+    writer.writerows([_csv_cell(row[key]) for key in keys] for row in rows)
     return file.getvalue().removesuffix("\n")
+
+
+def _csv_cell(value: Any) -> Any:
+    return disarm(printable(value)) if isinstance(value, str) else value
 
 
 def _padded(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> list[list[str]]:
@@ -99,9 +107,20 @@ def _text(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
 
 
 def _markdown(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    escaped = [[cell.replace("\\", "\\\\").replace("|", "\\|") for cell in line] for line in cells]
+    escaped = [list(map(plain_markdown, line)) for line in cells]
     head, *body = [f"| {' | '.join(line)} |" for line in _padded(escaped, numeric)]
     return "\n".join([head, f"|{'|'.join('---:' if right else '---' for right in numeric)}|", *body])
+
+
+def plain_markdown(text: str) -> str:
+    r"""Return text with the characters escaped that Markdown, or the HTML in it, would take for something else.
+
+    Examples
+    --------
+    >>> plain_markdown("<b>GA | 2</b>")
+    '&lt;b&gt;GA \\| 2&lt;/b&gt;'
+    """
+    return "".join(_MARKDOWN.get(character, character) for character in printable(text))
 
 
 def _latex(cells: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:

@@ -30,15 +30,8 @@ class Data(NamedTuple):
 def open_data(plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None) -> Data:
     """Return the data of a study, of which a copy lies in its folder; they must be those that it `began` with."""
     if isinstance(plan.dataset, DatasetPlan):
-        events = _open_events(plan.dataset, folder / COPY, jobs)
-        digest = hashlib.sha256(np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()).hexdigest()
-        found = Events(len(events), digest, events.class_names, events.feature_names)
-        if began is not None and began.digest != digest:
-            raise PqswarmError(
-                f"{folder / COPY} does not hold the events this study began with: restore it, or remove it to make "
-                f"them again."
-            )
-        return Data(events, None, found)
+        events = _open_events(plan.dataset, folder / COPY, jobs, None if began is None else began.digest)
+        return Data(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
     own, aside = plan.dataset, plan.held_out
     data = _open_samples(own.path, own, folder / COPY, given, None if began is None else began.digest)
     test = None
@@ -104,11 +97,23 @@ def make_held_out(plan: StudyPlan, data: Data, seed: int, levels: list[float], j
     return make_dataset(plan.held_out.events_per_class, levels, seed, preset, jobs, features=options)
 
 
-def _open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
-    """Return the planned events: those of a file, if it is there, or new ones, which are written to it."""
+def _digest(events: Dataset) -> str:
+    return hashlib.sha256(np.ascontiguousarray(events.features).tobytes() + events.y.tobytes()).hexdigest()
+
+
+def _open_events(plan: DatasetPlan, path: Path, jobs: int, digest: str | None) -> Dataset:
+    """Return the planned events: those of a file, if it is there, or new ones, which are written to it.
+
+    A study that has begun knows their digest: others are refused.
+    """
     if not path.exists():
         options = plan.feature_options
         made = make_dataset(plan.events_per_class, plan.snr, plan.seed, plan.make_preset(), jobs, features=options)
+        if digest not in (None, _digest(made)):
+            raise PqswarmError(
+                f"{path} is missing, and the events that are made here are not those this study began with: copy that "
+                f"file from where it began, or give --out another folder to begin anew."
+            )
         made.save(path)
         return made
     try:
@@ -119,6 +124,10 @@ def _open_events(plan: DatasetPlan, path: Path, jobs: int) -> Dataset:
     found = (kept.seed, kept.preset["name"], kept.snr, len(kept), kept.class_names, kept.version)
     if found != planned or kept.feature_options != plan.feature_options:
         raise PqswarmError(f"{path} does not hold the events of the plan: remove it to make them.")
+    if digest not in (None, _digest(kept)):
+        raise PqswarmError(
+            f"{path} does not hold the events this study began with: restore it, or remove it to make them again."
+        )
     return kept
 
 

@@ -35,8 +35,9 @@ class InlineExecutor(Executor):
 class WorkerPool:
     """An executor, how many slices it does at once, and how to restart it when a worker has died."""
 
-    def __init__(self, make: Callable[[], Executor], slots: int, slice_seconds: float) -> None:
+    def __init__(self, make: Callable[[], Executor], slots: int, slice_seconds: float, device: str = "cpu") -> None:
         self._make = make
+        self.device = device  # where its workers evaluate subsets
         self._executor: Executor | None = None  # made when there is something to do
         self.slots = slots  # slices in work at the same time
         self.slice_seconds = slice_seconds  # how long one should last
@@ -70,11 +71,11 @@ def worker_pool(jobs: int, cluster: str | None = None, device: str = "cpu") -> I
     Threads of this process feed a GPU.
     """
     if cluster is not None:
-        with _dask(cluster) as pool:
+        with _dask(cluster, device) as pool:
             yield pool
         return
     if device == "cuda":
-        pool = WorkerPool(lambda: ThreadPoolExecutor(_GPU_THREADS), _GPU_THREADS, 5.0)
+        pool = WorkerPool(lambda: ThreadPoolExecutor(_GPU_THREADS), _GPU_THREADS, 5.0, device)
     else:
         pool = WorkerPool(InlineExecutor if jobs == 1 else lambda: _processes(jobs), jobs, 2.0 if jobs == 1 else 5.0)
     try:
@@ -107,7 +108,7 @@ def _processes(jobs: int) -> Executor:
 
 
 @contextmanager
-def _dask(address: str) -> Iterator[WorkerPool]:
+def _dask(address: str, device: str) -> Iterator[WorkerPool]:
     try:
         from distributed import Client
         from distributed.comm.core import CommClosedError
@@ -127,7 +128,7 @@ def _dask(address: str) -> Iterator[WorkerPool]:
             )
         try:
             # A slice goes to another worker when its own dies.
-            yield WorkerPool(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0)
+            yield WorkerPool(lambda: client.get_executor(pure=False, retries=5), 2 * threads, 5.0, device)
         except (CancelledError, CommClosedError):
             raise PqswarmError(
                 f"the Dask cluster at {address} has gone. What was found is kept: run the same command again when "

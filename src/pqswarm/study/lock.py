@@ -1,6 +1,6 @@
 """The lock of a study's folder: one process at a time runs a study."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from errno import ENOLCK, ENOSYS
 from os import major, minor
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from pqswarm._files import file_identity
 from pqswarm.errors import FileFormatError, PqswarmError
 
 __all__ = ["is_locked", "lock_folder"]
@@ -60,10 +61,11 @@ def _has_open(pid: str, path: Path) -> bool:
 
 
 @contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[Callable[[], None]]:
     """Keep other processes from running the study in a folder, which is made if it is not there.
 
-    The lock ends with the process, however that ends.
+    The lock ends with the process, however that ends. What is given raises an error if the lock is gone because
+    somebody has removed its file.
     """
     path = folder / _NAME
     try:
@@ -73,6 +75,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         is_new = not path.exists()
         lock = FileLock(path, fallback_to_soft=False)
         lock.acquire(blocking=False)
+        held = file_identity(path)
     except Timeout:
         raise PqswarmError(f"another process is running the study in {folder}: wait until it ends.") from None
     except OSError as error:
@@ -80,8 +83,16 @@ def lock_folder(folder: Path) -> Iterator[None]:
         if error.errno in (ENOLCK, ENOSYS):
             why = f"its file system cannot lock {path.name} ({why}): use a folder on a local disk"
         raise PqswarmError(f"cannot use {folder} for a study: {why}.") from None
+
+    def check() -> None:
+        if file_identity(path) != held:
+            raise PqswarmError(
+                f"{path} was removed while the study was running: it keeps a second process out. What was found is "
+                f"kept: run the same command again, when no other process runs the study."
+            )
+
     try:
-        yield
+        yield check
     except FileFormatError:  # what lies in the folder is refused, and left as it was
         if is_new:
             with suppress(OSError):

@@ -43,7 +43,17 @@ class _Plan(BaseModel):
 
 
 class FoldsPlan(_Plan):
-    """How many folds the cross-validation has, and the seeds of the partitions of stage I and stage II."""
+    """The cross-validation.
+
+    Attributes
+    ----------
+    number : int
+        Folds.
+    seed : int
+        Seed of the partition of stage I, in which features are selected.
+    stage_two_seed : int
+        Seed of the partition of stage II, in which selected subsets are tested.
+    """
 
     number: Annotated[int, Field(ge=2, le=100, strict=True)] = 10
     seed: Seed = 0
@@ -197,8 +207,10 @@ class StudyPlan(_Plan):
     ----------
     title : str
         Heading of the report.
-    runs, max_evaluations : int
-        Independent runs of each algorithm with each classifier, and the budget of each.
+    runs : int
+        Independent runs of each algorithm with each classifier.
+    max_evaluations : int
+        Subsets that a run evaluates.
     seed : int
         Seed of the searches.
     reference : str
@@ -212,8 +224,16 @@ class StudyPlan(_Plan):
         Means that differ by less than this share of the first one's are called practically equal, if a test says so.
     paper : bool
         Whether the report lays the paper's values beside those of the study.
-    dataset, held_out, folds, classifiers, algorithms
-        The parts.
+    dataset : DatasetPlan or OwnDataPlan
+        The data: generated events, or one's own.
+    held_out : HeldOutPlan, OwnHeldOutPlan or None
+        Data that no search sees, for a last test; of one's own data by default none.
+    folds : FoldsPlan
+        The cross-validation.
+    classifiers : tuple of ClassifierPlan
+        At least one.
+    algorithms : tuple of AlgorithmPlan
+        At least one that runs many times.
     """
 
     title: Annotated[str, Field(min_length=1, max_length=200)] = "Feature selection for power quality events"
@@ -303,6 +323,11 @@ class StudyPlan(_Plan):
     def sequential(self) -> tuple[AlgorithmPlan, ...]:
         """The algorithms that run once, after the others."""
         return tuple(algorithm for algorithm in self.algorithms if algorithm.sequential)
+
+    @property
+    def n_runs(self) -> int:
+        """Runs of all algorithms with all classifiers."""
+        return (len(self.searched) * self.runs + len(self.sequential)) * len(self.classifiers)
 
     def algorithm(self, name: str) -> AlgorithmPlan:
         """Return the algorithm of that name."""

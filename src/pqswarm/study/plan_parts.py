@@ -14,10 +14,9 @@ from pqswarm.events.preset_text import write_preset
 from pqswarm.events.presetfile import read_preset
 from pqswarm.features import FeatureOptions
 
-__all__ = ["Count", "DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]
+__all__ = ["DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
-Count = Annotated[int, Field(ge=1, strict=True)]
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
 _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")
@@ -153,7 +152,12 @@ class _FromFile(_Part):
 class OwnDataPlan(_FromFile):
     """Data of one's own to study: a CSV or npz file, see :func:`pqswarm.datasets.read_samples`.
 
-    `label` names the column of labels of a CSV file.
+    Attributes
+    ----------
+    file : str
+        Path of the file, relative to the plan.
+    label : str or None
+        The column of labels of a CSV file; None: the one called label, class or target, else the last one.
     """
 
     file: FileName
@@ -171,7 +175,17 @@ class OwnDataPlan(_FromFile):
 
 
 class OwnHeldOutPlan(_FromFile):
-    """Samples that no search sees: of another file, or a share of each class, set aside by a seed before all else."""
+    """Samples of one's own that no search sees: of another file, or a share of each class.
+
+    Attributes
+    ----------
+    file : str or None
+        Path of the other file, relative to the plan.
+    share : float or None
+        Share of each class that is set aside before all else; give it or `file`.
+    seed : int
+        Seed of what is set aside.
+    """
 
     file: FileName | None = None
     share: Annotated[float, Field(gt=0.0, lt=1.0)] | None = None
@@ -190,9 +204,17 @@ class OwnHeldOutPlan(_FromFile):
 
 
 class HeldOutPlan(_Part):
-    """Generated events that no search ever sees: a set for each seed, on which selected subsets are tested."""
+    """Generated events that no search ever sees, on which selected subsets are tested.
 
-    events_per_class: Count = 250
+    Attributes
+    ----------
+    events_per_class : int
+        Events of each class, in each set.
+    seeds : tuple of int
+        Seeds, a set of events for each.
+    """
+
+    events_per_class: Annotated[int, Field(ge=1, le=100_000, strict=True)] = 250
     seeds: Annotated[tuple[Seed, ...], Field(min_length=1, max_length=1000)] = (1, 2, 3, 4, 5)
 
     @model_validator(mode="before")

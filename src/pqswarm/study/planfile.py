@@ -1,6 +1,6 @@
 """Plans as files: those that come with pqswarm, and one's own, in TOML."""
 
-import tomllib
+import difflib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pqswarm._toml import to_toml
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._toml import parse_toml, read_toml_text, to_toml
+from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.preset_text import preset_lines
 from pqswarm.study.plan import AlgorithmPlan, DatasetPlan, FoldsPlan, HeldOutPlan, StudyPlan
 from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
@@ -44,6 +44,9 @@ _IN_WORDS = {
     "tuple_type": "must be a list",
 }
 """Kinds of mistakes, by pydantic's names for them, where its own words are not plain."""
+
+
+_MOST_MISTAKES = 20  # that are told at once
 
 
 def plan_text(name: str) -> str:
@@ -92,16 +95,14 @@ def read_plan(text: str, source: str = "the plan", folder: str | Path = ".") -> 
     6000
     """
     try:
-        return StudyPlan.model_validate(tomllib.loads(text), context={"folder": Path(folder)})
-    except tomllib.TOMLDecodeError as error:
-        raise PqswarmError(f"{source} is not valid TOML: {error}.") from None
+        return StudyPlan.model_validate(parse_toml(text, source), context={"folder": Path(folder)})
     except ValidationError as error:
         raise PqswarmError("\n".join([f"{source} cannot be used:", *_explained(error)])) from None
 
 
 def _explained(error: ValidationError) -> list[str]:
     """One line for each mistake: the key and what is wrong with it."""
-    lines = []
+    lines: list[str] = []
     mistakes = error.errors(include_url=False)
     deeper = {mistake["loc"][:1] for mistake in mistakes if len(mistake["loc"]) > 1}
     for mistake in mistakes:
@@ -109,13 +110,16 @@ def _explained(error: ValidationError) -> list[str]:
             continue  # a member was refused, and that is said already
         loc = tuple(part for part in mistake["loc"] if part not in ("generated", "own"))
         place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+        place = shorten(place)
         message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
         if mistake["type"] in _IN_WORDS:
             message = _IN_WORDS[mistake["type"]].format(**mistake.get("ctx", {}))
         if mistake["type"] == "extra_forbidden":
             message = f"there is no such key: {_known_keys(loc)}"
         elif mistake["type"] != "value_error" and mistake["type"] != "missing":
-            message = f"{message}, not {mistake['input']!r}"
+            message = f"{message}, not {shorten(repr(mistake['input']))}"
+        if len(lines) == _MOST_MISTAKES:
+            return [*lines, f"  and {len(mistakes) - _MOST_MISTAKES} more."]
         lines.append(f"  {place + ': ' if place else ''}{message}.")
     return lines
 
@@ -124,7 +128,9 @@ def _known_keys(place: tuple[int | str, ...]) -> str:
     owner = _PARTS.get(str(place[0]), StudyPlan) if len(place) > 1 else StudyPlan
     own = " or, for data of one's own, file, label" if owner is DatasetPlan else ""
     own = " or, for data of one's own, file, share, seed" if owner is HeldOutPlan else own
-    return "known here are " + ", ".join(owner.model_fields) + own
+    close = difflib.get_close_matches(str(place[-1]), owner.model_fields, n=1)
+    near = f"did you mean {close[0]}? Known" if close else "known"
+    return f"{near} here are {', '.join(owner.model_fields)}{own}"
 
 
 def load_plan(given: str | Path) -> StudyPlan:
@@ -144,14 +150,12 @@ def load_plan(given: str | Path) -> StudyPlan:
         return read_plan(plan_text(str(given)), f"plan {given!s}")
     path = Path(given)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_toml_text(path, "the plan ")
     except FileNotFoundError:
         names = ", ".join(PLANS)
         raise PqswarmError(
             f"there is no plan {str(given)!r}: give the path of a TOML file, or one of {names}."
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise PqswarmError(f"cannot read the plan {path}: {error}.") from None
     plan = read_plan(text, str(path), path.parent)
     for part in (plan.dataset, plan.held_out):
         if isinstance(part, OwnDataPlan | OwnHeldOutPlan):

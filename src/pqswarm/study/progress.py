@@ -64,7 +64,7 @@ class Meter:
         # One that ends when it ends evaluates as much as it needs: that is not part of the plan.
         self._planned = {algorithm.name for algorithm in plan.searched}
         many = len(plan.searched) * len(plan.classifiers) * plan.runs
-        self.runs_total = many + len(plan.sequential) * len(plan.classifiers)
+        self.runs_total = plan.n_runs
         self._total = many * plan.max_evaluations
         self._budget = plan.max_evaluations
         levels, classifiers = len(plan.dataset.snr), len(plan.classifiers)

@@ -21,13 +21,13 @@ from pqswarm.evaluation import CLASSIFIERS, Folds
 from pqswarm.evaluation.cuda import check_device
 from pqswarm.study import findings, stages
 from pqswarm.study.data import Data, held_out_seeds, make_held_out, open_data
-from pqswarm.study.executors import worker_pool
+from pqswarm.study.executors import WorkerPool, worker_pool
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
 from pqswarm.study.lock import lock_folder
 from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
 from pqswarm.study.planfile import plan_given_data, restore_plan
 from pqswarm.study.problem import Problem
-from pqswarm.study.progress import Meter, Report
+from pqswarm.study.progress import Meter, Report, StudyProgress
 from pqswarm.study.records import best_of
 from pqswarm.study.scheduler import Scheduler
 from pqswarm.study.stages import Masks
@@ -77,12 +77,32 @@ def run_study(
     if cluster is None:  # else its workers know whether they have a GPU
         check_device(device)
     workers = effective_jobs(jobs)
-    with lock_folder(Path(folder)), Store(folder, write=True) as store:
-        _check_same_plan(store, plan)
-        study = _Study(plan, store, workers, progress or (lambda _: None))
-        study.run(device, cluster, given)
-        if store.find(findings.Finished) is None:
-            store.put(findings.Finished(time.time()))
+    with ExitStack() as stack:
+        # First of all, so that no folder is left of a study that cannot begin.
+        pools = _open_pools(stack, plan, workers, device, cluster)
+        with lock_folder(Path(folder)) as check_lock, Store(folder, write=True) as store:
+            _check_same_plan(store, plan)
+
+            def tell(now: StudyProgress) -> None:
+                check_lock()  # days may pass until something is written
+                store.check()
+                if progress is not None:
+                    progress(now)
+
+            study = _Study(plan, store, workers, tell)
+            study.run(pools, stack.close, given)
+            if store.find(findings.Finished) is None:
+                store.put(findings.Finished(time.time()))
+
+
+def _open_pools(
+    stack: ExitStack, plan: StudyPlan, jobs: int, device: str, cluster: str | None
+) -> dict[str, WorkerPool]:
+    """Open the pools of workers, and return them by the names of the classifiers that they are for."""
+    devices = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in plan.classifiers}
+    jobs = min(jobs, plan.n_runs)
+    pools = {one: stack.enter_context(worker_pool(jobs, cluster, one)) for one in dict.fromkeys(devices.values())}
+    return {name: pools[one] for name, one in devices.items()}
 
 
 def _check_same_plan(store: Store, plan: StudyPlan) -> None:
@@ -133,20 +153,16 @@ class _Study:
         self.meter = Meter(plan, report)
         self.scheduler = Scheduler(plan, store, self.meter)
 
-    def run(self, device: str, cluster: str | None, given: Samples | None) -> None:
-        """Do all of it."""
-        wanted = {c.name: device if device in CLASSIFIERS[c.kind].devices else "cpu" for c in self.plan.classifiers}
-        with ExitStack() as stack:
-            jobs = min(self.jobs, self.meter.runs_total)
-            devices = dict.fromkeys(wanted.values())
-            pools = {name: stack.enter_context(worker_pool(jobs, cluster, name)) for name in devices}
-            data = self.open_data(given)
-            events = data.seen
-            problems = {classifier.name: self.prepare(classifier, events) for classifier in self.plan.classifiers}
-            for name, pool in pools.items():
-                chosen = {key: problem for key, problem in problems.items() if wanted[key] == name}
-                for algorithms in (self.plan.searched, self.plan.sequential):
-                    self.scheduler.search(pool, chosen, algorithms, name)
+    def run(self, pools: Mapping[str, WorkerPool], close_pools: Callable[[], None], given: Samples | None) -> None:
+        """Do all of it; the workers, in a pool for each classifier, can go when the searches are done."""
+        data = self.open_data(given)
+        events = data.seen
+        problems = {classifier.name: self.prepare(classifier, events) for classifier in self.plan.classifiers}
+        for pool in dict.fromkeys(pools.values()):
+            chosen = {name: problem for name, problem in problems.items() if pools[name] is pool}
+            for algorithms in (self.plan.searched, self.plan.sequential):
+                self.scheduler.search(pool, chosen, algorithms)
+        close_pools()
         masks = {name: self.best_subsets(name, problem) for name, problem in problems.items()}
         for name, problem in problems.items():
             self.stage_two(name, problem, masks[name], events)

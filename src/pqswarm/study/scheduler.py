@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import ceil
 from typing import Any
 
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, shorten
 from pqswarm.search import filter_of
 from pqswarm.study.executors import WorkerPool
 from pqswarm.study.plan import AlgorithmPlan, StudyPlan
@@ -38,11 +38,9 @@ class Scheduler:
         ours = [key for key in self.finished if (key.classifier, key.algorithm) == (classifier, algorithm)]
         return [self.finished[key] for key in sorted(ours)]
 
-    def search(
-        self, pool: WorkerPool, problems: Mapping[str, Problem], algorithms: tuple[AlgorithmPlan, ...], device: str
-    ) -> None:
+    def search(self, pool: WorkerPool, problems: Mapping[str, Problem], algorithms: tuple[AlgorithmPlan, ...]) -> None:
         """Run the searches of problems, by the names of their classifiers, that are not finished."""
-        waiting = self._groups(problems, algorithms, device, pool.slots)
+        waiting = self._groups(problems, algorithms, pool.device, pool.slots)
         waiting.reverse()
         at_work: dict[Future[Outcome], Group] = {}
         deaths = 0
@@ -58,6 +56,8 @@ class Scheduler:
                 try:
                     outcome = future.result()
                 except Exception as error:
+                    if isinstance(error, MemoryError | ImportError | OSError):
+                        raise _explained(error) from error
                     if not _is_death(error):
                         raise
                     deaths += 1
@@ -148,6 +148,16 @@ def _rest(group: Group, outcome: Outcome) -> Group:
     running = {checkpoint.key: checkpoint for checkpoint in outcome.running}
     seeds = {key: group.seeds[key] for key in running}
     return replace(group, seeds=seeds, checkpoints=running, slices=group.slices + 1)
+
+
+def _explained(error: Exception) -> PqswarmError:
+    """What to do about a worker that could not begin, or not go on: libraries do not load without memory either."""
+    if isinstance(error, ModuleNotFoundError):
+        return PqswarmError(f"a worker lacks a package ({shorten(error)}): install the same there as here.")
+    return PqswarmError(
+        f"a worker could not do its part ({shorten(error, 200)}): is there enough memory? Finished runs are safe; try "
+        f"fewer jobs."
+    )
 
 
 def _is_death(error: Exception) -> bool:

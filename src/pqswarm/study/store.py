@@ -4,8 +4,6 @@ A finished run is written in one transaction, which also removes its checkpoint;
 the death of the process at any moment. SQLite is not safe on network file systems: keep studies on a local disk.
 """
 
-import hashlib
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -13,14 +11,14 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
-from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.search import SearchResult
+from pqswarm._files import file_identity
+from pqswarm._text import printable
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text
 from pqswarm.study.legacy import translate
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
+from pqswarm.study.rows import checked_row, row_digest, row_record, row_status, run_row
 
 __all__ = ["FILE_NAME", "SCHEMA_VERSION", "Store", "store_stamp"]
 
@@ -94,14 +92,33 @@ class Store:
         self.path = self.folder / FILE_NAME
         self._write = write
         self._stamp: tuple[int, ...] | None = None
+        self._identity: tuple[int, int] | None = None
         with self._explained():
+            self._check_files()
             if write:
                 self.folder.mkdir(parents=True, exist_ok=True)
                 self._connect(str(self.path))
+                self._identity = file_identity(self.path)
             elif self.path.exists():
                 self._connect_to_read()
             else:
                 raise PqswarmError(f"there is no study in {self.folder}: {FILE_NAME} is missing.")
+
+    def _check_files(self) -> None:
+        """Raise an error if a file of the database is none: SQLite follows links, and empties a log that is none."""
+        for ending in ("", "-wal", "-shm", "-journal"):
+            path = self.path.with_name(FILE_NAME + ending)
+            linked = path.is_symlink() and (ending or self._write)
+            if linked or (path.exists() and not path.is_file()):
+                raise FileFormatError(f"{path} is not a plain file: move it away, or use another folder.")
+
+    def check(self) -> None:
+        """Raise an error if the file into which is written was removed or replaced: what is written now is lost."""
+        if self._identity is not None and file_identity(self.path) != self._identity:
+            raise PqswarmError(
+                f"{self.path} was removed, or replaced, while the study was running, which was stopped: restore it, or "
+                f"begin anew in another folder."
+            )
 
     def _connect_to_read(self) -> None:
         """Open the database so that nothing of it changes, neither now nor when it is closed.
@@ -198,10 +215,10 @@ class Store:
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error that the database is damaged, to be raised by the caller."""
-        reason = " ".join(str(why).split())
+        reason = shorten(" ".join(str(why).split()), 300)
         return FileFormatError(
-            f"{self.path} is damaged ({reason}). It was left as it is: restore it from a copy, or save what can be "
-            f"read with 'sqlite3 {FILE_NAME} .recover'."
+            f"{self.path} is damaged ({printable(reason)}). It was left as it is: restore it from a copy, or save what "
+            f"can be read with 'sqlite3 {FILE_NAME} .recover'."
         )
 
     @contextmanager
@@ -222,13 +239,23 @@ class Store:
             else:
                 text = f"{self.path}: {text}. {safe} {again}"
             raise PqswarmError(text) from None
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # the database may tell of garbage in garbage
+        except sqlite3.IntegrityError:
+            raise PqswarmError(
+                f"{self.path} holds already what was to be written: another process is running the study. Wait until "
+                f"it ends, and run the same command again."
+            ) from None
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+            OverflowError,
+        ) as error:  # the database may tell of garbage in garbage
             raise self.damaged(error) from None
         except OSError as error:
             raise PqswarmError(f"cannot use {self.folder} for a study: {error.strerror or error}.") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        self.check()
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -256,13 +283,15 @@ class Store:
         """Keep findings, all in one transaction; one that is kept already is not replaced but refused."""
         rows = [(type(found).__name__, *found.place, found.to_json()) for found in findings]
         with self._explained(), self._transaction():
-            self._db.executemany("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", [(*row, _digest(row)) for row in rows])
+            self._db.executemany(
+                "INSERT INTO findings VALUES (?, ?, ?, ?, ?)", [(*row, row_digest(row)) for row in rows]
+            )
 
     def revise(self, finding: Finding) -> None:
         """Put a finding in the place of the one that is kept."""
         row = (type(finding).__name__, *finding.place, finding.to_json())
         with self._explained(), self._transaction():
-            self._db.execute("REPLACE INTO findings VALUES (?, ?, ?, ?, ?)", (*row, _digest(row)))
+            self._db.execute("REPLACE INTO findings VALUES (?, ?, ?, ?, ?)", (*row, row_digest(row)))
 
     def find(
         self, kind: type[_Kind], classifier: str = "", level: float | None = None, seed: int | None = None
@@ -278,26 +307,15 @@ class Store:
         if not rows:
             return None
         try:
-            return kind.from_json(_checked(rows[0])[3])
+            return kind.from_json(checked_row(rows[0])[3])
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise self.damaged(error) from None
 
     def finish(self, record: RunRecord) -> None:
         """Keep a finished run, for good, and drop its checkpoint."""
-        place, result = astuple(record.key), record.result
-        row = (
-            *place,
-            str(record.seed),
-            result.algorithm,
-            result.error + 0.0,  # SQLite does not keep the sign of zero
-            records.mask_text(result.mask),
-            result.n_evaluations,
-            json.dumps(result.improvements.tolist()),
-            records.front_text(result),
-            record.seconds,
-        )
+        row, place = run_row(record), astuple(record.key)
         with self._explained(), self._transaction():
-            self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, _digest(row)))
+            self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, row_digest(row)))
             self._db.execute("DELETE FROM checkpoints WHERE classifier = ? AND algorithm = ? AND run = ?", place)
 
     def save_checkpoints(self, checkpoints: Iterable[Checkpoint]) -> None:
@@ -316,7 +334,7 @@ class Store:
 
     def _restored(self, row: tuple[Any, ...]) -> RunRecord:
         try:
-            return _record(_checked(row))
+            return row_record(checked_row(row))
         except (ValueError, TypeError, AttributeError, OverflowError) as error:
             raise self.damaged(error) from None
 
@@ -331,7 +349,7 @@ class Store:
         ended = "SELECT classifier, algorithm, run, n_evaluations, error, length(replace(mask, '0', '')) FROM runs"
         rows = self._select(begun) + self._select(ended)  # in this order: a run that ends meanwhile is among both
         try:
-            found = {one.key: one for one in map(_run_status, rows)}
+            found = {one.key: one for one in map(row_status, rows)}
         except (ValueError, TypeError, OverflowError) as error:
             raise self.damaged(error) from None
         return list(found.values())
@@ -350,31 +368,3 @@ class Store:
                 key = RunKey(*place)
                 found[key] = Checkpoint(key, n_evaluations, best_error, records.unpacked_state(state), seconds)
         return found
-
-
-def _digest(row: tuple[Any, ...]) -> str:
-    """A digest of what is written into a row of the database."""
-    return hashlib.sha256(json.dumps(row).encode()).hexdigest()
-
-
-def _checked(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row without the digest at its end, which must be that of the rest."""
-    *content, digest = row
-    if _digest(tuple(content)) != digest:
-        raise ValueError(f"{', '.join(map(str, content[:3]))} is not what was written")
-    return tuple(content)
-
-
-def _run_status(row: tuple[Any, ...]) -> RunStatus:
-    """Where the run of a row is."""
-    classifier, algorithm, run, n_evaluations, error, size = row
-    return RunStatus(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
-
-
-def _record(row: tuple[Any, ...]) -> RunRecord:
-    """The run that a row of the table holds."""
-    *place, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
-    steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
-    front = records.text_front(front)
-    result = SearchResult(search, records.text_mask(mask), error, n_evaluations, steps, **front)
-    return RunRecord(RunKey(*place), int(seed), result, seconds)

@@ -107,7 +107,7 @@ class Flickermeter:
         cycles = np.arange(1, max(round(nominal_frequency), 1) + 1) * (sampling_rate / (frequency or nominal_frequency))
         self._first = round(float(cycles[np.argmin(np.abs(cycles - np.round(cycles)))]))
         self._waiting = np.empty((n_channels, 0))
-        self._past = np.zeros((n_channels, self._cycle))
+        self._past: FloatArray | None = None
         self._sums: FloatArray | None = None
         self._skip = 0
 
@@ -124,8 +124,8 @@ class Flickermeter:
         ndarray of shape (n_channels, n_values)
             Instantaneous flicker sensation at `output_rate`: 1 is just perceptible.
         """
-        if volts.ndim != 2 or volts.shape[0] != self._past.shape[0]:
-            raise PqswarmError(f"volts must have the shape ({self._past.shape[0]}, n_samples), not {volts.shape}.")
+        if volts.ndim != 2 or volts.shape[0] != self._waiting.shape[0]:
+            raise PqswarmError(f"volts must have the shape ({self._waiting.shape[0]}, n_samples), not {volts.shape}.")
         self._waiting = np.concatenate([self._waiting, self._fill(volts)], axis=1)
         if self._sums is None:
             if self._waiting.shape[1] < self._first:
@@ -143,7 +143,8 @@ class Flickermeter:
 
     def _fill(self, volts: FloatArray) -> FloatArray:
         """Replace what is missing by what was there a cycle before."""
-        table = np.concatenate([self._past, volts], axis=1)
+        past = np.zeros((volts.shape[0], self._cycle)) if self._past is None else self._past
+        table = np.concatenate([past, volts], axis=1)
         missing = ~np.isfinite(table)
         if missing.any():
             cycle = self._cycle

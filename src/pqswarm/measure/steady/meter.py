@@ -98,8 +98,8 @@ class SteadyMeter:
         self._least_notch = least_notch
         self._channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in channels)
         self._systems = tuple(systems) if systems is not None else ("",) * len(channels)
-        size = _WINDOWS * (int(self._cycles * sampling_rate / self._bounds[0]) + 1)
-        self._buffer = np.empty((len(channels), size))
+        self._most = _WINDOWS * (int(self._cycles * sampling_rate / self._bounds[0]) + 1)
+        self._buffer = np.empty((len(channels), 0))
         self._filled = 0
         self._position = 0
         self._windows: list[WindowValues] = []
@@ -119,12 +119,20 @@ class SteadyMeter:
             raise PqswarmError(f"volts must have the shape ({len(self._channels)}, n_samples), not {volts.shape}.")
         done = 0
         while done < volts.shape[1]:
-            more = min(volts.shape[1] - done, self._buffer.shape[1] - self._filled)
+            more = min(volts.shape[1] - done, self._most - self._filled)
+            self._make_room(self._filled + more)
             self._buffer[:, self._filled : self._filled + more] = volts[:, done : done + more]
             self._filled += more
             done += more
-            if self._filled == self._buffer.shape[1]:
+            if self._filled == self._most:
                 self._measure(_WINDOWS)
+
+    def _make_room(self, size: int) -> None:
+        """Let the buffer hold so many samples: a short recording at a high rate does not take memory for windows."""
+        if size > self._buffer.shape[1]:
+            larger = np.empty((len(self._channels), min(max(size, 2 * self._buffer.shape[1]), self._most)))
+            larger[:, : self._filled] = self._buffer[:, : self._filled]
+            self._buffer = larger
 
     def finish(self) -> SteadySeries:
         """Measure what is left, and return everything; samples after the last whole window are left out."""

@@ -20,6 +20,8 @@ from pqswarm.recordings.text import number, stamp
 __all__ = ["AnalogChannel", "Configuration", "parse_configuration"]
 
 _KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
+_MOST_LINES, _LONGEST_LINE = 1_100_000, 20_000  # the standard has 999 999 channels at most; characters
+_MOST_RATES = 10_000  # the standard has 999
 
 
 @dataclass(frozen=True)
@@ -68,9 +70,14 @@ def parse_configuration(text: str) -> Configuration:
     >>> cfg.analog[0].unit, cfg.rates
     ('kV', [(6400.0, 99)])
     """
-    lines = [line.strip(" \t\r\0\x1a") for line in text.lstrip().split("\n")]
+    text = text.lstrip()
+    if text.count("\n") > _MOST_LINES:
+        raise RecordingError(f"is not a COMTRADE configuration: it has more than {_MOST_LINES} lines.")
+    lines = [line.strip(" \t\r\0\x1a") for line in text.split("\n")]
     if len(lines) < 3:
         raise RecordingError("is not a COMTRADE configuration: it has fewer than three lines.")
+    if max(map(len, lines)) > _LONGEST_LINE:
+        raise RecordingError(f"is not a COMTRADE configuration: it has lines of more than {_LONGEST_LINE} characters.")
     first = [part.strip() for part in lines[0].split(",")]
     n_analog, n_status = _counts(lines[1], len(lines))
     notes: list[str] = []
@@ -154,6 +161,8 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
     while following and (len(rates) < max(1, n_rates) or _is_rate(following[0])):
         if not _is_rate(following[0]):
             break
+        if len(rates) == _MOST_RATES:
+            raise RecordingError(f"is damaged: its configuration has more than {_MOST_RATES} sampling rates.")
         rate, end = (number(part) for part in following.popleft().split(",")[:2])
         rates.append((rate, int(end)))
     config.rates = rates if n_rates else []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pqswarm._text import count_text
 from pqswarm._typing import AnyArray, FloatArray
 from pqswarm.recordings.comtrade.configuration import Configuration
 from pqswarm.recordings.files import FileBytes
@@ -100,7 +101,7 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
     if count > 2 and _share_in_order(content, row) < 0.5:
         notes.append("The samples are not numbered in order: the data may be damaged.")
     if left:
-        notes.append(f"{left} bytes after the last whole row were ignored.")
+        notes.append(f"{count_text(left, 'byte')} after the last whole row: ignored.")
 
     step = max(_CHUNK // row.itemsize, 1)
 
@@ -127,10 +128,11 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
 
     def status(first: int, stop: int) -> AnyArray:
         words = -(-len(config.status) // 16)
-        stored = np.ascontiguousarray(_rows(content, row, first, stop)["status"][:, :words]).view(np.uint8)
+        pieces = [_rows(content, row, at, min(at + step, stop))["status"][:, :words] for at in range(first, stop, step)]
+        stored = np.concatenate(pieces).view(np.uint8)
         return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)
 
-    return Data(kind, count, fetch, stamps, "{} samples are marked as missing.", notes, status)
+    return Data(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
 
 
 def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
@@ -139,7 +141,7 @@ def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
     for _ in rows.index():
         pass
     if rows.n_short:
-        notes.append(f"{rows.n_short} lines of the data are too short and were ignored.")
+        notes.append(f"{count_text(rows.n_short, 'line')} of the data too short: ignored.")
 
     def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
         table = rows.table(first, stop, [i + 2 for i in channels])
@@ -156,4 +158,4 @@ def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
         table = rows.table(first, stop, range(begin, begin + len(config.status)))
         return np.where(np.isnan(table), -1, table != 0).astype(np.int8)
 
-    return Data("ASCII", rows.n_rows, fetch, stamps, "{} samples are missing or are not numbers.", notes, status)
+    return Data("ASCII", rows.n_rows, fetch, stamps, "Samples missing, or not numbers: {}.", notes, status)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pqswarm._text import count_text
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import Data, open_data
@@ -18,8 +19,9 @@ from pqswarm.recordings.text import decode, shift
 
 __all__ = ["COMTRADE"]
 
-_SECTION = re.compile(
-    rb"^-{2,}[ \t]*file type[ \t]*:?[ \t]*([A-Z]+)[ \t]*([A-Z0-9]*)[ \t]*(?::[ \t]*\d+)?[ \t]*-{2,}[ \t]*\r?\n",
+_SECTION = re.compile(  # nothing is given back once it is taken, so that no line takes longer than it is long
+    rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+[A-Z0-9]*+[ \t]*+(?::[ \t]*+\d++)?[ \t]*+"
+    rb"-{2,}+[ \t]*+\r?\n",
     re.I | re.M,
 )
 _CFG_LIMIT = 20_000_000  # bytes
@@ -75,7 +77,7 @@ def _contents(path: Path, options: Options) -> tuple[bytes, FileBytes, str]:
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
-    config = read_bytes(config_path, _CFG_LIMIT)
+    config = read_bytes(config_path, _CFG_LIMIT, remedy="no configuration is as long.")
     data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
         raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
@@ -120,7 +122,7 @@ def _status(config: Configuration, data: Data, kept: slice) -> Callable[[], tupl
         if not config.status:
             return ()
         names, normal = zip(*config.status, strict=True)
-        step = min(max(_STATES // config.n_status, 1), _MOST_ROWS)
+        step = min(_STATES // len(config.status), _MOST_ROWS)
         return find_changes(
             lambda first, stop: data.status(kept.start + first, kept.start + stop),
             kept.stop - kept.start,
@@ -149,9 +151,13 @@ def _scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, f
     notes = []
     if secondary:
         ratios = ", ".join(sorted(set(secondary), key=float)[:6])
-        notes.append(f"{len(secondary)} channels hold secondary values: multiplied by the ratio ({ratios}).")
+        notes.append(
+            f"{count_text(len(secondary), 'channel')} of secondary values: multiplied by the ratio ({ratios})."
+        )
     if unclear:
-        notes.append(f"{len(unclear)} channels hold secondary values without a usable ratio: left as they are.")
+        notes.append(
+            f"{count_text(len(unclear), 'channel')} of secondary values without a usable ratio: left as they are."
+        )
     if config.revision == 1991 and not any(channel.side for channel in config.analog):
         notes.append("A file of 1991 does not say whether its values are primary: they are left as they are.")
     return channels, scales, notes
@@ -180,7 +186,7 @@ def _segments(
     notes = []
     announced = max(group[1].stop for group in groups)
     if len(groups) == 1 and n > announced:
-        notes.append(f"The data have {n - announced} rows more than the configuration says: ignored.")
+        notes.append(f"The data have {count_text(n - announced, 'row')} more than the configuration says: ignored.")
     if config.rates[-1][1] > n:
         notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
     high = max(group[0] for group in groups if _length(group) >= min(_SHORTEST, n))

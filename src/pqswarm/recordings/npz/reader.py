@@ -27,12 +27,13 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, read_npy, write_arrays
+from pqswarm._archive import DAMAGE, damage_text, read_npy, write_arrays
 from pqswarm._files import write_atomically
+from pqswarm._text import count_text
 from pqswarm._typing import AnyArray
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import read_bytes
-from pqswarm.recordings.reader import Options, RawChannel, RawRecording, Reader
+from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawChannel, RawRecording, Reader
 from pqswarm.recordings.recording import Recording, RecordingError
 from pqswarm.recordings.stamps import find_rate
 from pqswarm.recordings.units import split_unit
@@ -41,6 +42,7 @@ __all__ = ["NPZ", "write_npz"]
 
 _VERSION = 1
 _MEMBERS = 10_000
+_LONGEST_TEXT = 500  # characters of a name or a note
 _RATE_NAMES = ("sampling_rate", "fs", "sample_rate", "rate")
 _FREQUENCY_NAMES = ("nominal_frequency", "f0", "frequency")
 _RTE_NAME = re.compile(r"DATA_S\d+")
@@ -127,7 +129,7 @@ def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
     except FileFormatError:
         raise
     except (*DAMAGE, OSError) as error:
-        raise RecordingError(f"is damaged, or is not an .npz archive ({error}).") from error
+        raise RecordingError(f"is damaged, or is not an .npz archive ({damage_text(error)}).") from error
 
 
 def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
@@ -140,15 +142,20 @@ def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
 
 
 def _texts(arrays: Mapping[str, AnyArray], name: str) -> list[str]:
+    """The texts of an array, at most as many, and of each as much, as is ever shown."""
     array = arrays.get(name)
-    if array is None or array.dtype.kind != "U" or array.size > 100_000:
+    if array is None or array.dtype.kind != "U":
         return []
     # numpy refuses code points that do not exist: they are replaced first
     points = np.ascontiguousarray(array).reshape(-1).view(array.dtype.byteorder.replace("=", "<") + "u4")
-    table = points.reshape(array.size, array.dtype.itemsize // 4)
+    table = points.reshape(array.size, array.dtype.itemsize // 4)[: MAX_CHANNELS + 1, :_LONGEST_TEXT]
     valid = (table < 0xD800) | ((table > 0xDFFF) & (table < 0x110000))
     rows = np.where(valid, table, 0xFFFD)
     return ["".join(map(chr, row)).rstrip("\0") for row in rows.tolist()]
+
+
+def _text(arrays: Mapping[str, AnyArray], name: str) -> str:
+    return next(iter(_texts(arrays, name)), "")
 
 
 def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
@@ -161,7 +168,7 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
         raise RecordingError("is damaged: its samples and names do not fit together.")
     if not len(units) == len(phases) == len(names):
         raise RecordingError("is damaged: its names, units and phases do not fit together.")
-    started = (_texts(arrays, "start") or [""])[0]
+    started = _text(arrays, "start")
     start = None
     with suppress(ValueError):
         start = datetime.fromisoformat(started[:40]) if started else None
@@ -171,10 +178,10 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
         _scalar(arrays, ("sampling_rate",)),
         _scalar(arrays, ("nominal_frequency",)),
         start,
-        (_texts(arrays, "source") or [""])[0][:500] or source,
-        (_texts(arrays, "format") or [""])[0][:100] or "npz",
-        [note[:500] for note in _texts(arrays, "notes")[:100]],
-        station=(_texts(arrays, "station") or [""])[0],
+        _text(arrays, "source") or source,
+        _text(arrays, "format") or "npz",
+        _texts(arrays, "notes")[:100],
+        station=_text(arrays, "station"),
     )
 
 
@@ -242,7 +249,7 @@ def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
     longest = max(channel.samples.size for channel in channels)
     left = sum(channel.samples.size != longest for channel in channels)
     if left:
-        notes.append(f"{left} arrays shorter than the longest were ignored.")
+        notes.append(f"{count_text(left, 'array')} shorter than the longest: ignored.")
     channels = [channel for channel in channels if channel.samples.size == longest]
     return RawRecording(channels, rate, _scalar(arrays, _FREQUENCY_NAMES), None, source, "npz", notes)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pqswarm._text import count_text
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.files import read_bytes
 from pqswarm.recordings.pqdif import tags
@@ -52,10 +53,12 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
             raise RecordingError(f"is damaged, or is not a PQDIF file: {damage}.") from None
         notes.append(f"The file is damaged after observation {reader.n_observations}: {damage}.")
     if not reader.found:
-        raise RecordingError(f"has no waveforms; {reader.n_observations} observations hold something else.")
+        raise RecordingError(f"has no waveforms in its {count_text(reader.n_observations, 'observation')}.")
     skipped = reader.n_observations - len(reader.found)
     if skipped:
-        notes.append(f"{skipped} of {reader.n_observations} observations hold no usable waveforms, and were ignored.")
+        notes.append(
+            f"{skipped} of {count_text(reader.n_observations, 'observation')} without usable waveforms: ignored."
+        )
     for recording in reader.found:
         recording.notes[:0] = notes
     return reader.found

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pqswarm._text import count_text
 from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.table.header import (
@@ -227,5 +228,5 @@ def _note(layout: Layout) -> None:
     layout.notes.insert(
         0,
         f"Read as a table: separator {separator!r}, decimal {layout.decimal!r}, data from line {layout.first_row + 1} "
-        f"(empty lines not counted), {time}, {len(layout.columns)} channels.",
+        f"(empty lines not counted), {time}, {count_text(len(layout.columns), 'channel')}.",
     )

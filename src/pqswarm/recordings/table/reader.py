@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from pqswarm._files import write_atomically
+from pqswarm._text import count_text
 from pqswarm._typing import FloatArray
 from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.files import FileBytes
@@ -62,7 +63,7 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
             path.name,
             "CSV",
             notes,
-            missing="{} samples are missing or are not numbers.",
+            missing="Samples missing, or not numbers: {}.",
         )
     ]
 
@@ -185,7 +186,7 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
     if column.n_times < 2:
         raise RecordingError("does not say its sampling rate: its time column holds no times.")
     if column.n_missing:
-        notes.append(f"{column.n_missing} rows have no time: it was interpolated.")
+        notes.append(f"{count_text(column.n_missing, 'row')} without a time: it was interpolated.")
     n_rows = rows.n_rows - layout.first_row
     start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:

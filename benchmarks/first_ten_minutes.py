@@ -1,0 +1,100 @@
+"""The first ten minutes: what docs/start.md tells a new user to type, in a fresh clone and a fresh environment, timed.
+
+    python benchmarks/first_ten_minutes.py
+    python benchmarks/first_ten_minutes.py --environment .venv    # do not install: use this environment
+
+Everything is typed as it stands on the page, in its order. The installation counts for each of the three users, because
+each of them waits for it. The exit code is 1 if a command fails, or if somebody needs more than ten minutes.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "start.md"
+LIMIT = 600.0  # seconds
+
+_BLOCK = re.compile(r"^```(?P<language>console|python)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A line for the shell, or a block of Python."""
+
+    code: str
+    is_python: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called in the table."""
+        lines = self.code.strip().splitlines()
+        return lines[0] if not self.is_python else f"Python: {lines[0]} ... ({len(lines)} lines)"
+
+
+def read_page(text: str) -> tuple[list[Step], dict[str, list[Step]]]:
+    """Return the steps of the installation, and those of each user, by the headings of the page."""
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    by_title = {section.partition("\n")[0]: section for section in sections}
+    ways = re.split(r"^### ", by_title["The first ten minutes"], flags=re.MULTILINE)[1:]
+    return _steps(by_title["Install"]), {way.partition("\n")[0]: _steps(way) for way in ways}
+
+
+def _steps(text: str) -> list[Step]:
+    steps = []
+    for block in _BLOCK.finditer(text):
+        if block["language"] == "python":
+            steps.append(Step(block["code"], is_python=True))
+        else:
+            steps += [Step(line[2:]) for line in block["code"].splitlines() if line.startswith("$ ")]
+    return steps
+
+
+def run(step: Step, folder: Path, environment: Path) -> float:
+    """Do one step, as a user who has activated the environment; return the seconds it took."""
+    hidden = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")  # a new user has none of them
+    variables = {name: value for name, value in os.environ.items() if name not in hidden}
+    variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{variables['PATH']}"
+    command = ["python", "-c", step.code] if step.is_python else ["bash", "-c", step.code]
+    begin = time.monotonic()
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - begin
+    print(f"{seconds:8.1f} s  {step.title}", flush=True)
+    if done.returncode:
+        sys.exit(f"failed with exit code {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return seconds
+
+
+def main() -> None:
+    """Clone, install, do what each user is told, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--environment", type=Path, help="an environment with pqswarm, instead of a fresh one")
+    chosen = parser.parse_args().environment
+    installing, users = read_page(PAGE.read_text(encoding="utf-8"))
+    rows = []
+    with tempfile.TemporaryDirectory() as home:
+        clone = Path(home) / "pqswarm"
+        subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)  # noqa: S607
+        environment = clone / ".venv" if chosen is None else chosen.absolute()
+        waited = 0.0
+        if chosen is None:
+            print("Install")
+            waited = sum(run(step, clone, environment) for step in installing)
+        for user, steps in users.items():
+            print(user)
+            taken = sum(run(step, clone, environment) for step in steps)
+            rows.append((user, len(steps), taken, waited + taken))
+    print("\n| user | steps | seconds | with the installation |\n|---|---|---|---|")
+    for user, number, taken, total in rows:
+        print(f"| {user} | {number} | {taken:.0f} | {total:.0f} |")
+    sys.exit(any(total > LIMIT for *_, total in rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,419 @@
+"""Draw the small pictures of these pages, and the chart of the first one, from the product and its reference results.
+
+    python docs/make_pictures.py [FOLDER]
+
+writes ``error-against-size.svg``, whose text takes the colour of the page, and ``cards/*.png``, which are transparent,
+to FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come again.
+``make_screenshots.py`` makes those that need a browser.
+"""
+
+import csv
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from pqswarm.datasets import make_dataset
+from pqswarm.evaluation import FILTERS, Folds, GaussianNBEvaluator, Memo
+from pqswarm.events import Event, generate
+from pqswarm.features import decompose
+from pqswarm.identify import identify
+from pqswarm.measure import characterise
+from pqswarm.recordings import Channel, Recording
+from pqswarm.report import Palette, plot_error_against_size
+from pqswarm.report.style import BAND, FAINT, GREY, INK, LOSS, STYLE, WAVE
+from pqswarm.report.svg import inline_svg
+from pqswarm.search import ALGORITHMS, UPSO2D, minimize
+from pqswarm.statistics import friedman
+
+DOCS = Path(__file__).resolve().parent
+HOLDS = "#2d9626"
+Points = dict[str, tuple[np.ndarray, np.ndarray]]
+CARDS: dict[str, Callable[[Axes], None]] = {}
+"""What draws each small picture."""
+
+
+def main() -> None:
+    """Draw all pictures."""
+    out = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "_static"
+    (out / "cards").mkdir(parents=True, exist_ok=True)
+    (out / "error-against-size.svg").write_text(chart(), encoding="utf-8")
+    for name, draw in CARDS.items():
+        with mpl.rc_context(STYLE):
+            figure = Figure(figsize=(2.4, 1.2))
+            axis = figure.add_axes((0.03, 0.06, 0.94, 0.88))
+            axis.set_axis_off()
+            draw(axis)
+            path = out / "cards" / f"{name}.png"
+            figure.savefig(path, dpi=200, transparent=True)
+        shrink(path)
+    for name, (page, box) in SCREENS.items():
+        path = out / "cards" / f"{name}.png"
+        with Image.open(DOCS / "_static" / page) as picture:
+            picture.convert("RGBA").crop(box).resize((480, 240), Image.Resampling.LANCZOS).save(path)
+        shrink(path)
+
+
+def shrink(path: Path, colours: int = 32) -> None:
+    """Keep some colours of a picture: a fraction of the bytes. The octree keeps hues that few pixels have."""
+    with Image.open(path) as picture:
+        few = picture.convert("RGBA").quantize(colours, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+
+
+SCREENS = {
+    "workbench": ("workbench/recording.png", (0, 405, 940, 875)),
+    "verdicts": ("workbench/recordings.png", (325, 240, 925, 540)),
+    "report": ("report.png", (0, 0, 1100, 550)),
+}
+"""Parts of screenshots: the file, and left, upper, right and lower edge [pixels]."""
+
+
+def chart() -> str:
+    """Error against size of all runs of the study `paper` with k-NN, as in its report."""
+    points, whole = runs("paper")
+    figure = plot_error_against_size(points, (99, whole), Palette(points, reference="2D-UPSO"), narrow=True)
+    title = "Error rate against number of features: 40 runs of six algorithms, and SFFS"
+    return inline_svg(figure, title, "home-")
+
+
+def runs(study: str) -> tuple[Points, float]:
+    """Sizes and errors of the runs of each algorithm with k-NN in a published study, and the error of all features."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    with (DOCS / f"results/{study}-runs.csv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["classifier"] == "k-NN":
+                found.setdefault(row["algorithm"], []).append((int(row["size"]), float(row["error"])))
+    text = (DOCS / f"results/{study}.md").read_text(encoding="utf-8")
+    whole = number(r"all 99 features have J\(U\) = (0\.\d+)", text)
+    return {
+        name: (np.array([s for s, _ in all_]), np.array([e for _, e in all_])) for name, all_ in found.items()
+    }, whole
+
+
+def number(pattern: str, text: str) -> float:
+    """The number that a page tells."""
+    found = re.search(pattern, text)
+    if found is None:
+        raise SystemExit(f"no page tells {pattern}")
+    return float(found[1])
+
+
+def card(draw: Callable[[Axes], None]) -> Callable[[Axes], None]:
+    """Have a picture drawn, under the name of the function."""
+    CARDS[draw.__name__] = draw
+    return draw
+
+
+def words(axis: Axes, *lines: str) -> None:
+    """Lines of a file or a terminal."""
+    for place, line in enumerate(lines):
+        strong = line.startswith(("$", "["))
+        look = {"family": "monospace", "fontsize": 6.4, "color": WAVE if strong else INK, "va": "top"}
+        axis.text(0.02, 0.94 - 0.165 * place, line, transform=axis.transAxes, parse_math=False, **look)
+
+
+def scatter(axis: Axes, study: str) -> None:
+    """Runs of a study by error and size."""
+    points, _ = runs(study)
+    palette = Palette(points, reference="2D-UPSO")
+    for name in palette.drawn(points):
+        sizes, errors = points[name]
+        axis.plot(sizes, errors, palette.marker(name), color=palette.colour(name), ms=2.2, mew=0)
+
+
+def disturbed() -> Recording:
+    """A recording of three phases, with a sag on one of them."""
+    sag = generate("sag", seed=3, depth=0.5, start=0.2, duration=0.1)
+    steady = generate("pure_sinusoid", seed=3, amplitude=1.0)
+    third = round(sag.sampling_rate / sag.frequency / 3)
+    signals = (sag.signal, np.roll(steady.signal, third), np.roll(steady.signal, 2 * third))
+    channels = tuple(Channel(f"U{p}", "V", p, 325.0 * signal) for p, signal in zip("ABC", signals, strict=True))
+    return Recording(channels, sag.sampling_rate, sag.frequency)
+
+
+def wave(axis: Axes, event: Event, height: float = 0.0, **look: object) -> None:
+    """The middle of an event."""
+    part = event.signal[4000:11500]
+    axis.plot(np.linspace(0, 1, part.size), part + height, **{"color": WAVE, "lw": 0.6, **look})
+
+
+@card
+def paper(axis: Axes) -> None:
+    """Error against size in the study `paper`."""
+    scatter(axis, "paper")
+
+
+@card
+def paper_stepped(axis: Axes) -> None:
+    """The same in the study `paper-stepped`."""
+    scatter(axis, "paper-stepped")
+
+
+@card
+def claims(axis: Axes) -> None:
+    """Which claims hold, in the table of the reference results."""
+    text = (DOCS / "results/README.md").read_text(encoding="utf-8")
+    table = text.split("| the paper's claim |")[1].split("\n\n")[0]
+    colours = {"holds": HOLDS, "does not": LOSS, "cannot": FAINT}
+    for i, line in enumerate(table.splitlines()[2:]):
+        for j, cell in enumerate(line.strip("|").split("|")[1:]):
+            colour = next(colour for begin, colour in colours.items() if cell.strip().startswith(begin))
+            axis.add_patch(mpl.patches.Rectangle((j + 0.05, -i + 0.08), 0.9, 0.84, color=colour, lw=0, alpha=0.85))
+    axis.set(xlim=(0, 4), ylim=(-5, 1))
+
+
+@card
+def selection(axis: Axes) -> None:
+    """The 99 features, and those of the best run of 2D-UPSO with k-NN."""
+    with (DOCS / "results/paper-runs.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if (row["classifier"], row["algorithm"]) == ("k-NN", "2D-UPSO")]
+    best = min(rows, key=lambda row: (float(row["error"]), int(row["size"])))
+    chosen = {int(feature) for feature in best["features"].split()}
+    for i in range(99):
+        look = {"color": WAVE if i in chosen else FAINT, "alpha": 1.0 if i in chosen else 0.3, "lw": 0}
+        axis.add_patch(mpl.patches.Rectangle((i % 18 + 0.08, -(i // 18) + 0.08), 0.84, 0.84, **look))
+    axis.set(xlim=(0, 18), ylim=(-5, 1))
+
+
+@card
+def recording(axis: Axes) -> None:
+    """Voltages of three phases."""
+    made = disturbed()
+    for channel, colour in zip(made.channels, (WAVE, BAND, GREY), strict=True):
+        axis.plot(made.time[4200:6800], channel.samples[4200:6800], color=colour, lw=0.9)
+
+
+@card
+def urms(axis: Axes) -> None:
+    """Urms(1/2) of a sag, the threshold, and the time below it."""
+    found = characterise(disturbed())
+    axis.plot(found.time, found.channels[0].urms, color=WAVE, lw=1.4)
+    axis.axhline(found.thresholds.sag, color=FAINT, lw=0.8, ls="--")
+    for event in found.channels[0].events:
+        axis.axvspan(event.start, event.end, color=BAND, alpha=0.25, lw=0)
+    axis.set(xlim=(0.1, 0.42), ylim=(0.4, 1.1))
+
+
+@card
+def probabilities(axis: Axes) -> None:
+    """Of the classes, by the model that comes with the package."""
+    told = identify(disturbed()).channels[0].probabilities
+    for place, (name, value) in enumerate(list(told.items())[:4]):
+        axis.barh(-place, value, 0.6, color=WAVE if place == 0 else FAINT)
+        axis.text(max(value, 0.0) + 0.03, -place, f"{name.replace('_', ' ')}", fontsize=6.4, va="center_baseline")
+    axis.set(xlim=(0, 1.6), ylim=(-3.6, 0.6))
+
+
+@card
+def events(axis: Axes) -> None:
+    """Some of the 14 classes."""
+    for place, name in enumerate(("sag", "oscillatory_transient", "harmonics", "swell", "flicker", "notching")):
+        event = generate(name, seed=4)
+        part = event.signal[3000:9000:6]
+        x = np.linspace(0, 0.9, part.size) + place % 3
+        axis.plot(x, part / 1.8 - 2.2 * (place // 3), color=WAVE, lw=0.6)
+
+
+@card
+def bands(axis: Axes) -> None:
+    """The wavelet bands of a transient."""
+    event = generate("oscillatory_transient", seed=3, transient_frequency=2000, transient_onset=0.3)
+    for place, values in enumerate(decompose(event.signal, 8)[:5]):
+        row = np.ravel(values)
+        x = np.linspace(0, 1, row.size)
+        axis.plot(x, 0.45 * row / np.abs(row).max() - place, color=WAVE if place < 4 else GREY, lw=0.6)
+
+
+@card
+def matrix(axis: Axes) -> None:
+    """Features of events, a row for each event."""
+    dataset = make_dataset(events_per_class=3, snr=float("inf"), seed=0)
+    scaled = dataset.X()
+    order = np.argsort(np.argsort(scaled, axis=0), axis=0)
+    axis.imshow(order, cmap="Blues", aspect="auto", interpolation="nearest")
+
+
+@card
+def folds(axis: Axes) -> None:
+    """Ten folds: what is tested in each."""
+    for i, j in np.ndindex(6, 10):
+        look = {"color": WAVE if i == j else FAINT, "alpha": 1.0 if i == j else 0.3, "lw": 0}
+        axis.add_patch(mpl.patches.Rectangle((j + 0.06, -i + 0.1), 0.88, 0.8, **look))
+    axis.set(xlim=(0, 10), ylim=(-5, 1))
+
+
+@card
+def bits(axis: Axes) -> None:
+    """The same number to the last bit."""
+    number = np.unpackbits(np.array([runs("paper")[1]]).view(np.uint8)).reshape(4, 16)
+    for copy in range(2):
+        for (i, j), bit in np.ndenumerate(number):
+            look = {"color": (WAVE, BAND)[copy], "alpha": 1.0 if bit else 0.2, "lw": 0}
+            axis.add_patch(mpl.patches.Rectangle((j + 18.5 * copy + 0.1, -i + 0.1), 0.8, 0.8, **look))
+    axis.text(17.25, -1.0, "=", ha="center", va="center", fontsize=12)
+    axis.set(xlim=(0, 34.5), ylim=(-4, 2))
+
+
+@card
+def ranking(axis: Axes) -> None:
+    """Scores of the features by a filter, the best first."""
+    dataset = make_dataset(events_per_class=10, snr=float("inf"), seed=0)
+    scores = np.sort(FILTERS["anova"].scores(dataset.X(), dataset.y))[::-1][:40]
+    axis.bar(np.arange(scores.size), scores, 0.75, color=[WAVE] * 12 + [FAINT] * (scores.size - 12))
+
+
+@card
+def ranks(axis: Axes) -> None:
+    """Mean ranks by error in the study `paper`."""
+    points, _ = runs("paper")
+    names = [name for name in points if len(points[name][1]) > 1]
+    result = friedman(np.column_stack([points[name][1] for name in names]), names=names)
+    palette = Palette(points, reference="2D-UPSO")
+    axis.axhline(0, color=INK, lw=0.8)
+    for place, (name, rank) in enumerate(sorted(zip(names, result.mean_ranks, strict=True), key=lambda one: one[1])):
+        height = (0.45, -0.45, 0.9, -0.9, 0.45, -0.45)[place]
+        axis.plot([rank, rank], [0, height], color=palette.colour(name), lw=1.2)
+        axis.plot([rank], [0], palette.marker(name), color=palette.colour(name), ms=4)
+        axis.text(rank, height * 1.1, name, ha="center", va="bottom" if height > 0 else "top", fontsize=6)
+    axis.set(xlim=(0.3, 6.7), ylim=(-1.5, 1.5))
+
+
+@card
+def draws(axis: Axes) -> None:
+    """Amplitudes of sinusoids, drawn uniformly and in steps."""
+    for place, (preset, colour) in enumerate((("paper", WAVE), ("paper-stepped", BAND))):
+        drawn = [generate("pure_sinusoid", seed=seed, preset=preset).parameters["amplitude"] for seed in range(80)]
+        axis.vlines(drawn, 1.2 * -place, 1.2 * -place + 0.9, color=colour, lw=0.8, alpha=0.6)
+
+
+@card
+def harmonics(axis: Axes) -> None:
+    """The spectrum of harmonics."""
+    event = generate("harmonics", seed=4)
+    spectrum = np.abs(np.fft.rfft(event.signal))[round(event.cycles) :: round(event.cycles)][:15]
+    axis.bar(np.arange(15), np.sqrt(spectrum / spectrum[0]), 0.7, color=[GREY] + [WAVE] * 14)
+
+
+@card
+def convergence(axis: Axes) -> None:
+    """Searches on a small data set."""
+    dataset = make_dataset(events_per_class=10, snr=float("inf"), seed=0)
+    evaluator = Memo(GaussianNBEvaluator(dataset.X(), dataset.y, Folds.stratified(dataset.y, n_folds=5, seed=0)))
+    names = ("ga", "chbpso", "bpso", "2d-upso")
+    palette = Palette([ALGORITHMS[name].title for name in names], reference="2D-UPSO")
+    for name in names:
+        found = minimize(name, evaluator, max_evaluations=1500, seed=0)
+        axis.step(np.arange(len(found.errors)), found.errors, where="post", **palette.line(ALGORITHMS[name].title))
+    axis.set(xscale="log")
+
+
+@card
+def own_algorithm(axis: Axes) -> None:
+    """What a search of one's own consists of."""
+    words(
+        axis,
+        "class Annealing(Search):",
+        "    def ask(self):",
+        "        ...",
+        "    def tell(self, masks,",
+        "             errors):",
+    )
+
+
+@card
+def learning(axis: Axes) -> None:
+    """The velocity in the example of the paper's appendix: how many, and which."""
+    velocity = np.array([[0.82, 2.53, 2.22, 0.28, 0.95], [1.61, 1.88, 0.80, 1.33, 2.88]])
+    for (i, j), value in np.ndenumerate(velocity):
+        look = {"color": (WAVE, BAND)[i], "alpha": 0.12 + 0.2 * value, "lw": 0}
+        axis.add_patch(mpl.patches.Rectangle((j + 0.04, -i + 0.06), 0.92, 0.88, **look))
+        axis.text(j + 0.5, -i + 0.5, f"{value:.2f}", ha="center", va="center_baseline", fontsize=7)
+    axis.set(xlim=(0, 5), ylim=(-1, 1))
+
+
+@card
+def silent(axis: Axes) -> None:
+    """The error of all features: the paper's, and of two ways to draw the events."""
+    rates = {
+        "the paper": 3.43,
+        "draws in steps": 100 * runs("paper-stepped")[1],
+        "uniform draws": 100 * runs("paper")[1],
+    }
+    for place, (name, rate) in enumerate(rates.items()):
+        axis.barh(-place, rate, 0.6, color=(GREY, BAND, WAVE)[place])
+        axis.text(rate + 0.4, -place, f"{name}, {rate:.1f} %", fontsize=6.4, va="center_baseline")
+    axis.set(xlim=(0, 36), ylim=(-2.6, 0.6))
+
+
+@card
+def speed(axis: Axes) -> None:
+    """Times of a subset of 20 features by k-NN, from the page on performance."""
+    table = (DOCS / "performance.md").read_text(encoding="utf-8").split("3-NN by Manhattan distance:")[1]
+    times = number(r"\| 3500 \|(?:[^|]*\|){4} \S+ \((\d+)x\)", table)
+    for place, (name, value) in enumerate((("pqswarm", 1), ("scikit-learn", times))):
+        axis.barh(-place, value, 0.6, color=(WAVE, FAINT)[place])
+        axis.text(2, -place, name, fontsize=6.4, va="center_baseline")
+    axis.set(xlim=(0, times), ylim=(-1.7, 0.5))
+
+
+@card
+def symbols(axis: Axes) -> None:
+    """Some symbols of the paper."""
+    for place, symbol in enumerate((r"$\xi$", r"$J(U)$", r"$\rho,\,\sigma$", r"$\omega$")):
+        axis.text(
+            0.03 + 0.28 * place, 0.45, symbol, transform=axis.transAxes, fontsize=15, color=(WAVE, INK)[place % 2]
+        )
+
+
+@card
+def parameters(axis: Axes) -> None:
+    """The first parameters of 2D-UPSO."""
+    defaults = UPSO2D(99, seed=0).parameters
+    told = [f"{field.name} = {getattr(defaults, field.name)}" for field in fields(defaults)]
+    words(axis, "[2d-upso]", *[line for line in told if len(line) < 28][:4])
+
+
+@card
+def plan(axis: Axes) -> None:
+    """The plan `paper`."""
+    words(axis, "runs = 40", "max_evaluations = 6000", "[dataset]", 'preset = "paper"', "events_per_class = 250")
+
+
+@card
+def commands(axis: Axes) -> None:
+    """Some commands."""
+    words(
+        axis, "$ pqswarm study quick", "$ pqswarm report mine", "$ pqswarm identify fault.cfg", "$ pqswarm app samples"
+    )
+
+
+@card
+def cluster(axis: Axes) -> None:
+    """How a cluster is used."""
+    words(
+        axis, "$ dask scheduler", "$ dask worker tcp://...", "$ pqswarm study mine.toml \\", "    --cluster tcp://..."
+    )
+
+
+@card
+def gpu(axis: Axes) -> None:
+    """How a GPU is used."""
+    words(axis, "$ pip install '.[gpu]'", "$ pqswarm study paper \\", "    --device cuda")
+
+
+@card
+def errors(axis: Axes) -> None:
+    """How an error is caught."""
+    words(axis, "try:", "    load_plan(path)", "except PqswarmError as error:", "    print(error)")
+
+
+if __name__ == "__main__":
+    main()

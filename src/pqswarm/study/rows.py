@@ -1,0 +1,58 @@
+"""Rows of the store's tables: how runs are written, and what is checked when they are read."""
+
+import hashlib
+import json
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+
+from pqswarm.search import SearchResult
+from pqswarm.study import records
+from pqswarm.study.records import RunKey, RunRecord, RunStatus
+
+__all__ = ["checked_row", "row_digest", "row_record", "row_status", "run_row"]
+
+
+def run_row(record: RunRecord) -> tuple[Any, ...]:
+    """Return a finished run as a row of its table, without its digest."""
+    result = record.result
+    return (
+        *astuple(record.key),
+        str(record.seed),
+        result.algorithm,
+        result.error + 0.0,  # SQLite does not keep the sign of zero
+        records.mask_text(result.mask),
+        result.n_evaluations,
+        json.dumps(result.improvements.tolist()),
+        records.front_text(result),
+        record.seconds,
+    )
+
+
+def row_digest(row: tuple[Any, ...]) -> str:
+    """Return a digest of what is written into a row of the database."""
+    return hashlib.sha256(json.dumps(row).encode()).hexdigest()
+
+
+def checked_row(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row without the digest at its end, which must be that of the rest."""
+    *content, digest = row
+    if row_digest(tuple(content)) != digest:
+        raise ValueError(f"{', '.join(map(str, content[:3]))} is not what was written")
+    return tuple(content)
+
+
+def row_status(row: tuple[Any, ...]) -> RunStatus:
+    """Return where the run of a row is."""
+    classifier, algorithm, run, n_evaluations, error, size = row
+    return RunStatus(RunKey(classifier, algorithm, int(run)), int(n_evaluations), float(error), size)
+
+
+def row_record(row: tuple[Any, ...]) -> RunRecord:
+    """Return the run that a row of the table holds."""
+    *place, seed, search, error, mask, n_evaluations, improvements, front, seconds = row
+    steps = np.array(json.loads(improvements), dtype=np.float64).reshape(-1, 3)
+    front = records.text_front(front)
+    result = SearchResult(search, records.text_mask(mask), error, n_evaluations, steps, **front)
+    return RunRecord(RunKey(*place), int(seed), result, seconds)

@@ -1,0 +1,81 @@
+"""Hostile files against everything that reads files: ``python -m tests.fuzz --seconds 3600``.
+
+A finding is a folder with the file, the seed and a sentence; ``--again FOLDER`` runs it once more. The exit code is 1
+if there was any.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._archive"]
+"""Packages whose lines of code guide the mutations, but for those that Numba compiles."""
+
+MANY = 10**12
+COMPILED = ["pqswarm.recordings._text_kernels"]
+
+
+def main():
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # processes are forked, which threads do not survive
+        os.environ.setdefault(f"{name}_NUM_THREADS", "1")
+    if "--guided" in sys.argv:  # before all that is to be followed is imported
+        try:
+            import atheris
+        except ImportError:
+            sys.exit("--guided needs atheris, which there is for Linux: pip install 'pqswarm[fuzz]'.")
+        with atheris.instrument_imports(include=FOLLOWED, exclude=COMPILED):
+            from tests.fuzz.guided import GuidedCampaign as Campaign
+    else:
+        from tests.fuzz.harness import Campaign
+    from tests.fuzz.harness import Limits, try_again
+    from tests.fuzz.targets import TARGETS, Shares
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, help="time of the clock; an hour, unless --files is given")
+    parser.add_argument("--files", type=int, help="number of files")
+    parser.add_argument("--first", type=int, default=0, help="number of the first file")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--target", choices=TARGETS, action="append", help="by default all")
+    parser.add_argument("--judged", type=float, default=1.0, help="how often what follows reading is done, as a factor")
+    parser.add_argument("--limit", type=float, default=Limits.seconds, help="processor time of a case [s]")
+    parser.add_argument("--memory", type=int, default=Limits.memory, help="memory of a case [MB]")
+    parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), metavar="FOLDER")
+    parser.add_argument("--samples", type=Path, metavar="FOLDER", help="recordings to damage instead of small ones")
+    parser.add_argument("--again", type=Path, nargs="+", metavar="FOLDER", help="run these cases once more")
+    parser.add_argument("--minimise", type=Path, metavar="FOLDER", help="make the files of a finding small")
+    parser.add_argument("--guided", action="store_true", help="let new lines of code guide the mutations (atheris)")
+    given = parser.parse_args()
+    limits = Limits(given.limit, 6 * given.limit, given.memory)
+    if given.minimise:
+        from tests.fuzz.minimise import minimise
+
+        sys.stdout.write(f"{minimise(given.minimise, limits)}\n")
+        return 0
+    if given.again:
+        outcomes = [try_again(folder, limits) for folder in given.again]
+        for folder, outcome in zip(given.again, outcomes, strict=True):
+            sys.stdout.write(f"{folder}: {outcome.word} {outcome.sentence}\n{outcome.trace}")
+        return int(any(outcome.word == "finding" for outcome in outcomes))
+    shares = Shares(*(min(factor * given.judged, 1.0) for factor in vars(Shares()).values()))
+    campaign = Campaign(
+        seed=given.seed,
+        first=given.first,
+        files=given.files or MANY,
+        seconds=given.seconds or (MANY if given.files else 3600.0),
+        workers=given.workers,
+        targets=tuple(given.target or TARGETS),
+        shares=shares,
+        limits=limits,
+        findings=given.findings,
+        samples=given.samples,
+    )
+    figures = campaign.run()
+    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
+    return int(bool(figures["findings"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,184 @@
+"""Good files of every kind, from which damaged ones are made.
+
+Recordings, tables and texts are written here each time. What only the package can write, such as data sets, models and
+studies, lies in ``corpus/seeds``: ``python -m tests.fuzz.seeds`` writes it again, for a new version of these formats.
+"""
+
+import contextlib
+import json
+import sqlite3
+import tempfile
+from pathlib import Path
+
+from tests.recordings import builders
+from tests.reference import pqdif
+
+from pqswarm.recordings.files import find_partner
+
+CORPUS = Path(__file__).with_name("corpus")
+SITE = """
+station = "North"
+nominal_voltage = { line_to_line = "20kV" }
+nominal_frequency = 50
+reference = "auto"
+unit = "V"
+
+[thresholds]
+sag = 0.9
+swell = 1.1
+
+[channels."U*"]
+ratio = 200.0
+
+[channels.Ua]
+name = "U1"
+phase = "A"
+unit = "V"
+system = "bus 1"
+nominal = "230 V"
+
+[channels.I0]
+ignore = true
+"""
+PRESET = """
+extends = "paper"
+common = { frequency = 60 }
+sag = { depth = { uniform = [0.1, 0.5] } }
+"""
+SAMPLES = "a,b,c,class\n" + "".join(f"{i % 7},{i * i % 5}.5,{i % 3}e-2,{'xyz'[i % 3]}\n" for i in range(12))
+CORRECTION = {
+    "path": "a.cfg",
+    "digest": 64 * "0",
+    "source": "a.cfg",
+    "kind": "sag",
+    "start": 0.2,
+    "channels": ["UA"],
+    "said": "sag",
+    "rule": "sag",
+    "label": "sag_with_harmonics",
+    "by": "Eve",
+    "at": "2026-06-30T12:00:00+00:00",
+    "note": "",
+}
+PLAN = """
+title = "small"
+runs = 2
+max_evaluations = 20
+reference = "2d-upso"
+
+[dataset]
+preset = "paper"
+events_per_class = 10
+snr = [inf, 30]
+
+[held_out]
+events_per_class = 10
+seeds = [1]
+
+[folds]
+number = 2
+
+[[classifiers]]
+name = "k-NN"
+kind = "k-nn"
+
+[[algorithms]]
+algorithm = "2d-upso"
+parameters = { swarm_size = 5 }
+
+[[algorithms]]
+algorithm = "bpso"
+parameters = { swarm_size = 5 }
+
+[[algorithms]]
+algorithm = "sffs"
+"""
+
+
+def make_seeds(samples=None):
+    """Lists of cases by target; with the recordings of a folder instead of small ones, the fuzzing is slower."""
+    pairs = builders.comtrade_seeds()
+    packed = [pqdif.example(packed=packed)[0] for packed in (False, True)]
+    three = [{"case.cff": builders.cff(*pairs[i], kind)} for i, kind in ((0, "ASCII"), (1, "BINARY"), (3, "FLOAT32"))]
+    events = [
+        {**CORRECTION, "label": label, "start": start} for label, start in (("sag", 0.1), ("", 0.2), ("swell", 1))
+    ]
+    seeds = {
+        "comtrade": [*({"case.cfg": config, "case.dat": data} for config, data in pairs), *three],
+        "csv": [{"case.csv": text.encode("utf-8")} for text in builders.csv_seeds()],
+        "npz": [{"case.npz": builders.zipped(members)} for members in builders.npz_seeds()],
+        "pqdif": [{"case.pqd": content} for content in packed],
+        "site": [{"case.toml": SITE.encode()}],
+        "plan": [{"case.toml": PLAN.encode()}],
+        "preset": [{"case.toml": PRESET.encode()}],
+        "samples": [{"case.csv": SAMPLES.encode()}],
+        "corrections": [{"case.jsonl": "".join(json.dumps(event) + "\n" for event in events).encode()}],
+    }
+    for folder in sorted(CORPUS.glob("seeds/*/*")):
+        seeds.setdefault(folder.parent.name, []).append(read_case(folder))
+    return seeds if samples is None else seeds | read_samples(Path(samples))
+
+
+def read_samples(folder):
+    """Cases of recordings in a folder, by target."""
+    targets = {".cfg": "comtrade", ".cff": "comtrade", ".pqd": "pqdif", ".csv": "csv", ".npz": "npz"}
+    cases = {}
+    for path in sorted(folder.rglob("*")):
+        target = targets.get(path.suffix.lower())
+        files = {f"case{path.suffix.lower()}": path.read_bytes()} if target else {}
+        partner = find_partner(path, ".dat") if "case.cfg" in files else None
+        if partner is not None:
+            files["case.dat"] = partner.read_bytes()
+        if target and ("case.cfg" not in files or partner is not None):
+            cases.setdefault(target, []).append(files)
+    return cases
+
+
+def read_case(folder):
+    """The files of a case in a folder, without the note on a finding and what was written of the case."""
+    paths = [path for path in sorted(Path(folder).iterdir()) if path.stem not in ("finding", "out")]
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def write_case(files, folder):
+    """Put the files of a case into a folder, which is made if need be."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (Path(folder) / name).write_bytes(content)
+
+
+def main():
+    """Write what only the package can write."""
+    from pqswarm.datasets import Samples, make_dataset
+    from pqswarm.events import get_preset
+    from pqswarm.identify import train
+    from pqswarm.study import load_plan, run_study
+
+    two = get_preset("field").with_classes(["sag", "swell"])
+    folder = CORPUS / "seeds"
+    made = {
+        "dataset/two-classes": make_dataset(3, [float("inf")], 0, two),
+        "samples/array": Samples.of([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0], [1.0, 1.0]], ["a", "b", "a", "b"]),
+        "model/two-classes": train(two, events_per_class=10, subset=["rms.minimum", "rms.maximum"]),
+    }
+    for name, thing in made.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        thing.save(folder / name / "case.npz")
+    with tempfile.TemporaryDirectory() as name:
+        plan = Path(name, "plan.toml")
+        plan.write_text(PLAN)
+        run_study(load_plan(plan), Path(name, "study"))
+        store = Path(name, "study", "study.sqlite")
+        shrink(store)
+        write_case({"study.sqlite": store.read_bytes()}, folder / "store/small")
+
+
+def shrink(path):
+    """Let a database take little room."""
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM"):
+            database.execute(statement)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""A fixed part of the fuzzing, and that it finds what it is for; the whole is ``make fuzz``."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.fuzz import harness, minimise, outputs
+from tests.fuzz.harness import Campaign, Limits, make_case
+from tests.fuzz.seeds import make_seeds
+from tests.fuzz.targets import TARGETS, Outcome
+
+FILES = 4000
+
+
+@pytest.mark.slow
+def test_hostile_files(tmp_path):
+    # A process of its own: workers are forked from it, and their memory is limited.
+    options = ["--files", str(FILES), "--workers", "1", "--seed", "7", "--findings", str(tmp_path)]
+    command = [sys.executable, "-m", "tests.fuzz", *options]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    notes = [json.loads(path.read_text())["sentence"] for path in tmp_path.glob("*/finding.json")]
+    assert run.returncode == 0, (notes, run.stderr)
+    figures = json.loads(run.stdout)
+    assert figures["files"] == FILES + len(harness.past_findings())
+    assert set(figures["targets"]) == set(TARGETS)
+    for counts in figures["targets"].values():
+        assert counts["accepted"] > 0
+        assert counts["refused"] > 0
+
+
+def test_files_follow_from_the_seed():
+    seeds = make_seeds()
+    first, again, other = ([make_case(seed, n, seeds)[:2] for n in range(30)] for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert len({target for target, _ in first}) > 3
+
+
+def fail_at(numbers):
+    """An examination that fails, hangs, takes memory or dies at these numbers of calls."""
+
+    def examine(target, folder, rng, shares):
+        number = int((folder / "number").read_text())
+        what = numbers.get(number)
+        if what == "fails":
+            return Outcome("finding", "it fails", "here")
+        if what == "hangs":
+            while True:
+                pass
+        if what == "waits":
+            time.sleep(60)
+        if what == "takes memory":
+            try:
+                bytearray(2**31)
+            except MemoryError:
+                return Outcome("finding", "takes memory", "there")
+        if what == "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Outcome("accepted" if number % 2 else "refused")
+
+    return examine
+
+
+def test_findings_are_kept_and_the_work_goes_on(tmp_path, monkeypatch):
+    failing = {3: "fails", 5: "hangs", 8: "takes memory", 11: "waits", 13: "dies"}
+    monkeypatch.setattr(harness, "make_seeds", lambda *_: {})
+    monkeypatch.setattr(harness, "prepare", lambda *_: None)
+    monkeypatch.setattr(harness, "past_findings", list)
+    monkeypatch.setattr(harness, "examine", fail_at(failing))
+    one = lambda seed, number, *_: ("csv", {"number": str(number).encode()}, random.Random(0))  # noqa: E731
+    monkeypatch.setattr(harness, "make_case", one)
+    figures = Campaign(files=20, workers=2, limits=Limits(0.1, 4.0, 256), findings=tmp_path).run()
+    assert (figures["files"], figures["findings"], figures["accepted"]) == (20, 5, 6)
+    kept = {}
+    for path in tmp_path.glob("*/finding.json"):
+        about = json.loads(path.read_text())
+        assert int((path.parent / "number").read_text()) == about["number"]
+        kept[about["number"]] = about["sentence"]
+    assert kept.keys() == failing.keys()
+    assert kept[5].startswith("hangs: it was killed after 0.1 s of processor time")
+    assert kept[11].startswith("waits: it was killed after 4 s")
+    assert kept[13] == "kills the process by SIGKILL"
+    folder = next(tmp_path.glob("*-3"))
+    assert harness.try_again(folder, Limits()) == Outcome("finding", "it fails", "here")
+
+
+def test_enough_is_kept_of_each_kind(tmp_path):
+    campaign = Campaign(findings=tmp_path)
+    for number in range(10):
+        for place in ("here", "there"):
+            campaign.keep("csv", {"case.csv": b""}, number, Outcome("finding", "it fails", place))
+    assert len(list(tmp_path.iterdir())) == 2 * harness.KEPT
+
+
+PAGE = '<meta http-equiv="Content-Security-Policy" content="script-src \'sha256-{}\'"><script>1</script>{}'
+DIGEST = "a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s="
+
+
+@pytest.mark.parametrize(
+    ("check", "good", "bad"),
+    [
+        (outputs.check_terminal, "Ua\nÜb 母", "\x1b[31m"),
+        (outputs.check_terminal, "Ua", "U\u2028a"),
+        (outputs.check_terminal, "Ua", "U" * 30_000),
+        (outputs.check_json, '{"a": null}', '{"a": NaN}'),
+        (outputs.check_json, "[1]", "[1"),
+        (outputs.check_csv, "a,b\n-1.5,'=x\n", "a,b\n1,=x\n"),
+        (outputs.check_csv, "a,b\n1,2\n", "a,b\n1\n"),
+        (outputs.check_html, PAGE.format(DIGEST, "<p title='a'>&lt;b&gt;</p>"), PAGE.format(DIGEST, "<p onclick='a'>")),
+        (outputs.check_html, PAGE.format(DIGEST, ""), PAGE.format(DIGEST, "<script>2</script>")),
+        (outputs.check_html, PAGE.format(DIGEST, ""), PAGE.format(DIGEST, "<a href='javascript:1'>a</a>")),
+        (outputs.check_html, PAGE.format(DIGEST, ""), PAGE.format(DIGEST, "<iframe></iframe>")),
+        (outputs.check_svg, "<svg><path d='M0 0'/></svg>", "<svg><script/></svg>"),
+        (outputs.check_svg, "<svg/>", "<svg onload='1'/>"),
+        (outputs.check_svg, "<svg/>", "<svg"),
+    ],
+)
+def test_outputs_that_could_harm_are_found(check, good, bad):
+    check(good, "here")
+    with pytest.raises(outputs.Finding, match=r"^here: "):
+        check(bad, "here")
+
+
+def test_findings_are_made_small(tmp_path, monkeypatch):
+    def try_again(folder, limits):
+        found = b"x" in (folder / "case.csv").read_bytes()
+        return Outcome("finding", "it has an x", "here") if found else Outcome("refused")
+
+    monkeypatch.setattr(minimise, "try_again", try_again)
+    campaign = Campaign(findings=tmp_path)
+    campaign.keep("csv", {"case.csv": 1000 * b"a" + b"x" + 500 * b"b"}, 7, Outcome("finding", "it has an x", "here"))
+    (folder,) = tmp_path.iterdir()
+    small = minimise.minimise(folder, Limits())
+    assert (small / "case.csv").read_bytes() == b"x"
+    assert json.loads((small / "finding.json").read_text())["number"] == 7

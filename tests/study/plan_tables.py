@@ -1,0 +1,148 @@
+"""docs/reference/plan.md, made from the classes of a plan: ``python -m tests.study.plan_tables``."""
+
+import re
+from inspect import getdoc
+from pathlib import Path
+
+from pqswarm._toml import to_toml
+from pqswarm.evaluation import CLASSIFIERS
+from pqswarm.events import PRESETS
+from pqswarm.features import FeatureOptions
+from pqswarm.search import ALGORITHMS
+from pqswarm.study import plan
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "plan.md"
+HEAD = """# Keys of a study plan
+
+A plan is a TOML file. `pqswarm plan show paper` prints one to edit, `pqswarm plan check mine.toml` says what is wrong
+with it, and `pqswarm study mine.toml` runs it; [A first study](../tutorials/first-study.md) shows how. Keys that are
+left out have their default, and paths are relative to the plan. Names of other packages, found by their entry points,
+can be used wherever a name of ours can.
+"""
+PARTS = (
+    ("The study", plan.StudyPlan, 'title = "My study"\nruns = 10\nmax_evaluations = 6000\nreference = "large swarm"\n'),
+    (
+        "`[dataset]`: generated events",
+        plan.DatasetPlan,
+        '[dataset]\npreset = "paper"\nevents_per_class = 100\nsnr = [inf, 40, 20]\nfeatures = { wavelet = "db4" }\n',
+    ),
+    ("`[dataset]`: data of your own", plan.OwnDataPlan, '[dataset]\nfile = "events.csv"\nlabel = "class"\n'),
+    ("`[held_out]`: generated events", plan.HeldOutPlan, "[held_out]\nevents_per_class = 50\nseeds = [1, 2, 3]\n"),
+    ("`[held_out]`: data of your own", plan.OwnHeldOutPlan, "[held_out]\nshare = 0.25\n"),
+    ("`[folds]`", plan.FoldsPlan, "[folds]\nnumber = 10\n"),
+    (
+        "`[[classifiers]]`",
+        plan.ClassifierPlan,
+        '[[classifiers]]\nname = "5-NN"\nkind = "k-nn"\nn_neighbors = 5\nscaling = "minmax"\n',
+    ),
+    (
+        "`[[algorithms]]`",
+        plan.AlgorithmPlan,
+        '[[algorithms]]\nname = "large swarm"\nalgorithm = "2d-upso"\nparameters = { swarm_size = 60 }\n',
+    ),
+)
+HYPERPARAMETERS = """
+## Hyperparameters of the classifiers
+
+They stand beside `kind`; if none is given, a grid search finds them. Any other classifier of scikit-learn is named by
+its import path, `estimator = "sklearn.svm.LinearSVC"`, in place of `kind`; its parameters stand in `parameters`.
+
+| kind | hyperparameter | range | default | meaning |
+|---|---|---|---|---|"""
+OTHERS = """
+## Parameters of the algorithms
+
+They stand in `parameters`; [Parameters of the searches](../parameters.md) lists them.
+
+## Options of the features
+
+They stand in `dataset.features`.
+
+| key | range | default | meaning |
+|---|---|---|---|"""
+
+TYPES = {"array": "list", "boolean": "true or false", "integer": "integer", "number": "number", "object": "table"}
+LIMITS = {
+    "minimum": "at least {:,}",
+    "exclusiveMinimum": "above {:g}",
+    "maximum": "at most {:,}",
+    "exclusiveMaximum": "below {:g}",
+    "maxLength": "at most {:,} characters",
+}
+# What the types alone do not say.
+NAMES = {"algorithm": ALGORITHMS, "kind": CLASSIFIERS, "preset": PRESETS}
+DEFAULTS = {(plan.AlgorithmPlan, "name"): "that of the algorithm", (plan.DatasetPlan, "classes"): "all"}
+TABLES = {"dataset": "`[dataset]`", "held_out": "`[held_out]`", "folds": "`[folds]`"}
+TABLES |= {name: f"`[[{name}]]`" for name in ("classifiers", "algorithms")}
+
+
+def page():
+    parts = [HEAD]
+    for title, part, example in PARTS:
+        parts += [f"\n## {title}\n", in_words(getdoc(part).splitlines()[0]), ""]
+        parts += ["| key | type | range | default | meaning |", "|---|---|---|---|---|", *key_rows(part)]
+        parts += ["", f"```toml\n{example}```"]
+    parts.append(HYPERPARAMETERS)
+    for kind in CLASSIFIERS.ours.values():
+        parts += [row(kind.name, one) for one in kind.Hyperparameters.table() if kind.name != "estimator"]
+    parts += [OTHERS, *(row(None, one) for one in FeatureOptions.table())]
+    return "\n".join(parts) + "\n"
+
+
+def key_rows(part):
+    meanings = dict(attributes(part))
+    for key, schema in part.model_json_schema()["properties"].items():
+        field = part.model_fields[key]
+        kind, limits = (f"table, {TABLES[key]}", "") if key in TABLES else described(schema)
+        if key in NAMES:
+            limits = ", ".join(f"`{name}`" for name in NAMES[key].ours)
+        default = "" if key in TABLES or not field.default else f"`{to_toml(field.default)}`"
+        default = "must be given" if field.is_required() else default or ("`0`" if field.default == 0 else "")
+        default = "`false`" if field.default is False else DEFAULTS.get((part, key), default)
+        yield f"| `{key}` | {kind} | {limits} | {default} | {meanings[key]} |".replace("|  |", "| |").replace(
+            "|  |", "| |"
+        )
+
+
+def attributes(part):
+    """Names and meanings of the attributes in the docstring of a class."""
+    section = re.search(r"Attributes\n-+\n(.*?)(?:\n\nExamples|\Z)", getdoc(part), re.DOTALL)[1]
+    for entry in re.split(r"\n(?=\S)", section):
+        name, _, text = entry.partition("\n")
+        yield name.partition(" : ")[0], in_words(" ".join(text.split()))
+
+
+def in_words(text):
+    """A text of a docstring on a page about a file."""
+    text = re.sub(r":\w+:`~?([^`]*)`", lambda match: f"`{match[1]}`", text.replace("``", "`"))
+    return text.replace("None:", "left out:").replace("None for", "left out:")
+
+
+def described(schema):
+    """Type and range of a key, in words."""
+    choices = [described(one) for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if choices:
+        return " or ".join(kind for kind, _ in choices), "; ".join(limits for _, limits in choices if limits)
+    if "enum" in schema:
+        return "text", ", ".join(f"`{one}`" for one in schema["enum"])
+    kind = TYPES.get(schema["type"], "text")
+    limits = [text.format(schema[name]) for name, text in LIMITS.items() if schema.get(name, 2**63 - 1) != 2**63 - 1]
+    if kind == "list" and "items" in schema:
+        inner, of_each = described(schema["items"])
+        least = f"at least {schema['minItems']} of them" if schema.get("minItems") else ""
+        kind = "list of pairs of texts" if inner == "list" else f"list of {inner}s"
+        limits = [one for one in (least, f"each {of_each}" if of_each else "") if one]
+    return kind, ", ".join(limits)
+
+
+def row(kind, found):
+    """A row about a parameter; `kind` says whose it is."""
+    limits = found["range"].removesuffix(", or None")
+    limits = limits.replace(" or ", ", ") if limits.count(" or ") > 1 else limits
+    default = "" if found["default"] == "None" else f"`{found['default']}`"
+    first = "" if kind is None else f"`{kind}` | "
+    return f"| {first}`{found['name']}` | {limits} | {default} | {in_words(found['meaning'])} |".replace("|  |", "| |")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

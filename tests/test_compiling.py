@@ -1,0 +1,148 @@
+"""Compiled code that is kept only saves time: whatever becomes of its files, the results are the same."""
+
+import errno
+import importlib.util
+import os
+import re
+import sys
+from itertools import count
+from pathlib import Path
+
+import pytest
+from numba.core import config
+from numba.core.caching import _CacheLocator
+
+from pqswarm import _compiling
+
+SOURCE = """
+from pqswarm._compiling import njit
+from pqswarm.{other} import part
+
+@njit(cache=True)
+def double(x):
+    return part(x) + x
+"""
+PART = """
+from pqswarm._compiling import njit
+
+@njit(cache=True)
+def part(x):
+    return {factor} * x
+"""
+names = count()
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch):
+    """A function that loads a small module of compiled functions as a new process would."""
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.setattr(_compiling, "_told", False)
+    other = f"_part_{next(names)}"
+
+    def load(factor=1):
+        monkeypatch.setattr(_compiling, "_told", False)
+        _compiling._source_stamp.cache_clear()
+        sources = {f"pqswarm.{other}": PART.format(factor=factor), "small": SOURCE.format(other=other)}
+        for name, source in sources.items():
+            path = tmp_path / f"{name}.py"
+            path.write_text(source)
+            spec = importlib.util.spec_from_file_location(name, path)
+            module = importlib.util.module_from_spec(spec)
+            monkeypatch.setitem(sys.modules, name, module)
+            spec.loader.exec_module(module)
+        return module.double
+
+    return load
+
+
+def hits(function):
+    return sum(function.stats.cache_hits.values())
+
+
+def kept(folder, pattern):
+    return [path for path in folder.glob(f"__pycache__/{pattern}") if "double" in path.name]
+
+
+def damage(path, how):
+    content = path.read_bytes()
+    if how == "empty":
+        path.write_bytes(b"")
+    elif how == "half":
+        path.write_bytes(content[: len(content) // 2])
+    elif how == "flip":
+        path.write_bytes(content[:-200] + bytes([content[-200] ^ 1]) + content[-199:])
+    elif how == "text":
+        path.write_text("These are the notes of somebody else.")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "how"),
+    [("*.nbi", "empty"), ("*.nbi", "text"), ("*.nbc", "empty"), ("*.nbc", "half"), ("*.nbc", "flip")],
+)
+def test_damaged_files_are_made_again(tmp_path, kernel, pattern, how):
+    assert kernel()(3) == 6
+    again = kernel()
+    assert (again(3), hits(again)) == (6, 1)
+    (path,) = kept(tmp_path, pattern)
+    damage(path, how)
+    with pytest.warns(RuntimeWarning, match=r"^functions are compiled anew, which takes a while: those that were kept"):
+        assert kernel()(3) == 6
+    healed = kernel()
+    assert (healed(3), hits(healed)) == (6, 1)
+
+
+def test_code_is_outdated_when_a_file_that_it_calls_changes(kernel):
+    """Numba looks at the file of a function alone, but what it calls is compiled into it."""
+    assert kernel(factor=1)(3) == 6
+    assert kernel(factor=40)(3) == 123
+
+
+def test_without_a_folder_it_is_compiled(kernel, monkeypatch):
+    def refuse(self):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(_CacheLocator, "ensure_cache_path", refuse)
+    with pytest.warns(RuntimeWarning, match=r"there is no folder that can be written to keep them: name one by NUMBA"):
+        double = kernel()
+    assert double(3) == 6
+
+
+@pytest.mark.parametrize("name", ["open", "write"])
+def test_on_a_full_disk_it_is_compiled(tmp_path, kernel, monkeypatch, name):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_compiling._CheckedFile, "_open_for_write" if name == "open" else "_save_data", refuse)
+    with pytest.warns(RuntimeWarning, match=r"they cannot be kept in .* \(No space left on device\)"):
+        assert kernel()(3) == 6
+    assert not kept(tmp_path, "*.nb*")
+
+
+def test_all_kernels_are_compiled_that_way():
+    """The import of numba's own decorator would bring back what its files can do."""
+    for path in Path(_compiling.__file__).parent.rglob("_*kernels.py"):
+        assert not re.search(r"^from numba import .*njit", path.read_text(encoding="utf-8"), re.MULTILINE), path
+
+
+def test_processes_that_begin_together_compile_a_function_once(kernel, monkeypatch):
+    other, function = kernel(), kernel()
+    acquire = function._cache._lock.acquire
+
+    def wait():
+        other(3)  # is compiled meanwhile
+        return acquire()
+
+    monkeypatch.setattr(function._cache._lock, "acquire", wait)
+    assert function(3) == 6
+    assert (hits(other), hits(function)) == (0, 1)
+    assert not other._cache._lock.is_locked
+    assert not function._cache._lock.is_locked
+
+
+def test_a_process_that_never_ends_compiling_is_not_waited_for(kernel):
+    other, function = kernel(), kernel()
+    function._cache._lock.timeout = 0.01
+    Path(other._cache.cache_path).mkdir(parents=True, exist_ok=True)
+    with other._cache._lock:
+        assert function(3) == 6
+    assert hits(function) == 0
