@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.study.studies import plan_toml
 from tests.torture.disks import Disks, make_cases
-from tests.torture.forks import warm_up
+from tests.torture.forks import ONE_THREAD, warm_up
 from tests.torture.kills import MODES, killing, undisturbed_study, undisturbed_watch
 from tests.torture.outcomes import Tally, shared_memory
 from tests.torture.settings import SETTINGS, compare_settings
@@ -150,6 +150,7 @@ def print_table(tally, seconds):
     kinds = sorted(name for name in tally.counts if ": " in name)
     rows = [(name, tally.counts[name]) for name in kinds]
     others = ("kills", "studies", "watched folders", "resumes", "came through", "full-disk points", "full-disk errors")
+    others += ("semaphores of joblib left",)
     rows += [(name, tally.counts[name]) for name in (*others, "settings", "exports compared", *WRONG)]
     lines = [f"{name:44} {number:6}" for name, number in (*rows, ("seconds", round(seconds)))]
     sys.stdout.write("\n".join([*lines, *(f"\n{line}" for line in tally.wrong[:40])]) + "\n")
@@ -171,7 +172,7 @@ def main(arguments=None):
     folder = Path(tempfile.mkdtemp(prefix="pqswarm-torture-"))
     prepared = prepare(folder, options.parts)
     tally = run_lanes(make_jobs(options, folder, prepared), options.lanes, folder)
-    tally.add("semaphores left by kills of a whole group", len(shared_memory() - before))
+    tally.add("semaphores of joblib left", len(shared_memory() - before))
     print_table(tally, time.monotonic() - start)
     if tally.wrong:
         sys.stdout.write(f"\nwhat is left is in {folder}\n")
@@ -181,4 +182,6 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
+    if not os.environ.items() >= ONE_THREAD.items():  # libraries look at it when they are loaded
+        os.execve(sys.executable, [sys.executable, "-m", "tests.torture", *sys.argv[1:]], os.environ | ONE_THREAD)
     sys.exit(main())

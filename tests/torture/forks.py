@@ -15,6 +15,7 @@ from pqswarm.cli.main import main
 from pqswarm.report import html
 from tests.study.studies import start_command, survivors
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a fork waits for ever for those of its parent
 PATIENCE = 60.0  # seconds for what should take a few: machines are shared
 
 
