@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.study.studies import plan_toml
 from tests.torture.disks import Disks, make_cases
 from tests.torture.forks import ONE_THREAD, warm_up
-from tests.torture.kills import MODES, killing, undisturbed_study, undisturbed_watch
+from tests.torture.kills import MODES, killing, study_seconds, undisturbed_study, undisturbed_watch
 from tests.torture.outcomes import Tally, shared_memory
 from tests.torture.settings import SETTINGS, compare_settings
 
@@ -45,7 +45,7 @@ def small_plan(classifier=""):
     return text
 
 
-def prepare(folder, parts):
+def prepare(folder, parts, modes):
     """Plans, recordings, and what studies and watchers come to that nobody disturbs."""
     from pqswarm.identify.sample import write_samples
 
@@ -64,6 +64,7 @@ def prepare(folder, parts):
         prepared["plan"] = undisturbed_study(prepared["plan.toml"], folder / "plan")
         prepared["study"] = folder / "plan"
         prepared["light"] = undisturbed_study(prepared["light.toml"], folder / "light")
+        prepared["seconds"] = study_seconds(modes if "kills" in parts else (), prepared["light.toml"], folder)
         prepared["watch"] = undisturbed_watch(prepared["recordings"], folder / "watch")
         prepared["runs"] = folder / "results.csv"
         prepared["runs"].write_text("run,a,b,c\n" + "".join(f"{i},{0.1 + i},{0.2 * i},{0.3}\n" for i in range(9)))
@@ -170,7 +171,7 @@ def main(arguments=None):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     start, before = time.monotonic(), shared_memory()
     folder = Path(tempfile.mkdtemp(prefix="pqswarm-torture-"))
-    prepared = prepare(folder, options.parts)
+    prepared = prepare(folder, options.parts, options.modes)
     tally = run_lanes(make_jobs(options, folder, prepared), options.lanes, folder)
     tally.add("semaphores of joblib left", len(shared_memory() - before))
     print_table(tally, time.monotonic() - start)

@@ -183,13 +183,10 @@ class Killing:
 class StudyKilling(Killing):
     """Kills studies, each of which is resumed until it ends."""
 
-    def __init__(self, mode, folder, seed, tally, plan, whole):
+    def __init__(self, mode, folder, seed, tally, plan, whole, seconds):
         super().__init__(mode, folder, seed, tally)
-        self.plan, (self.seconds, self.writes), self.expected, self.files = plan, *whole
-        if mode == "two workers":
-            self.seconds *= 6.0  # until two interpreters have begun
-        if mode == "command line":
-            self.seconds *= 8.0
+        self.plan, (_, self.writes), self.expected, self.files = plan, *whole
+        self.seconds = seconds
 
     def run_one(self, folder):
         """Begin a study, and kill it until it has ended, or there were enough kills."""
@@ -269,6 +266,19 @@ def undisturbed_study(plan, folder):
     return measured, study_outcome(folder), names(folder)
 
 
+def study_seconds(modes, plan, folder):
+    """How long an undisturbed study takes [s] in modes that begin interpreters; a cluster is as slow as workers."""
+    starts = {"two workers": fork_command, "Dask": fork_command, "command line": true_command}
+    found = {}
+    for mode in set(modes) & set(starts):
+        began = time.monotonic()
+        command = starts[mode]("study", plan, "--out", folder / f"seconds of {mode}", "--jobs", 2)
+        command.wait(LONG)
+        command.end()
+        found[mode] = time.monotonic() - began
+    return found
+
+
 def undisturbed_watch(recordings, folder):
     """Seconds and writes of a watcher, what it comes to, and its files."""
     (folder / "incoming").mkdir(parents=True)
@@ -282,5 +292,6 @@ def killing(mode, folder, seed, tally, prepared):
     """The one of a mode."""
     if mode.startswith("watch"):
         return WatchKilling(mode, folder, seed, tally, prepared["recordings"], prepared["watch"])
-    plan = "light" if mode in ("two workers", "Dask", "command line") else "plan"
-    return StudyKilling(mode, folder, seed, tally, prepared[f"{plan}.toml"], prepared[plan])
+    plan = "plan" if mode == "one process" else "light"
+    seconds = prepared["seconds"].get(mode, prepared[plan][0][0])
+    return StudyKilling(mode, folder, seed, tally, prepared[f"{plan}.toml"], prepared[plan], seconds)
