@@ -115,6 +115,7 @@ def fork_command(*arguments, prepare=None):
             os.dup2(its, number)
         os.close(ours)
         os.close(its)
+        sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv = ["pqswarm", *map(str, arguments)]
         if prepare is not None:
