@@ -16,7 +16,7 @@ from tests.study.studies import plan_toml
 from tests.torture.disks import Disks, make_cases
 from tests.torture.forks import ONE_THREAD, warm_up
 from tests.torture.kills import MODES, killing, study_seconds, undisturbed_study, undisturbed_watch
-from tests.torture.outcomes import Tally, shared_memory
+from tests.torture.outcomes import Tally
 from tests.torture.settings import SETTINGS, compare_settings
 
 # Of all kills, by mode: a true command line, and workers, begin interpreters, which takes seconds.
@@ -169,11 +169,10 @@ def main(arguments=None):
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to do (all)")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    start, before = time.monotonic(), shared_memory()
+    start = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="pqswarm-torture-"))
     prepared = prepare(folder, options.parts, options.modes)
     tally = run_lanes(make_jobs(options, folder, prepared), options.lanes, folder)
-    tally.add("semaphores of joblib left", len(shared_memory() - before))
     print_table(tally, time.monotonic() - start)
     if tally.wrong:
         sys.stdout.write(f"\nwhat is left is in {folder}\n")

@@ -15,7 +15,7 @@ from tests.study.studies import workers_of
 from tests.torture.cluster import Cluster
 from tests.torture.faults import Faults
 from tests.torture.forks import fork_command, true_command
-from tests.torture.outcomes import names, study_outcome, watch_outcome
+from tests.torture.outcomes import names, study_outcome, take_semaphores, watch_outcome
 
 LONG = 900.0  # seconds for a whole small study on a machine that others use too
 MOST_RESUMES = 40  # of one study, which then may end
@@ -140,6 +140,10 @@ class Killing:
         self.tally.check("wrong endings", fine, f"{self.mode}, {kind}: {command.code}: {text[-1500:]}")
         left = command.end()
         self.tally.check("processes left", not left, f"{self.mode}, {kind}: {left}")
+        semaphores = take_semaphores(command.pid)
+        self.tally.add("semaphores of joblib left", semaphores)
+        with_tracker = kind in ("KILL group", "HUP group")  # which would have removed them
+        self.tally.check("files left", with_tracker or not semaphores, f"{self.mode}, {kind}: {semaphores} semaphores")
         if done:
             self.tally.add(f"{kind}: {self.mode}")
             self.tally.add("kills")
