@@ -3,8 +3,8 @@
     python docs/make_pictures.py [FOLDER]
 
 writes ``error-against-size.svg``, whose text takes the colour of the page, and ``cards/*.png``, which are transparent,
-to FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come again.
-``make_screenshots.py`` makes those that need a browser.
+to FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come
+again. ``make_screenshots.py`` makes those that need a browser.
 """
 
 import csv
