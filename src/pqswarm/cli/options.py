@@ -1,5 +1,6 @@
 """Options that several commands share, and how their values are read."""
 
+import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -98,10 +99,10 @@ def check_writable(path: Path, overwrite: bool) -> None:
         raise PqswarmError(f"{path} is a folder: give the name of a file to write.")
     if path.exists() and not overwrite:
         raise PqswarmError(f"{path} exists: give --overwrite to replace it, or another name.")
-    probe = path.with_name(f".{path.name}.probe")
+    probe = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")  # as the file is called while it is written
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        probe.touch()
+        probe.open("xb").close()  # a file of its own: links are not followed
         probe.unlink()
     except OSError as error:
         raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
