@@ -143,6 +143,14 @@ def test_plan_check_tells_what_the_plan_comes_to(tmp_path, monkeypatch, pqswarm)
     )
 
 
+def test_plan_check_says_what_one_run_cannot_show(pqswarm, tmp_path):
+    for runs, noted in ((1, True), (2, False)):
+        (tmp_path / "plan.toml").write_text(plan_text("smoke").replace("runs = 3", f"runs = {runs}", 1))
+        run = pqswarm("plan", "check", tmp_path / "plan.toml")
+        assert run.returncode == 0
+        assert ("note: with 1 run" in run.stdout) == noted
+
+
 @pytest.mark.parametrize("command", [("study",), ("plan",), ("plan", "show"), ("plan", "check")])
 def test_help(command):
     result = CliRunner().invoke(app, [*command, "--help"])

@@ -52,3 +52,5 @@ def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in T
     once = " and ".join(algorithm.title for algorithm in plan.sequential)
     counts = ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in zip(numbers, words, strict=True))
     typer.echo(f"{path} is fine: {counts}{f' and those of {once}' if once else ''}.")
+    if plan.runs == 1:
+        typer.echo("note: with 1 run of each algorithm the report compares nothing by tests; they need at least 2.")
