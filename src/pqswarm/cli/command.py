@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from pqswarm.cli.options import Stopped
 from pqswarm.errors import PqswarmError
 
 __all__ = ["Command", "Group", "help_rows", "name_options"]
@@ -101,6 +102,8 @@ class _Speaking:
         """Run the command."""
         try:
             return super().invoke(ctx)  # type: ignore[misc]
+        except KeyboardInterrupt:  # where the command has nothing to say about its work
+            raise Stopped("stopped.") from None
         except PqswarmError as error:
             raise PqswarmError(name_options(str(error), _options(ctx.command))) from error
 
