@@ -77,7 +77,8 @@ def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[t
         record = parameter.get_help_record(context)
         if record is None:
             continue
-        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", record[1])
+        meaning = record[1].replace("\\[", "[")  # as Typer before 0.16 writes it
+        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", meaning)
         if parameter.param_type_name == "argument":
             arguments.append((_called(parameter), meaning.replace("  [required]", "")))
         else:
