@@ -40,8 +40,8 @@ KEPT = 3
 class Limits:
     """Of one case: processor time and time of the clock [s], and memory beyond that of the prepared process [MB]."""
 
-    seconds: float = 10.0
-    waiting: float = 60.0
+    seconds: float = 20.0
+    waiting: float = 120.0
     memory: int = 512
 
 

@@ -50,7 +50,7 @@ def mutate_sections(content, rng):
     at = rng.randrange(len(parts))
     if rng.random() < 0.4:
         head, line_end, body = parts[at].partition(b"\n")
-        parts[at] = mutate(head, rng, mutate_text) + line_end + body
+        parts[at] = mutate(head, rng, rng.choice((mutate_text, mutate_bytes))) + line_end + body
     else:
         parts[at] = mutate(parts[at], rng, mutate_text if rng.random() < 0.7 else mutate_bytes)
     if rng.random() < 0.2:

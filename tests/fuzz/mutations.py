@@ -36,6 +36,7 @@ HOSTILE = (
 """Text that means something to a terminal, a browser, a spreadsheet or a template."""
 
 WORDS = (*PLAIN_WORDS.split(), *HOSTILE, "", "9" * 400, "9" * 5000, " " * 50, " " * 3000, "a" * 3000, "[" * 2000)
+RUNS = b"   \t\ta0-,;:.=[\n\0\xff"
 SPANS = (1, 2, 4, 8, 28, 100)
 
 
@@ -51,7 +52,7 @@ def mutate_bytes(content, rng):
     """One damage to bytes, of which there is at least one."""
     data = bytearray(content)
     size = len(data)
-    kind = rng.randrange(9)
+    kind = rng.randrange(10)
     at = rng.randrange(size)
     if kind == 0:
         for _ in range(rng.choice((1, 1, 2, 5, 30))):
@@ -74,6 +75,8 @@ def mutate_bytes(content, rng):
     elif kind == 7:
         at = at // 4 * 4
         data[at : at + 8] = struct.pack("<d", rng.choice(FLOATS))
+    elif kind == 8:  # a long run, on which patterns of text may take for ever
+        data[at:at] = bytes([rng.choice(RUNS)]) * rng.choice((50, 1000, 20_000))
     else:
         other, length = rng.randrange(size), rng.choice((4, 16, 28, 64))
         data[at : at + length], data[other : other + length] = data[other : other + length], data[at : at + length]

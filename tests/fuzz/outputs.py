@@ -6,11 +6,15 @@ import hashlib
 import io
 import json
 import re
+import unicodedata
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 ACTIVE = {"iframe", "object", "embed", "base", "form", "applet", "frame", "foreignobject", "animate", "set", "image"}
+STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Kinds of characters: controls, marks of direction and width, halves of surrogates, ends of lines and paragraphs."""
+
 LINKS = re.compile(r"#|data:|https://|http://www\.w3\.org/")
 
 
@@ -26,7 +30,7 @@ def require(condition, sentence):
 
 def check_terminal(text, where, longest=20_000):
     """A text for a terminal has no character that steers it, and is no flood."""
-    bad = sorted({letter for letter in text if not letter.isprintable() and letter != "\n"})
+    bad = sorted({letter for letter in set(text) if unicodedata.category(letter) in STEERING and letter != "\n"})
     require(not bad, f"{where}: control characters {bad[:5]} in {text[:200]!r}")
     require(len(text) <= longest, f"{where}: {len(text)} characters of text")
 

@@ -151,9 +151,9 @@ def npz_members(arrays):
 
 def zipped(members, compression=zipfile.ZIP_DEFLATED):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():  # without the time of day: equal members, equal bytes
+            archive.writestr(zipfile.ZipInfo(name), content, compression)
     return buffer.getvalue()
 
 

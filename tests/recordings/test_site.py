@@ -141,7 +141,7 @@ def test_template_changes_nothing():
         ("thresholds = 3", "thresholds: must be a table"),
         ("channels = { U = 1 }", "channels.U: must be a table"),
         ("channels.U.ratio = 0", "channels.U.ratio: must not be 0"),
-        ("channels.U.ratio = 'x'", "channels.U.ratio: must be a number, not 'x'"),
+        ("channels.U.ratio = 'x'", "channels.U.ratio: must be a number of -1e+09 to 1e+09, not 'x'"),
         ("channels.U.phase = 'D'", "unknown phase in [channels.U] 'D'"),
         ("channels.U.ratios = 3", "did you mean 'ratio'"),
         ("channels.U.ignore = 1", "true or false"),

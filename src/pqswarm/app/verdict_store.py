@@ -5,12 +5,12 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pqswarm import __version__
 from pqswarm._files import write_atomically
+from pqswarm._numbers import is_finite
 from pqswarm.app.old_state import touch
 from pqswarm.app.recording_files import RecordingFile
 from pqswarm.errors import PqswarmError
@@ -60,7 +60,7 @@ class StoredEvent:
         """Check what was kept."""
         row = values["row"]
         if set(row) != set(COLUMNS) or not all(
-            isinstance(value, str) or value is None or _is_number(value) for value in row.values()
+            isinstance(value, str) or value is None or is_finite(value) for value in row.values()
         ):
             raise ValueError
         point, severity = values["point"], tuple(map(_number, values["severity"]))
@@ -241,12 +241,8 @@ def _plain(found: RecordingFindings) -> dict[str, Any]:
     return {**vars(found), "events": [vars(one) for one in found.events]}
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-
-
 def _number(value: Any) -> float:
-    if not _is_number(value):
+    if not is_finite(value):
         raise ValueError
     return float(value)
 

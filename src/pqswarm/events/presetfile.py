@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pqswarm._toml import parse_toml, read_toml_text
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS
 from pqswarm.events.classes import EVENT_CLASSES, is_name
@@ -247,18 +247,18 @@ class _Reader:
 
 def _check_share(key: str, share: object, most: float, why: str) -> None:
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 <= share <= most + 1e-9:
-        raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {share!r}.")
+        raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {shorten(repr(share))}.")
 
 
 def _text(key: str, value: object) -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():
-        raise PqswarmError(f"{key}: must be text of 1 to 200 characters, not {value!r}.")
+        raise PqswarmError(f"{key}: must be text of 1 to 200 characters, not {shorten(repr(value))}.")
     return value
 
 
 def _table(key: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise PqswarmError(f"{key}: must be a table, [{key}], not {value!r}.")
+        raise PqswarmError(f"{key}: must be a table, [{key}], not {shorten(repr(value))}.")
     return value
 
 
@@ -268,7 +268,9 @@ def _spectra(given: object) -> dict[str, Mapping[str, float]]:
     with _blame("[spectra]"):
         for name in spectra:
             if not is_name(name):
-                raise PqswarmError(f"{name!r} must be lower case letters, digits and underscores, at most 60.")
+                raise PqswarmError(
+                    f"{shorten(repr(name))} must be lower case letters, digits and underscores, at most 60."
+                )
         spectrum_ranges(spectra)
     return spectra
 

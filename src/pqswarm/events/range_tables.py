@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._numbers import is_finite
+from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.catalogue import Parameter
 from pqswarm.events.parameters import (
     Choice,
@@ -47,7 +48,7 @@ def read_range(name: str, given: object, allowed: Parameter) -> Range:
             f"a list can be a range or a choice: write {{ uniform = {given} }} or {{ choice = {given} }}."
         )
     if not isinstance(given, Mapping):
-        raise PqswarmError(f"must be a number, or a range such as {_EXAMPLE}, not {given!r}.")
+        raise PqswarmError(f"must be a number, or a range such as {_EXAMPLE}, not {shorten(repr(given))}.")
     kinds = [key for key in given if key in _KINDS]
     if len(kinds) > 1:
         raise PqswarmError(f"has both {kinds[0]!r} and {kinds[1]!r}: keep one of them.")
@@ -64,9 +65,11 @@ def read_range(name: str, given: object, allowed: Parameter) -> Range:
 
 
 def _number(value: object, allowed: Parameter | None, *, snr: bool = False) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (isfinite(value) or (snr and value == inf)):
-        raise PqswarmError(f"must be a finite number, not {value!r}.")
-    if allowed is not None and value != inf and not allowed.low <= value <= allowed.high:
+    if snr and value == inf:
+        return inf
+    if not is_finite(value):
+        raise PqswarmError(f"must be a finite number, not {shorten(repr(value))}.")
+    if allowed is not None and not allowed.low <= value <= allowed.high:
         raise PqswarmError(f"must lie from {allowed.low:g} to {allowed.high:g} [{allowed.unit}], not at {value:g}.")
     return float(value)
 
@@ -137,7 +140,7 @@ def _read_same(name: str, given: Mapping[str, Any], allowed: Parameter) -> Range
 
 def _name(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise PqswarmError(f"{key!r} must be the name of a parameter, not {value!r}.")
+        raise PqswarmError(f"{key!r} must be the name of a parameter, not {shorten(repr(value))}.")
     return value
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from math import isfinite
 from typing import Any
 
+from pqswarm._numbers import is_finite
 from pqswarm.events.classes import is_name
 
 __all__ = ["find_problem"]
@@ -31,8 +31,7 @@ def find_problem(values: Mapping[str, Any]) -> str:
         return "digest is not a SHA-256 in hexadecimal digits"
     if values["label"] and not is_name(values["label"]):
         return "label is not the name of a class"
-    start = values["start"]
-    if isinstance(start, bool) or not isinstance(start, int | float) or not isfinite(start):
+    if not is_finite(values["start"]):
         return "start is not a finite number of seconds"
     channels = values["channels"]
     if not isinstance(channels, list | tuple) or not 1 <= len(channels) <= _CHANNELS:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import inf, isfinite, sqrt
 from typing import Any
 
+from pqswarm._numbers import is_finite
 from pqswarm._toml import parse_toml
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.recordings.units import clean, si_unit
 
 __all__ = ["ChannelRule", "parse_site", "read_reference", "read_voltage"]
@@ -17,6 +18,7 @@ _RULE_KEYS = ("name", "phase", "unit", "ratio", "system", "nominal", "ignore")
 _CONNECTIONS = ("line_to_line", "phase_to_neutral")
 _PHASES = ("A", "B", "C", "N", "AB", "BC", "CA", "")
 _REFERENCES = ("auto", "nominal", "pre-event")
+_MOST_RATIO = 1e9
 _VOLTAGE = re.compile(r"\s*([0-9][0-9.eE+-]*)\s*([^\s\d].*)?")
 
 
@@ -67,7 +69,7 @@ def parse_site(text: str, source: str) -> dict[str, Any]:
 
 def _as_table(key: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise PqswarmError(f"{key}: must be a table of keys, not {value!r}.")
+        raise PqswarmError(f"{key}: must be a table of keys, not {shorten(repr(value))}.")
     return value
 
 
@@ -120,9 +122,9 @@ def _read_rule(key: str, value: object) -> ChannelRule:
         raise unknown_name(f"phase in [{key}]", table["phase"], _PHASES[:-1])
     ignore = table.get("ignore", False)
     if not isinstance(ignore, bool):
-        raise PqswarmError(f"{key}.ignore: must be true or false, not {ignore!r}.")
-    ratio = _read_number(f"{key}.ratio", table.get("ratio", 1.0))
-    if ratio == 0 or not isfinite(ratio):
+        raise PqswarmError(f"{key}.ignore: must be true or false, not {shorten(repr(ignore))}.")
+    ratio = _read_number(f"{key}.ratio", table.get("ratio", 1.0), -_MOST_RATIO, _MOST_RATIO)
+    if ratio == 0:
         raise PqswarmError(f"{key}.ratio: must not be 0: it is the factor from what the meter sees to the network.")
     return ChannelRule(
         name=_read_text(f"{key}.name", table["name"], needed=True) if "name" in table else None,
@@ -145,17 +147,16 @@ def _check_keys(what: str, given: Iterable[str], known: tuple[str, ...]) -> None
 def _read_text(key: str, value: object, needed: bool = False) -> str:
     """Return a text, safe to show."""
     if not isinstance(value, str) or (needed and not clean(value)):
-        raise PqswarmError(f"{key}: must be text, not {value!r}.")
+        raise PqswarmError(f"{key}: must be text, not {shorten(repr(value))}.")
     return clean(value)
 
 
 def _read_number(key: str, value: object, low: float = -inf, high: float = inf, unit: str = "") -> float:
     """Return a number from `low` to `high`."""
-    right = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    if not right or not low <= value <= high:  # type: ignore[operator]
+    if not is_finite(value) or not low <= value <= high:
         limits = f" of {low:g} to {high:g}" if isfinite(high) else f" of at least {low:g}" if isfinite(low) else ""
-        raise PqswarmError(f"{key}: must be a number{limits}{' ' + unit if unit else ''}, not {value!r}.")
-    return float(value)  # type: ignore[arg-type]
+        raise PqswarmError(f"{key}: must be a number{limits}{' ' + unit if unit else ''}, not {shorten(repr(value))}.")
+    return float(value)
 
 
 def read_voltage(key: str, value: object) -> float:
@@ -166,7 +167,7 @@ def read_voltage(key: str, value: object) -> float:
     >>> read_voltage("nominal", "20kV"), read_voltage("nominal", 230)
     (20000.0, 230.0)
     """
-    volts = value
+    volts: object = value
     if isinstance(value, str):
         match = _VOLTAGE.fullmatch(value)
         unit, factor = si_unit(match[2] or "V") if match else ("", 1.0)
@@ -174,9 +175,9 @@ def read_voltage(key: str, value: object) -> float:
             volts = float(match[1]) * factor if match and unit == "V" else None
         except ValueError:
             volts = None
-    right = isinstance(volts, int | float) and not isinstance(volts, bool) and isfinite(volts)
-    if not right or not 1e-6 <= volts <= 1e9:  # type: ignore[operator]
+    if not is_finite(volts) or not 1e-6 <= volts <= 1e9:
         raise PqswarmError(
-            f"{key}: must be a voltage above 0 (1e-6 to 1e9 V), such as 230, '400 V' or '20 kV', not {value!r}."
+            f"{key}: must be a voltage above 0 (1e-6 to 1e9 V), such as 230, '400 V' or '20 kV', not "
+            f"{shorten(repr(value))}."
         )
-    return float(volts)  # type: ignore[arg-type]
+    return float(volts)
