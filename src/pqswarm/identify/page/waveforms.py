@@ -35,7 +35,7 @@ MOST_BYTES = 4_500_000
 _MOST_EVENTS = 300
 """Of a recording that are shaded in its waveforms, the worst."""
 
-_TROUBLE = (PqswarmError, OSError, ValueError, ArithmeticError, LookupError)
+_TROUBLE = Exception
 """What a file may do to its waveforms; the row stays."""
 
 
