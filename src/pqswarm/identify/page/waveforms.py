@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from pqswarm.errors import PqswarmError
 from pqswarm.identify.page.levels import choose_channels, describe_recording, list_views, near_event
 from pqswarm.identify.page.rows import Row
 from pqswarm.recordings import open_recordings
