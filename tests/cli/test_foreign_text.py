@@ -12,6 +12,7 @@ import pytest
 
 from pqswarm._text import disarm, file_text, printable
 from pqswarm.cli.terminal import escape_what_cannot_be_printed
+from pqswarm.identify import find_recordings
 from pqswarm.recordings import Channel, Recording, read, write_npz
 from pqswarm.report.tables import Table
 from pqswarm.statistics import table
@@ -113,7 +114,6 @@ def test_site_file_and_messages(hostile_folder, pqswarm):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ((" ".strip(),), "is not the name of a file or a folder"),
         ((f"{'x' * 300}.csv",), "cannot be read"),
         ((f"{'x' * 300}.dat",), "cannot be read"),
         (("nowhere.csv", "--csv", f"{'x' * 300}.csv"), "too long"),
@@ -125,6 +125,12 @@ def test_odd_names_and_numbers(arguments, reason, pqswarm):
     done = pqswarm("identify", *arguments)
     assert reason in done.stderr
     assert done.returncode in (1, 2)
+
+
+def test_an_empty_name_is_not_the_folder_here():
+    paths, (failure,) = find_recordings(["", "nowhere.csv"])
+    assert [path.name for path in paths] == ["nowhere.csv"]
+    assert str(failure) == "'': is not the name of a file or a folder."
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
