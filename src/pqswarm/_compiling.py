@@ -95,26 +95,28 @@ class _CheckedCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what is kept, if need be after another process has compiled it; None if there is nothing."""
-        found = self._load(sig, target_context)
+        found, _ = self._look(sig, target_context)
         if found is not None or self._lock.is_locked:
             return found
         with suppress(OSError, NotImplementedError, Timeout):
             self._impl.locator.ensure_cache_path()
             self._lock.acquire()
-            found = self._load(sig, target_context)
+            found, error = self._look(sig, target_context)  # again, as it may just have been written
+            if error is not None:
+                self._cache_file.remove()
+                _tell(f"those that were kept in {self._cache_path} cannot be read ({_reason(error)})")
             if found is not None:
                 self._lock.release()
         return found
 
-    def _load(self, sig: Any, target_context: Any) -> Any:
+    def _look(self, sig: Any, target_context: Any) -> tuple[Any, Exception | None]:
+        """Look for what is kept, and for why it cannot be used."""
         try:
-            return super().load_overload(sig, target_context)
-        except Exception as error:  # (a damaged file may raise anything)
+            return super().load_overload(sig, target_context), None
+        except Exception as error:  # a damaged file may raise anything
             if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
                 raise
-            self._cache_file.remove()
-            _tell(f"those that were kept in {self._cache_path} cannot be read ({_reason(error)})")
-            return None
+            return None, error
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled."""
