@@ -3,8 +3,8 @@
     python docs/make_pictures.py [FOLDER]
 
 writes ``error-against-size.svg``, whose text takes the colour of the page, and ``cards/*.png``, which are transparent,
-to FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come again.
-``make_screenshots.py`` makes those that need a browser.
+to FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come
+again. ``make_screenshots.py`` makes those that need a browser.
 """
 
 import csv
@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -22,7 +23,7 @@ from PIL import Image
 
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import FILTERS, Folds, GaussianNBEvaluator, Memo
-from pqswarm.events import Event, generate
+from pqswarm.events import generate
 from pqswarm.features import decompose
 from pqswarm.identify import identify
 from pqswarm.measure import characterise
@@ -45,7 +46,8 @@ def main() -> None:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "_static"
     (out / "cards").mkdir(parents=True, exist_ok=True)
     (out / "error-against-size.svg").write_text(chart(), encoding="utf-8")
-    for name, draw in CARDS.items():
+    lines = {name: partial(words, lines=told) for name, told in WORDS.items()}
+    for name, draw in (CARDS | lines).items():
         with mpl.rc_context(STYLE):
             figure = Figure(figsize=(2.4, 1.2))
             axis = figure.add_axes((0.03, 0.06, 0.94, 0.88))
@@ -67,6 +69,32 @@ def shrink(path: Path, colours: int = 32) -> None:
         few = picture.convert("RGBA").quantize(colours, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
+
+WORDS = {
+    "own_algorithm": [
+        "class Annealing(Search):",
+        "    def ask(self):",
+        "        ...",
+        "    def tell(self, masks,",
+        "             errors):",
+    ],
+    "plan": ["runs = 40", "max_evaluations = 6000", "[dataset]", 'preset = "paper"', "events_per_class = 250"],
+    "commands": [
+        "$ pqswarm study quick",
+        "$ pqswarm report mine",
+        "$ pqswarm identify fault.cfg",
+        "$ pqswarm app samples",
+    ],
+    "cluster": [
+        "$ dask scheduler",
+        "$ dask worker tcp://...",
+        "$ pqswarm study mine.toml \\",
+        "    --cluster tcp://...",
+    ],
+    "gpu": ["$ pip install '.[gpu]'", "$ pqswarm study paper \\", "    --device cuda"],
+    "errors": ["try:", "    load_plan(path)", "except PqswarmError as error:", "    print(error)"],
+}
+"""Pictures of a few lines of code, of a file or of a terminal."""
 
 SCREENS = {
     "workbench": ("workbench/recording.png", (0, 405, 940, 875)),
@@ -112,7 +140,7 @@ def card(draw: Callable[[Axes], None]) -> Callable[[Axes], None]:
     return draw
 
 
-def words(axis: Axes, *lines: str) -> None:
+def words(axis: Axes, lines: list[str]) -> None:
     """Lines of a file or a terminal."""
     for place, line in enumerate(lines):
         strong = line.startswith(("$", "["))
@@ -137,12 +165,6 @@ def disturbed() -> Recording:
     signals = (sag.signal, np.roll(steady.signal, third), np.roll(steady.signal, 2 * third))
     channels = tuple(Channel(f"U{p}", "V", p, 325.0 * signal) for p, signal in zip("ABC", signals, strict=True))
     return Recording(channels, sag.sampling_rate, sag.frequency)
-
-
-def wave(axis: Axes, event: Event, height: float = 0.0, **look: object) -> None:
-    """The middle of an event."""
-    part = event.signal[4000:11500]
-    axis.plot(np.linspace(0, 1, part.size), part + height, **{"color": WAVE, "lw": 0.6, **look})
 
 
 @card
@@ -316,19 +338,6 @@ def convergence(axis: Axes) -> None:
 
 
 @card
-def own_algorithm(axis: Axes) -> None:
-    """What a search of one's own consists of."""
-    words(
-        axis,
-        "class Annealing(Search):",
-        "    def ask(self):",
-        "        ...",
-        "    def tell(self, masks,",
-        "             errors):",
-    )
-
-
-@card
 def learning(axis: Axes) -> None:
     """The velocity in the example of the paper's appendix: how many, and which."""
     velocity = np.array([[0.82, 2.53, 2.22, 0.28, 0.95], [1.61, 1.88, 0.80, 1.33, 2.88]])
@@ -378,41 +387,7 @@ def parameters(axis: Axes) -> None:
     """The first parameters of 2D-UPSO."""
     defaults = UPSO2D(99, seed=0).parameters
     told = [f"{field.name} = {getattr(defaults, field.name)}" for field in fields(defaults)]
-    words(axis, "[2d-upso]", *[line for line in told if len(line) < 28][:4])
-
-
-@card
-def plan(axis: Axes) -> None:
-    """The plan `paper`."""
-    words(axis, "runs = 40", "max_evaluations = 6000", "[dataset]", 'preset = "paper"', "events_per_class = 250")
-
-
-@card
-def commands(axis: Axes) -> None:
-    """Some commands."""
-    words(
-        axis, "$ pqswarm study quick", "$ pqswarm report mine", "$ pqswarm identify fault.cfg", "$ pqswarm app samples"
-    )
-
-
-@card
-def cluster(axis: Axes) -> None:
-    """How a cluster is used."""
-    words(
-        axis, "$ dask scheduler", "$ dask worker tcp://...", "$ pqswarm study mine.toml \\", "    --cluster tcp://..."
-    )
-
-
-@card
-def gpu(axis: Axes) -> None:
-    """How a GPU is used."""
-    words(axis, "$ pip install '.[gpu]'", "$ pqswarm study paper \\", "    --device cuda")
-
-
-@card
-def errors(axis: Axes) -> None:
-    """How an error is caught."""
-    words(axis, "try:", "    load_plan(path)", "except PqswarmError as error:", "    print(error)")
+    words(axis, ["[2d-upso]", *[line for line in told if len(line) < 28][:4]])
 
 
 if __name__ == "__main__":

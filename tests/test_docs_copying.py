@@ -33,5 +33,7 @@ def test_prompts_and_output_are_not_copied(browser, tmp_path):
         """
         assert tab.evaluate(copied) == list(SESSIONS.values())
         assert tab.evaluate("document.querySelector('button.copy').textContent") == "Copied"
+        tab.evaluate("copyText = async () => false; document.querySelector('button.copy').click()")
+        assert tab.evaluate("document.querySelector('button.copy').textContent") == "Not copied"
     finally:
         tab.close()

@@ -9,15 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
+from tests.old_libraries import OLD_LIBRARIES
 from tests.results_to_compare import compute_all, of_libraries
 
 ROOT = Path(__file__).parents[1]
-OLD_LIBRARIES = {
-    "NPY_DISABLE_CPU_FEATURES": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]),
-    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX2_Usable,-FMA_Usable,-AVX512F_Usable",
-}
 MACHINES = {
     "old libraries, two threads": (
         OLD_LIBRARIES | {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"},

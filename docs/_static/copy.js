@@ -17,16 +17,18 @@ function commandsOf(text) {
   return kept.join("\n");
 }
 
-/** Put text on the clipboard, also where the browser keeps its newer interface from pages that are files. */
+/** Put text on the clipboard, also where the browser keeps its newer interface from a page; return whether it is there. */
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
   } catch {
     const area = document.body.appendChild(document.createElement("textarea"));
     area.value = text;
     area.select();
-    document.execCommand("copy");
+    const done = document.execCommand("copy");
     area.remove();
+    return done;
   }
 }
 
@@ -38,8 +40,7 @@ for (const block of document.querySelectorAll("div.highlight")) {
   button.className = "copy";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
-    await copyText(commandsOf(text));
-    button.textContent = "Copied";
+    button.textContent = (await copyText(commandsOf(text))) ? "Copied" : "Not copied";
     setTimeout(() => (button.textContent = "Copy"), 1500);
   });
   block.append(button);

@@ -7,7 +7,6 @@ changes whose functions it calls. Processes that begin together compile each fun
 """
 
 import hashlib
-import pickle
 import re
 import sys
 import warnings
@@ -20,7 +19,6 @@ from typing import Any
 import numba
 from filelock import FileLock, Timeout
 from numba.core.caching import FunctionCache, IndexDataCacheFile
-from numba.core.serialize import dumps
 
 __all__ = ["njit"]
 
@@ -54,20 +52,26 @@ def _tell(why: str) -> None:
 
 
 class _CheckedFile(IndexDataCacheFile):
-    """The files of a compiled function, whose content has a digest."""
+    """The files of a compiled function: beside that with the code of a signature lies one with the digest of both."""
 
     def save(self, key: Any, data: Any) -> None:
-        content = dumps(data)
-        super().save(key, (_digest(key, content), content))
+        super().save(key, data)
+        path = self._path(key)
+        with self._open_for_write(f"{path}.sha256") as file:
+            file.write(_digest(key, path))
 
     def load(self, key: Any) -> Any:
-        kept = super().load(key)
-        if kept is None:
+        path = self._path(key)
+        if path is None or not Path(f"{path}.sha256").exists():
             return None
-        digest, content = kept
-        if digest != _digest(key, content):
+        if Path(f"{path}.sha256").read_bytes() != _digest(key, path):
             raise ValueError("it is not what was written")
-        return pickle.loads(content)  # noqa: S301 (Numba's own format)
+        return super().load(key)
+
+    def _path(self, key: Any) -> str | None:
+        """Where the code of a signature is kept, if it is."""
+        name = self._load_index().get(key)
+        return None if name is None else str(self._data_path(name))
 
     def remove(self) -> None:
         """Forget what is kept."""
@@ -91,26 +95,28 @@ class _CheckedCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what is kept, if need be after another process has compiled it; None if there is nothing."""
-        found = self._load(sig, target_context)
+        found, _ = self._look(sig, target_context)
         if found is not None or self._lock.is_locked:
             return found
         with suppress(OSError, NotImplementedError, Timeout):
             self._impl.locator.ensure_cache_path()
             self._lock.acquire()
-            found = self._load(sig, target_context)
+            found, error = self._look(sig, target_context)  # again, as it may just have been written
+            if error is not None:
+                self._cache_file.remove()
+                _tell(f"those that were kept in {self._cache_path} cannot be read ({_reason(error)})")
             if found is not None:
                 self._lock.release()
         return found
 
-    def _load(self, sig: Any, target_context: Any) -> Any:
+    def _look(self, sig: Any, target_context: Any) -> tuple[Any, Exception | None]:
+        """Look for what is kept, and for why it cannot be used."""
         try:
-            return super().load_overload(sig, target_context)
-        except Exception as error:  # (a damaged file may raise anything)
+            return super().load_overload(sig, target_context), None
+        except Exception as error:  # a damaged file may raise anything
             if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
                 raise
-            self._cache_file.remove()
-            _tell(f"those that were kept in {self._cache_path} cannot be read ({_reason(error)})")
-            return None
+            return None, error
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep what was compiled."""
@@ -127,8 +133,8 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
 
 
-def _digest(key: Any, content: bytes) -> bytes:
-    return hashlib.sha256(repr(key).encode() + content).digest()
+def _digest(key: Any, path: str | None) -> bytes:
+    return hashlib.sha256(repr(key).encode() + Path(str(path)).read_bytes()).digest()
 
 
 @cache

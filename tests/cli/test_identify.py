@@ -76,6 +76,18 @@ def test_batch_with_a_bad_file(folder, tmp_path):
     assert "exists" in refused("identify", folder, "--csv", rows)
 
 
+def test_what_cannot_be_told_is_the_files_failure(folder, tmp_path, monkeypatch):
+    def tell(verdict, rows, said):
+        return verdict.source if "steady" in verdict.source else 1 // 0
+
+    monkeypatch.setattr("pqswarm.cli.identify._text", tell)
+    rows = tmp_path / "rows.csv"
+    result = run("identify", folder, "--csv", rows, code=1)
+    assert "fault.cfg: could not be judged: ZeroDivisionError" in result.stderr
+    assert "steady.csv" in result.stdout
+    assert [row["class"] for row in csv.DictReader(rows.read_text(encoding="utf-8").splitlines())] == ["harmonics"]
+
+
 def test_summary_is_an_old_name(folder, tmp_path):
     summary = tmp_path / "summary.csv"
     with pytest.warns(DeprecationWarning, match="--summary"):

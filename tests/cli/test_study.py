@@ -1,5 +1,6 @@
 """``pqswarm study`` and ``pqswarm plan``, as a person uses them."""
 
+import io
 import os
 import shutil
 import signal
@@ -161,10 +162,9 @@ def test_a_study_goes_on_when_nobody_reads_what_it_says(tmp_path, monkeypatch):
         raise BrokenPipeError
 
     monkeypatch.setattr("typer.echo", echo)
-    monkeypatch.setattr("os.dup2", lambda *_: None)  # else the test would say nothing either
-    monkeypatch.setattr(
-        "pqswarm.study.run_study", lambda *_, progress, **__: [progress(one) for one in (PROGRESS,) * 3]
-    )
+    for stream in ("sys.stdout", "sys.stderr"):
+        monkeypatch.setattr(stream, io.StringIO())
+    monkeypatch.setattr("pqswarm.study.run_study", lambda *_, progress, **__: progress(PROGRESS))
     monkeypatch.setattr("pqswarm.report.write_report", lambda folder, form: folder / "report.html")
     study("smoke", out=tmp_path)
     assert told[0].startswith("searching: 1 of 2 runs")

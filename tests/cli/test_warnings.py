@@ -3,8 +3,10 @@
 import subprocess
 import sys
 
+import pytest
 from tests.study.studies import WITHOUT_PICTURES, plan_toml
 
+from pqswarm.cli.main import main
 from pqswarm.study import plan_text
 
 
@@ -44,3 +46,19 @@ def test_plan_check_counts_the_chosen_classes_and_tells_of_old_keys(tmp_path):
         "warning: fresh is called held_out now.",
         "warning: width is called bandwidth now.",
     ]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), ImportError("libx.so: failed to map segment from shared object")])
+def test_without_memory_there_is_a_sentence(monkeypatch, capsys, error):
+    def fail():
+        raise error
+
+    monkeypatch.setattr("pqswarm.cli.main.app", fail)
+    monkeypatch.setattr("pqswarm.cli.main._show_warnings_once", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith("pqswarm: there is not enough memory")
+    assert str(error) in told
+    assert told.endswith(": try less data, or fewer jobs.\n")

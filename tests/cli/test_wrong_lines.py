@@ -154,3 +154,9 @@ def test_mistake_gets_a_sentence_and_leaves_nothing(line, words, pqswarm, materi
         assert not PYTHON.search(sentence.partition(" Known: ")[0])
     assert code == 1 or not run.stdout
     assert state(folder) == before
+
+
+def test_remedy_of_a_recording_without_a_rate(pqswarm, materials):
+    run = pqswarm("site", materials[0] / "no-rate.csv", "--rate", 3200)
+    assert run.returncode == 0
+    assert "UA" in run.stdout

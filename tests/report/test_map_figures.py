@@ -112,3 +112,16 @@ def test_the_grid_is_drawn_in_the_colours_of_the_report_with_its_lines_named():
         assert [text.get_text() for text in axis.texts] == ["manhattan", "cosine"]
         assert axis.get_legend() is None
         assert_legible(axis.figure)
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_values_on_a_logarithmic_scale_are_written_out(narrow):
+    """The exponents of 10^-3 would be a third smaller than the least text that can be read on a phone."""
+    points = tuple((value,) for value in (0.0001, 0.001, 0.01, 0.1))
+    grid = GridSearchResult(("bandwidth",), points, np.array([0.6, 0.8, 0.7, 0.5]), (True,) * 4)
+    axis = plot_grid(grid, narrow=narrow).axes[0]
+    axis.figure.draw_without_rendering()
+    low, high = axis.get_xlim()
+    told = [tick.label1.get_text() for tick in axis.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
+    assert told == ["0.0001", "0.001", "0.01", "0.1"]
+    assert_legible(axis.figure)

@@ -28,10 +28,13 @@ from pqswarm.report import (
 )
 from pqswarm.report.comparison_figures import rank_groups
 from pqswarm.report.convergence import evaluation_grid
+from pqswarm.report.curves import convergence_curves
 from pqswarm.report.document import compose
 from pqswarm.report.interactive import mark_of
 from pqswarm.report.section import Drawing
 from pqswarm.report.style import GREY, INK, LOSS, NARROW
+from pqswarm.search import SearchResult
+from pqswarm.study import RunKey, RunRecord
 
 
 def end_labels(axis):
@@ -343,3 +346,14 @@ def test_the_overview_has_a_panel_for_each_classifier(study):
         for title in found.runs:
             assert np.array_equal(lines_of(axis, title)[0].get_xdata(), found.sizes(title))
     assert_legible(figure)
+
+
+def test_curves_of_long_runs_take_little_memory():
+    """Ten million evaluations of 240 runs each would be 19 GB, evaluation by evaluation."""
+    mask, steps = np.ones(99, dtype=bool), np.array([[0.0, 0.5, 99.0], [9e6, 0.25, 99.0]])
+    result = SearchResult("ga", mask, 0.25, 10_000_000, steps)
+    runs = [RunRecord(RunKey("NB", "ga", run), run, result, 1.0) for run in range(240)]
+    found = convergence_curves({"GA": runs}, 10_000_000)["GA"]
+    assert found.nbytes < 1e6
+    assert (found[:, 0] == 0.5).all()
+    assert (found[:, -1] == 0.25).all()

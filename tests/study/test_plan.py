@@ -200,6 +200,13 @@ def test_names_that_tables_use_cannot_be_taken():
             read_plan(text)
 
 
+def test_held_out_events_have_a_limit_that_is_known_before_the_searches():
+    head, part, tail = SMOKE.partition("[held_out]")
+    text = head + part + tail.replace("events_per_class = 10", "events_per_class = 1000000000", 1)
+    with pytest.raises(PqswarmError, match=r"held_out.events_per_class: must be less than or equal to 100000"):
+        read_plan(text)
+
+
 def test_more_features_than_there_are():
     text = SMOKE.replace('algorithm = "ga"', 'algorithm = "ga"\nparameters = { size = 100 }', 1)
     with pytest.raises(PqswarmError, match="size of ga is 100, but there are only 99 features"):

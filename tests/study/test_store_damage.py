@@ -1,6 +1,9 @@
 """Damage of a store: whatever is hit, what is read was written, or is refused in one clear sentence."""
 
+import hashlib
+import io
 import sqlite3
+import zipfile
 from collections import Counter
 from contextlib import closing
 
@@ -112,9 +115,23 @@ def test_every_change_of_a_checkpoint_is_noticed():
             unpacked_state(data)
 
 
+def test_checkpoints_of_strangers_are_ignored():
+    """What has a digest, and yet is no state: other files, headers that would be evaluated, bombs."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("best.npy", b"\x93NUMPY\x01\x00v\x00{'descr': (" + b" " * 200)
+    for content in (b"", b"text", file.getvalue()):
+        data = hashlib.sha256(content).digest() + content
+        with pytest.raises(FileFormatError, match="a checkpoint is damaged"):
+            unpacked_state(data)
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        "ALTER TABLE runs RENAME COLUMN mask TO subset",
+        "ALTER TABLE runs ADD COLUMN more TEXT",
+        "ALTER TABLE findings RENAME COLUMN level TO decibels",
         "UPDATE runs SET mask = substr(mask, 1, 50) || 'x' || substr(mask, 52)",
         "UPDATE runs SET mask = replace(mask, '01', '10')",
         "UPDATE runs SET n_evaluations = n_evaluations + 1",
@@ -141,4 +158,4 @@ def test_rows_that_cannot_be_what_was_written_are_refused(tmp_path, change):
         store.put(AllFeatures("k-NN", 0.25))
         store._db.execute(change)
     with Store(tmp_path) as store, pytest.raises(FileFormatError, match=r"is damaged .*restore it from a copy"):
-        _ = store.finished(), store.find(AllFeatures, "k-NN")
+        _ = store.finished(), store.find(AllFeatures, "k-NN"), store.statuses()

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from tests.study.studies import plan_toml
 from tests.torture.disks import Disks, make_cases
-from tests.torture.forks import warm_up
-from tests.torture.kills import MODES, killing, undisturbed_study, undisturbed_watch
-from tests.torture.outcomes import Tally, shared_memory
+from tests.torture.forks import ONE_THREAD, warm_up
+from tests.torture.kills import MODES, killing, study_seconds, undisturbed_study, undisturbed_watch
+from tests.torture.outcomes import Tally
 from tests.torture.settings import SETTINGS, compare_settings
 
 # Of all kills, by mode: a true command line, and workers, begin interpreters, which takes seconds.
@@ -45,7 +45,7 @@ def small_plan(classifier=""):
     return text
 
 
-def prepare(folder, parts):
+def prepare(folder, parts, modes):
     """Plans, recordings, and what studies and watchers come to that nobody disturbs."""
     from pqswarm.identify.sample import write_samples
 
@@ -64,6 +64,7 @@ def prepare(folder, parts):
         prepared["plan"] = undisturbed_study(prepared["plan.toml"], folder / "plan")
         prepared["study"] = folder / "plan"
         prepared["light"] = undisturbed_study(prepared["light.toml"], folder / "light")
+        prepared["seconds"] = study_seconds(modes if "kills" in parts else (), prepared["light.toml"], folder)
         prepared["watch"] = undisturbed_watch(prepared["recordings"], folder / "watch")
         prepared["runs"] = folder / "results.csv"
         prepared["runs"].write_text("run,a,b,c\n" + "".join(f"{i},{0.1 + i},{0.2 * i},{0.3}\n" for i in range(9)))
@@ -150,6 +151,7 @@ def print_table(tally, seconds):
     kinds = sorted(name for name in tally.counts if ": " in name)
     rows = [(name, tally.counts[name]) for name in kinds]
     others = ("kills", "studies", "watched folders", "resumes", "came through", "full-disk points", "full-disk errors")
+    others += ("semaphores of joblib left",)
     rows += [(name, tally.counts[name]) for name in (*others, "settings", "exports compared", *WRONG)]
     lines = [f"{name:44} {number:6}" for name, number in (*rows, ("seconds", round(seconds)))]
     sys.stdout.write("\n".join([*lines, *(f"\n{line}" for line in tally.wrong[:40])]) + "\n")
@@ -167,11 +169,10 @@ def main(arguments=None):
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to do (all)")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    start, before = time.monotonic(), shared_memory()
+    start = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="pqswarm-torture-"))
-    prepared = prepare(folder, options.parts)
+    prepared = prepare(folder, options.parts, options.modes)
     tally = run_lanes(make_jobs(options, folder, prepared), options.lanes, folder)
-    tally.add("semaphores left by kills of a whole group", len(shared_memory() - before))
     print_table(tally, time.monotonic() - start)
     if tally.wrong:
         sys.stdout.write(f"\nwhat is left is in {folder}\n")
@@ -181,4 +182,6 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
+    if not os.environ.items() >= ONE_THREAD.items():  # libraries look at it when they are loaded
+        os.execve(sys.executable, [sys.executable, "-m", "tests.torture", *sys.argv[1:]], os.environ | ONE_THREAD)
     sys.exit(main())

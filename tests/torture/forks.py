@@ -15,6 +15,7 @@ from pqswarm.cli.main import main
 from pqswarm.report import html
 from tests.study.studies import start_command, survivors
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a fork waits for ever for those of its parent
 PATIENCE = 60.0  # seconds for what should take a few: machines are shared
 
 
@@ -114,6 +115,7 @@ def fork_command(*arguments, prepare=None):
             os.dup2(its, number)
         os.close(ours)
         os.close(its)
+        sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.argv = ["pqswarm", *map(str, arguments)]
         if prepare is not None:

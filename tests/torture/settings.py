@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.test_other_processors import OLD_LIBRARIES
-from tests.torture import THREADS
+from tests.old_libraries import OLD_LIBRARIES
+from tests.torture.forks import ONE_THREAD
 from tests.torture.outcomes import digest, names
 
 # Jobs and environment; what is compiled for another processor takes a minute more, once.
@@ -46,7 +46,7 @@ def export(folder, plan, jobs, recordings):
 
 def compare_settings(chosen, folder, prepared, tally):
     """Export with several settings, and compare."""
-    first, plain = None, {name: value for name, value in os.environ.items() if name not in THREADS}
+    first, plain = None, {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
     recordings = [part for parts in prepared["recordings"] for part in parts if part.suffix == ".cfg"]
     for number, name in enumerate(chosen):
         jobs, changes = SETTINGS[name]

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from pqswarm.cli.options import Stopped
 from pqswarm.errors import PqswarmError
 
 __all__ = ["Command", "Group", "help_rows", "name_options"]
@@ -76,7 +77,8 @@ def help_rows(command: Any, context: Any) -> tuple[list[tuple[str, str]], list[t
         record = parameter.get_help_record(context)
         if record is None:
             continue
-        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", record[1])
+        meaning = record[1].replace("\\[", "[")  # as Typer before 0.16 writes it
+        meaning = re.sub(r"default: \((.*)\)\]", r"default: \1]", meaning)
         if parameter.param_type_name == "argument":
             arguments.append((_called(parameter), meaning.replace("  [required]", "")))
         else:
@@ -101,6 +103,8 @@ class _Speaking:
         """Run the command."""
         try:
             return super().invoke(ctx)  # type: ignore[misc]
+        except KeyboardInterrupt:  # where the command has nothing to say about its work
+            raise Stopped("stopped.") from None
         except PqswarmError as error:
             raise PqswarmError(name_options(str(error), _options(ctx.command))) from error
 

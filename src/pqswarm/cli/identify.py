@@ -159,25 +159,37 @@ class _Done:
 
     def add(self, found: "Verdict | Failure") -> None:
         from pqswarm.identify import Failure
-        from pqswarm.identify.lines import json_text
+        from pqswarm.identify.batch import explain
 
         if isinstance(found, Failure):
             self.fail(found)
             return
-        rows = found.rows()
+        try:
+            rows, text = self._describe(found)
+        except Exception as error:  # noqa: BLE001 (whatever happens, it is this recording's failure)
+            self.fail(explain(error, found.path, found.source))
+            return
         self.rows += rows if self.table else ()
         self.n_events += sum(row["kind"] != "none" for row in rows)
+        typer.echo(text, nl=not self.as_json)
+        self.n_recordings += 1
+
+    def _describe(self, found: "Verdict") -> tuple[list[dict[str, Any]], str]:
+        """Rows and text of a verdict, which is kept if it will be shown."""
+        from pqswarm.identify.lines import json_text
+
+        rows = found.rows()
+        if self.as_json:
+            text = ("," if self.n_recordings else "") + "\n" + json_text(found.as_dict(), indent=1)
+        else:
+            if found.path != self.file:
+                self.file, self.said = found.path, set()
+            text = _text(found, rows, self.said) + "\n"
         if self.keep:
             from pqswarm.identify.page import slim
 
             self.verdicts.append(slim(found))
-        if self.as_json:
-            typer.echo(("," if self.n_recordings else "") + "\n" + json_text(found.as_dict(), indent=1), nl=False)
-        else:
-            if found.path != self.file:
-                self.file, self.said = found.path, set()
-            typer.echo(_text(found, rows, self.said) + "\n")
-        self.n_recordings += 1
+        return rows, text
 
     def fail(self, failure: "Failure") -> None:
         failure = replace(failure, reason=name_options(failure.reason, JUDGING_OPTIONS))

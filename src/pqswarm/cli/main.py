@@ -26,7 +26,7 @@ from pqswarm.cli.study import study
 from pqswarm.cli.terminal import escape_what_cannot_be_printed, say
 from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
-from pqswarm.errors import PqswarmError
+from pqswarm.errors import PqswarmError, shorten
 
 __all__ = ["app", "main"]
 
@@ -86,8 +86,11 @@ def main() -> None:
     except PqswarmError as error:
         say(f"pqswarm: {error}")
         sys.exit(2)
-    except MemoryError:
-        typer.echo("pqswarm: there is not enough memory for that: try less data, or fewer jobs.", err=True)
+    except (MemoryError, ImportError) as error:  # without memory libraries do not load either
+        if isinstance(error, ModuleNotFoundError):
+            raise
+        why = f" ({shorten(str(error), 200)})" if str(error) else ""
+        typer.echo(f"pqswarm: there is not enough memory{why}: try less data, or fewer jobs.", err=True)
         sys.exit(2)
     except Stopped as stop:
         say(f"pqswarm: {stop}")

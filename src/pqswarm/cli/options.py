@@ -1,5 +1,6 @@
 """Options that several commands share, and how their values are read."""
 
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -118,8 +119,8 @@ def check_writable(path: Path, overwrite: bool) -> None:
     try:
         while not folder.exists():  # missing ones are made when there is something to write
             folder = folder.parent
-        probe = folder / f".{path.name[:200]}.probe"
-        probe.touch()
+        probe = folder / f".{path.name[:200]}.{secrets.token_hex(4)}.probe"
+        probe.open("xb").close()  # a file of its own: links are not followed
         probe.unlink()
     except OSError as error:
         raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error

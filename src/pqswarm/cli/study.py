@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm.cli.options import Jobs, Stopped, check_folder, check_no_folder
+from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,11 +50,16 @@ def study(
     """
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
+    from pqswarm.study.store import FILE_NAME
 
     check_no_folder(Path(plan), "a plan in TOML")
     chosen = load_plan(plan)
     folder = Path(f"study-{Path(plan).stem}") if out is None else out
     check_folder(folder, "--out")
+    if not (folder / FILE_NAME).exists():  # else the study keeps a copy
+        for path in filter(None, (getattr(part, "path", None) for part in (chosen.dataset, chosen.held_out))):
+            if not path.is_file():
+                raise PqswarmError(f"there is no file {path}, which should hold data: check its name and folder.")
     start = time.monotonic()
     last: list[StudyProgress] = []  # of what was told, the latest
     try:

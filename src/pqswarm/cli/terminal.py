@@ -28,5 +28,6 @@ def escape_what_cannot_be_printed() -> None:
 
 
 def say(text: str) -> None:
-    """Print lines about what happened or went wrong; what would steer the terminal is shown as escapes."""
-    typer.echo("\n".join(map(printable, text.split("\n"))), err=True)
+    """Print what happened or went wrong; what would steer the terminal is shown as escapes, further lines stand in."""
+    first, *rest = map(printable, text.split("\n"))
+    typer.echo("\n".join([first, *(line if line.startswith(" ") else f"  {line}" for line in rest)]), err=True)

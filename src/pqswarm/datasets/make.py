@@ -154,6 +154,8 @@ def _produce(
     """Make the ordered events and their features, in threads: all heavy parts release the interpreter lock."""
     from joblib import Parallel, delayed
 
+    import pqswarm._lane_kernels  # noqa: F401 (in one thread: others would meet half of it, should it fail)
+
     tasks = [orders[i : i + _EVENTS_PER_TASK] for i in range(0, len(orders), _EVENTS_PER_TASK)]
     results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
         delayed(_produce_some)(task, preset, levels, options) for task in tasks

@@ -239,7 +239,7 @@ def _nominals(site: Site, source: "RecordingSource") -> float | dict[str, float]
 def explain(error: Exception, path: str | Path, source: str) -> Failure:
     """Return the failure of a file in one sentence."""
     reason = " ".join(str(error).split())
-    for name in (str(path), source, Path(path).name):
+    for name in (file_text(path), str(path), source, Path(path).name):
         if name and reason.startswith(name):
             reason = reason.removeprefix(name).lstrip(" :")
             break

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from pqswarm._text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
 
@@ -21,17 +22,18 @@ _FOLDER_LIMIT = 100_000  # names looked at in search of a partner file
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
     """Complete errors with the name of the file, and turn those of damaged files into :class:`RecordingError`."""
+    name = file_text(path)
     try:
         yield
     except FileFormatError as error:
-        raise RecordingError(f"{path} {error}") from error
+        raise RecordingError(f"{name} {error}") from error
     except PqswarmError:
         raise
     except OSError as error:
-        raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise RecordingError(f"{name} cannot be read: {error.strerror or error}.") from error
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, struct.error, zlib.error) as error:
         # The fuzz tests count this as a failure of the reader; a user gets a message and the next file all the same.
-        raise RecordingError(f"{path} is damaged in an unforeseen way ({type(error).__name__}: {error}).") from error
+        raise RecordingError(f"{name} is damaged in an unforeseen way ({type(error).__name__}: {error}).") from error
 
 
 @dataclass(frozen=True)

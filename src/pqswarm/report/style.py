@@ -13,7 +13,6 @@ from matplotlib.patches import Rectangle
 from matplotlib.rcsetup import cycler
 from matplotlib.transforms import ScaledTranslation
 
-from pqswarm._files import write_atomically
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.interactive import mark
 
@@ -160,6 +159,8 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     Path
         Where it was written.
     """
+    from pqswarm._files import write_atomically
+
     path = Path(path)
     ending = path.suffix.lower()[1:]
     if ending not in FIGURE_FORMATS:

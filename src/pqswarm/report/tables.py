@@ -106,7 +106,7 @@ class Table:
             return " to ".join(self.text({column: end}, column) for end in value)
         if isinstance(value, float):
             return format(value, self.columns.get(column, ("", ""))[1] or ".4g") if isfinite(value) else str(value)
-        return "".join(one for one in str(value) if one not in (_BEST, _BAD, _END))
+        return _without_marks(str(value))
 
     def is_best(self, row: Mapping[str, Any], column: str) -> bool:
         """Whether a cell holds the best value of its column, or of its row."""
@@ -199,8 +199,12 @@ def plain_latex(text: str) -> str:
     >>> print(plain_latex("Ξ [%] of a_b"))
     $\Xi$ [\%] of a\_b
     """
-    lines = plain_table([{text: ""}], "latex").splitlines()
+    lines = plain_table([{_without_marks(text): ""}], "latex").splitlines()
     return _typeset(lines[2].removesuffix(r" \\").rstrip())
+
+
+def _without_marks(text: str) -> str:
+    return "".join(one for one in text if one not in (_BEST, _BAD, _END))
 
 
 def _typeset(latex: str) -> str:

@@ -3,11 +3,13 @@
 import hashlib
 import io
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from pqswarm._archive import DAMAGE, read_npy
 from pqswarm._typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
@@ -142,8 +144,15 @@ def unpacked_state(data: bytes) -> dict[str, AnyArray]:
     digest, content = data[:_DIGEST], data[_DIGEST:]
     if hashlib.sha256(content).digest() != digest:
         raise FileFormatError("a checkpoint is damaged: it is not what was written.")
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        return {name: file[name] for name in file.files}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            return {
+                info.filename.removesuffix(".npy"): read_npy(file.read(info), info.filename).copy()
+                for info in file.infolist()
+                if info.compress_type == zipfile.ZIP_STORED  # as it is written: else a few bytes could become many
+            }
+    except DAMAGE as error:
+        raise FileFormatError(f"a checkpoint is damaged: {error}") from None
 
 
 def mask_text(mask: BoolArray) -> str:

@@ -22,6 +22,7 @@ __all__ = ["Scheduler"]
 _LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together, at most
 _UNLIMITED = 10**8  # evaluations of a search that ends by itself
 _FIRST_SLICE = 0.5  # seconds; each slice of a group is twice as long as the one before, up to what the pool wants
+_FIRST = "beginning to search: the first time workers compile, for a minute or two"
 _DEATHS = 5  # of workers, without any result in between, after which something is wrong
 
 
@@ -44,8 +45,9 @@ class Scheduler:
         waiting.reverse()
         at_work: dict[Future[Outcome], Group] = {}
         deaths = 0
+        stage = _FIRST if waiting else "searching"
         self._meter.restart()
-        self._meter.tell("searching")
+        self._meter.tell(stage)
         while waiting or at_work:
             while waiting and len(at_work) < pool.slots:
                 group = waiting.pop()
@@ -71,11 +73,11 @@ class Scheduler:
                     at_work.clear()
                     pool.restart()
                     break
-                deaths = 0
+                deaths, stage = 0, "searching"
                 self._keep(outcome)
                 if outcome.running:
                     waiting.append(_rest(group, outcome))
-            self._meter.tell("searching")
+            self._meter.tell(stage)
 
     def _keep(self, outcome: Outcome) -> None:
         start = time.monotonic()

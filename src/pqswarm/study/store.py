@@ -232,7 +232,7 @@ class Store:
                 text = f"the disk is full: {self.path} could not be written. {safe} make room and {again}"
             elif "readonly" in text or "unable to open" in text:
                 text = f"{self.path} cannot be written ({text}): check the permissions of {self.folder}."
-            elif "decode" in text:
+            elif "decode" in text or "no such" in text:  # column, or table
                 raise self.damaged(text) from None
             elif "locked" in text:
                 text = f"{self.path} is locked by another program: close it and try again."

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from pqswarm.errors import PqswarmError
 from pqswarm.identify.page.levels import choose_channels, describe_recording, list_views, near_event
 from pqswarm.identify.page.rows import Row
 from pqswarm.recordings import open_recordings
@@ -35,7 +34,7 @@ MOST_BYTES = 4_500_000
 _MOST_EVENTS = 300
 """Of a recording that are shaded in its waveforms, the worst."""
 
-_TROUBLE = (PqswarmError, OSError, ValueError, ArithmeticError, LookupError)
+_TROUBLE = Exception
 """What a file may do to its waveforms; the row stays."""
 
 

@@ -141,21 +141,21 @@ def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
     return 0.0
 
 
-def _texts(arrays: Mapping[str, AnyArray], name: str) -> list[str]:
-    """The texts of an array, at most as many, and of each as much, as is ever shown."""
+def _texts(arrays: Mapping[str, AnyArray], name: str, most: int = MAX_CHANNELS + 1) -> list[str]:
+    """The first texts of an array, and of each as much as is ever shown."""
     array = arrays.get(name)
     if array is None or array.dtype.kind != "U":
         return []
     # numpy refuses code points that do not exist: they are replaced first
     points = np.ascontiguousarray(array).reshape(-1).view(array.dtype.byteorder.replace("=", "<") + "u4")
-    table = points.reshape(array.size, array.dtype.itemsize // 4)[: MAX_CHANNELS + 1, :_LONGEST_TEXT]
+    table = points.reshape(array.size, array.dtype.itemsize // 4)[:most, :_LONGEST_TEXT]
     valid = (table < 0xD800) | ((table > 0xDFFF) & (table < 0x110000))
     rows = np.where(valid, table, 0xFFFD)
     return ["".join(map(chr, row)).rstrip("\0") for row in rows.tolist()]
 
 
 def _text(arrays: Mapping[str, AnyArray], name: str) -> str:
-    return next(iter(_texts(arrays, name)), "")
+    return next(iter(_texts(arrays, name, 1)), "")
 
 
 def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
@@ -180,7 +180,7 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
         start,
         _text(arrays, "source") or source,
         _text(arrays, "format") or "npz",
-        _texts(arrays, "notes")[:100],
+        _texts(arrays, "notes", 100),
         station=_text(arrays, "station"),
     )
 

@@ -51,6 +51,8 @@ def plot_grid(grid: GridSearchResult, *, narrow: bool = False) -> Figure:
             if title:
                 end = int(x.argmax())
                 labels.append(EndLabel(axis, title, x[end], y[end], str(line.get_color()), series=title))
-        if narrow and len(axis.get_xticks()) > 8:
+        if axis.get_xscale() == "log":
+            axis.xaxis.set_major_formatter("{x:g}")  # exponents would be too small to read on a phone
+        elif narrow and len(axis.get_xticks()) > 8:
             axis.set_xticks(axis.get_xticks()[::2])
         return label_ends(figure, labels) if labels else settle(figure)
