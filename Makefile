@@ -37,8 +37,8 @@ gpu: $(VENV)/.installed-gpu ## install what an NVIDIA GPU needs, for: pqswarm st
 
 dask: $(VENV)/.installed-dask ## install what a cluster needs, for: pqswarm study paper --cluster tcp://...
 
-test: style ## check style, types and layers, and run all tests
-	@$(MAKE) --no-print-directory --jobs 2 types tests
+test: $(VENV)/.installed-dev ## check style, types and layers, and run all tests
+	@$(MAKE) --no-print-directory --jobs 2 tests lint
 
 tests: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
@@ -50,6 +50,7 @@ fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour; 
 	$(BIN)/python -m tests.fuzz --seed $(SEED) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FILES),--files $(FILES)) \
 		$(if $(GUIDED),--guided)
 
+# It uses one core, while the tests begin on the others.
 lint: style types
 
 style: $(VENV)/.installed-dev
@@ -57,7 +58,6 @@ style: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/lint-imports
 
-# It uses one core, while the tests begin on the others.
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 

@@ -19,7 +19,6 @@ pytest.importorskip("hatchling", reason="python -m pip install hatchling")
 pytestmark = pytest.mark.slow
 
 ROOT, PACKAGE = Path(__file__).parents[1], Path(pqswarm.__file__).parent
-OF_A_CHECKOUT = ("__pycache__", ".pyc", ".nbi", ".nbc")
 DATA = (
     "py.typed",
     "_web/charts.js",
@@ -50,7 +49,7 @@ def build(kind, source, folder):
 
 def files_of_package():
     found = (path for path in PACKAGE.rglob("*") if path.is_file())
-    return {path.relative_to(PACKAGE).as_posix() for path in found if not str(path).endswith(OF_A_CHECKOUT)}
+    return {path.relative_to(PACKAGE).as_posix() for path in found if "__pycache__" not in path.parts}
 
 
 @pytest.fixture(scope="module")
@@ -79,12 +78,11 @@ def share_compiled_code(installed, cache):
 
     for source in PACKAGE.rglob("_*kernels.py"):
         other = installed / source.relative_to(PACKAGE)
-        shutil.copystat(source, other)  # by which Numba knows that it is the same
         kept = source.parent / "__pycache__"
         if os.environ.get("NUMBA_CACHE_DIR"):
             kept = Path(os.environ["NUMBA_CACHE_DIR"], Locator.get_suitable_cache_subpath(str(source)))
         target = cache / Locator.get_suitable_cache_subpath(str(other))
-        for file in kept.glob("*.nb?"):
+        for file in kept.glob("*.nb*"):
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)
 

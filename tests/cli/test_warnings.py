@@ -50,7 +50,7 @@ def test_plan_check_counts_the_chosen_classes_and_tells_of_old_keys(tmp_path):
 
 @pytest.mark.parametrize("error", [MemoryError(), ImportError("libx.so: failed to map segment from shared object")])
 def test_without_memory_there_is_a_sentence(monkeypatch, capsys, error):
-    def fail():
+    def fail(**_):
         raise error
 
     monkeypatch.setattr("pqswarm.cli.main.app", fail)
