@@ -25,7 +25,7 @@ __all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
 LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
 UNIT = 2.0**-24  # rounding unit of single precision
 SAFETY = 1.1
-_SAMPLE = 128  # events that estimate directions
+_SAMPLE = 128  # events that estimate directions, at most
 _DIRECTIONS = 16  # of Euclidean codes
 _ROUNDS = 1  # of finding directions: more make them better, and take longer
 _LEVELS = 255  # of a byte, above zero
@@ -50,7 +50,7 @@ def _add_times(total, row, factor):
 def _centred_sample(rows, selected, factors):
     """The selected features of some events times their factors, without their mean."""
     n, q = rows.shape[0], selected.size
-    m = min(n, _SAMPLE)
+    m = min(max(n // 16, _DIRECTIONS), n, _SAMPLE)
     sample = np.empty((m, q), np.float32)
     mean = np.zeros(q, np.float32)
     for i in range(m):
