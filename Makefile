@@ -27,7 +27,7 @@ help: ## show this list
 
 install: $(VENV)/.installed ## install pqswarm into .venv
 
-study: $(VENV)/.installed ## run the paper in small, under three minutes on two cores, and write ./study/report.html
+study: $(VENV)/.installed ## run the paper in small, three to four minutes on two cores, and write ./study/report.html
 	$(BIN)/pqswarm study quick --out $(OUT)
 
 app: $(VENV)/.installed-app ## show the recordings and studies of this folder, or of FOLDER=..., in a browser
