@@ -59,6 +59,7 @@ class GuidedCampaign(harness.Campaign):
         runs = min(harness.RECYCLED, (self.first + self.files - number) // self.workers + 1)
         options = [f"-seed={1 + self.seed * 1000 + number % 997}", f"-max_total_time={left}", f"-runs={runs}"]
         options += [f"-max_len={LONGEST}", "-len_control=0", "-timeout=100000", "-rss_limit_mb=0", "-verbosity=0"]
+        options += [f"-artifact_prefix={self.folder}/", "-report_slow_units=100000"]  # nothing in the user's folder
         self.worker, self.number = worker, number
         self.board.enter(worker, number, -1)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where libFuzzer reports
