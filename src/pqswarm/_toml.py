@@ -56,7 +56,7 @@ def to_toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)  # a string of JSON is one of TOML
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # else a string of JSON is one of TOML
     if isinstance(value, tuple | list):
         return f"[{', '.join(to_toml(entry) for entry in value)}]"
     if isinstance(value, Mapping):
