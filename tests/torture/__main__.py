@@ -31,6 +31,7 @@ SHARES = {
 PARTS = ("kills", "disks", "settings")
 TOGETHER = {"one process": 20, "watch": 20}  # kills of one job, by mode; else 5
 RECORDINGS = ("sag", "capacitor", "interruption", "quiet", "harmonics")
+COMPARED = ("settings", "exports compared", "exports of another machine compared")
 WRONG = ("differences", "files left", "processes left", "half-written files", "wrong endings", "crashes")
 
 
@@ -76,7 +77,7 @@ def make_jobs(options, folder, prepared):
     jobs = []
     if "settings" in options.parts:
         chosen = [*SETTINGS][: options.settings]
-        jobs.append(lambda tally: compare_settings(chosen, folder / "settings", prepared, tally))
+        jobs.append(lambda tally: compare_settings(chosen, folder / "settings", prepared, tally, options.digests))
     if "disks" in options.parts:
         cases = make_cases(prepared)
         jobs += [_disk_job(name, cases[name], folder, prepared, options) for name in cases]
@@ -152,7 +153,7 @@ def print_table(tally, seconds):
     rows = [(name, tally.counts[name]) for name in kinds]
     others = ("kills", "studies", "watched folders", "resumes", "came through", "full-disk points", "full-disk errors")
     others += ("semaphores of joblib left",)
-    rows += [(name, tally.counts[name]) for name in (*others, "settings", "exports compared", *WRONG)]
+    rows += [(name, tally.counts[name]) for name in (*others, *COMPARED, *WRONG)]
     lines = [f"{name:44} {number:6}" for name, number in (*rows, ("seconds", round(seconds)))]
     sys.stdout.write("\n".join([*lines, *(f"\n{line}" for line in tally.wrong[:40])]) + "\n")
 
@@ -164,6 +165,7 @@ def main(arguments=None):
     parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
     parser.add_argument("--points", type=int, default=0, help="most full-disk points of a command (0: all)")
     parser.add_argument("--settings", type=int, default=len(SETTINGS), help="how many settings are compared (all)")
+    parser.add_argument("--digests", type=Path, metavar="FILE", help="of exports: written, or compared if it is there")
     parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="how many at once (cores)")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=[*MODES], help="what to kill (all)")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to do (all)")

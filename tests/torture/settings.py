@@ -3,6 +3,7 @@
 python -m tests.torture.settings FOLDER PLAN JOBS RECORDING... writes them.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 from tests.old_libraries import OLD_LIBRARIES
 from tests.torture.forks import ONE_THREAD
 from tests.torture.outcomes import digest, names
+
+ROOT = Path(__file__).parents[2]
 
 # Jobs and environment; what is compiled for another processor takes a minute more, once.
 SETTINGS = {
@@ -44,16 +47,21 @@ def export(folder, plan, jobs, recordings):
     (study / "dataset.npz").rename(out / "dataset.npz")
 
 
-def compare_settings(chosen, folder, prepared, tally):
-    """Export with several settings, and compare."""
-    first, plain = None, {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+def compare_settings(chosen, folder, prepared, tally, digests=None):
+    """Export with several settings, and compare; also with the digests of another machine, if there is such a file."""
+    plain = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+    plain["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [plain.get("PYTHONPATH")])])
+    first = json.loads(digests.read_text()) if digests and digests.exists() else None
+    if first:
+        tally.add("exports of another machine compared", len(first))
     recordings = [part for parts in prepared["recordings"] for part in parts if part.suffix == ".cfg"]
     for number, name in enumerate(chosen):
         jobs, changes = SETTINGS[name]
         place = folder / str(number)
-        arguments = [place, prepared["plan.toml"], jobs, *recordings]
+        arguments = [place, prepared["plan.toml"], jobs, *(path.name for path in recordings)]  # which tables name
         run = subprocess.run(
             [sys.executable, "-m", "tests.torture.settings", *map(str, arguments)],
+            cwd=recordings[0].parent,
             env=plain | changes,
             capture_output=True,
             text=True,
@@ -62,7 +70,10 @@ def compare_settings(chosen, folder, prepared, tally):
         if not tally.check("wrong endings", run.returncode == 0, f"{name}: {run.stderr[-900:]}"):
             continue
         found = {one: digest(place / "exports" / one) for one in sorted(names(place / "exports"))}
-        first = first or found
+        if first is None:
+            first = found
+            if digests:
+                digests.write_text(json.dumps(found, indent=1))
         different = [one for one in first if found.get(one) != first[one]]
         tally.check("differences", not different and len(found) == len(first), f"{name}: {different}")
         tally.add("settings")
