@@ -149,7 +149,9 @@ class _Collector:
             known.time_bases[key] = self.time_base(time, values.size, definition.name, notes)
         rate, first, start = known.time_bases[key]
         ratio = self.ratios.get(known.indices[i], 1.0)
-        channel = RawChannel(definition.name, definition.unit, definition.phase, values * ratio)
+        with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN, or numbers near the largest
+            values = values * ratio
+        channel = RawChannel(definition.name, definition.unit, definition.phase, values)
         return _Waveform(channel, rate, first, start, ratio)
 
     def series(self, found: Stored | None) -> FloatArray | None:
