@@ -66,6 +66,9 @@ def identify(
     """
     from pqswarm.identify import find_recordings, identify_file
 
+    for name in files if as_json else ():
+        if name.lower().endswith(".json"):
+            raise PqswarmError(f"--json takes no file, it prints: leave {name!r} out, or write > {name}.")
     if summary is not None:
         csv, html = _read_summary(summary, csv, html)
     if steady is not None:
