@@ -4,7 +4,7 @@ from math import isfinite
 
 __all__ = ["digits_text", "frequency_text", "scale_of", "unit_text", "voltage_text"]
 
-_PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
 
 
 def scale_of(largest: float) -> tuple[float, str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,9 +81,12 @@ def identify(
     if plot is not None:
         check_folder(plot, "--plot")
     wanted = [*filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ())))]
-    if len({path.resolve() for path in wanted}) < len(set(wanted)) or (csv is not None and csv == html):
+    if len(set(map(realpath, wanted))) < len(wanted):
         raise PqswarmError("--csv, --html and --steady must name different files.")
+    read = {realpath(name) for name in (*files, model) if name is not None}
     for path in wanted:
+        if realpath(path) in read:
+            raise PqswarmError(f"{path} is read: give the file to write another name.")
         check_writable(path, overwrite)
     judging = read_judging(
         site=site,
