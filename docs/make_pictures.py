@@ -91,7 +91,7 @@ WORDS = {
         "$ pqswarm study mine.toml \\",
         "    --cluster tcp://...",
     ],
-    "gpu": ["$ pip install '.[gpu]'", "$ pqswarm study paper \\", "    --device cuda"],
+    "gpu": ["$ make gpu", "$ pqswarm study paper \\", "    --device cuda"],
     "errors": ["try:", "    load_plan(path)", "except PqswarmError as error:", "    print(error)"],
 }
 """Pictures of a few lines of code, of a file or of a terminal."""

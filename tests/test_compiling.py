@@ -12,7 +12,7 @@ import pytest
 from numba.core import config
 from numba.core.caching import _CacheLocator
 
-from pqswarm import _compiling
+from pqswarm import _compile_times, _compiling
 
 SOURCE = """
 from pqswarm._compiling import njit
@@ -146,3 +146,16 @@ def test_a_process_that_never_ends_compiling_is_not_waited_for(kernel):
     with other._cache._lock:
         assert function(3) == 6
     assert hits(function) == 0
+
+
+def test_who_waits_is_told_once_and_only_if_something_is_compiled(kernel):
+    told = []
+    _compile_times.call_when_compiling(lambda: told.append(_compile_times.last_compiled()))
+    assert kernel()(3) == 6  # two functions
+    assert len(told) == 1
+    assert told[0] < (compiled := _compile_times.last_compiled())
+    _compile_times.call_when_compiling(lambda: told.append(0.0))
+    assert kernel()(3) == 6
+    assert len(told) == 1
+    assert _compile_times.last_compiled() == compiled
+    _compile_times.call_when_compiling(None)

@@ -1,4 +1,4 @@
-"""Find the few signal features that identify a power-quality event, and show that they are the right ones.
+"""Find the few signal features that identify a power-quality event, and test whether they are the right ones.
 
 The sub-packages follow the flow of the data, in two columns that meet in a verdict::
 

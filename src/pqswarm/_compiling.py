@@ -20,6 +20,8 @@ import numba
 from filelock import FileLock, Timeout
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
+from pqswarm._compile_times import note_compiling
+
 __all__ = ["njit"]
 
 _IMPORT = re.compile(r"^from (pqswarm[\w.]*) import", re.MULTILINE)
@@ -98,6 +100,7 @@ class _CheckedCache(FunctionCache):
         found, _ = self._look(sig, target_context)
         if found is not None or self._lock.is_locked:
             return found
+        note_compiling()
         with suppress(OSError, NotImplementedError, Timeout):
             self._impl.locator.ensure_cache_path()
             self._lock.acquire()
@@ -126,6 +129,7 @@ class _CheckedCache(FunctionCache):
             self._cache_file.remove()
             _tell(f"they cannot be kept in {self._cache_path} ({_reason(error)}); NUMBA_CACHE_DIR names another folder")
         finally:
+            note_compiling()
             self._lock.release(force=True)
 
 

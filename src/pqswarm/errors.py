@@ -56,8 +56,12 @@ def unknown_name(what: str, name: object, known: Iterable[str]) -> PqswarmError:
     --------
     >>> str(unknown_name("preset", "papper", ["field", "paper"]))
     "unknown preset 'papper': did you mean 'paper'? Known: field, paper."
+    >>> str(unknown_name("algorithm", "2d-upso", ["GA", "2D-UPSO"]))
+    "unknown algorithm '2d-upso': did you mean '2D-UPSO'? Known: GA, 2D-UPSO."
     """
     names = list(known)
-    close = difflib.get_close_matches(shorten(name), names, n=1)
+    given = shorten(name)
+    same = [one for one in names if one.lower() == given.lower()]
+    close = same or difflib.get_close_matches(given, names, n=1)
     hint = f": did you mean {close[0]!r}?" if close else "."
     return PqswarmError(f"unknown {what} {shorten(repr(name))}{hint} Known: {', '.join(names)}.")

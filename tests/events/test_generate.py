@@ -205,7 +205,7 @@ def test_global_random_state_is_left_alone():
         (("oscillatory_transient", 0), {"transient_onset": 0.9}, "transient_onset of oscillatory_transient must lie"),
         (("oscillatory_transient", 0), {"transient_frequency": 1e5}, "must be below half the sampling rate"),
         (("oscillatory_transient", 0), {"sampling_rate": 1400}, "cannot hold a range of 1000 to 10000 hertz"),
-        (("sag", 0), {"cycles": 1e6, "sampling_rate": 1e9}, "samples, more than the 10000000"),
+        (("sag", 0), {"cycles": 1e6, "sampling_rate": 1e9}, "samples, more than the 10,000,000"),
         (("sag", 0, []), {}, "unknown preset"),
         (("sag", 0, "field"), {"snr": -400}, "snr of sag must be a number"),
         (("sag", 0), {"sampling_rate": 0}, "sampling_rate of sag must be"),

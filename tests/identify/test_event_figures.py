@@ -44,7 +44,7 @@ def test_panels_units_and_one_axis_of_time():
     figure = verdict(SAG, of=of).plot(of)
     assert labels(figure) == ["voltage [kV]", "Urms(1/2) [pu]", "current [A]"]
     assert {axis.get_xlim() for axis in figure.axes} == {figure.axes[0].get_xlim()}
-    assert figure.axes[-1].get_xlabel() == "time from the begin of the event [ms]"
+    assert figure.axes[-1].get_xlabel() == "time from the start of the event [ms]"
     begin, end = figure.axes[0].get_xlim()
     assert begin == pytest.approx(-60)  # three cycles before
     assert end == pytest.approx(80 + 60)

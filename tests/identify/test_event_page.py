@@ -17,6 +17,7 @@ from pqswarm.identify.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.lines import csv_lines
 from pqswarm.identify.page import page_html
 from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
+from pqswarm.identify.page.html import _figures_note
 from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
 from pqswarm.identify.page.rows import headline, list_rows
 
@@ -342,3 +343,10 @@ def test_headline_of_many_stations():
 
 def test_csv_has_a_heading_even_without_rows():
     assert csv_lines([]).startswith("source,path,station,date,time,")
+
+
+def test_how_many_figures_there_are_is_said_plainly():
+    assert _figures_note(20, 20).startswith("A figure of each event. Each holds")
+    assert _figures_note(20, 31).startswith(
+        "Figures of 20 of the 31 events, the worst of each recording first; a page has"
+    )

@@ -73,7 +73,7 @@ def test_short_capture_says_so():
 def test_slow_recorder_says_so():
     event = generate("sag", seed=3, sampling_rate=3200, depth=0.5)
     verdict = identify(recording(event))
-    assert any("uses features below 1562 Hz only" in text for text in verdict.caveats)
+    assert any("uses features below 1.562 kHz only" in text for text in verdict.caveats)
     assert not {"D1", "D2", "D3"} & set(verdict.channels[0].bands)
     assert verdict.channels[0].label == "sag"
 

@@ -203,6 +203,13 @@ def test_what_is_waited_for_is_named_once(place, monkeypatch):
     assert len(place.said) == 4
 
 
+def test_a_file_that_failed_is_named_once(place):
+    (place.folder / "a.csv").write_text("sag")
+    place.judge = lambda path: [Failure(str(path), "a.csv", "is broken.")]
+    place.look()
+    assert place.said == ["a.csv: failed; is broken."]
+
+
 def test_a_new_time_keeps_the_reason(place):
     path = place.folder / "a.csv"
     path.write_text("sag")

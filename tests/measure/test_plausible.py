@@ -65,7 +65,7 @@ def test_a_nominal_voltage_is_the_reference():
 def test_an_impossible_nominal_voltage_is_not_used():
     found = characterise(record(sine()), nominal_voltage=10_000.0)
     assert found.channels[0].reference == pytest.approx(229.8, rel=0.01)
-    assert any("10000 V that was given is far" in text for text in found.caveats)
+    assert any("10 kV that was given is far" in text for text in found.caveats)
 
 
 @pytest.mark.parametrize("level", [0.92, 0.97, 1.05])

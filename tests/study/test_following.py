@@ -12,7 +12,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
-from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan
+from pqswarm.study import RunKey, RunRecord, Store, findings, load_plan, progress
 from pqswarm.study.following import Follower
 from pqswarm.study.lock import is_locked, lock_folder
 from pqswarm.study.records import Checkpoint
@@ -162,3 +162,20 @@ def test_a_study_that_ends_while_it_is_followed_is_all_in_one_file(begun):
         begun.close()
         assert not (begun.folder / "study.sqlite-wal").stat().st_size
         assert len(follower.records()) == 1
+
+
+def test_time_that_is_left_counts_no_compiling_and_a_report_as_it_is(monkeypatch):
+    now, compiled, seen = 0.0, -inf, []
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    monkeypatch.setattr(progress, "last_compiled", lambda: compiled)
+    meter = progress.Meter(load_plan("smoke"), seen.append)
+    meter.tell("making events")
+    now = compiled = 60.0
+    meter.step("events", 2)
+    meter.tell("hyperparameters")
+    assert seen[-1].seconds_left == inf  # a minute for a step that takes a second
+    now = 62.0
+    meter.step("hyperparameters")
+    meter.tell("searching")
+    left = (1 - seen[-1].share) * meter._work - 20_000
+    assert seen[-1].seconds_left == pytest.approx(left / 1250 + 25)

@@ -188,7 +188,7 @@ def test_progress_is_told(tmp_path):
     run_study(tiny(), tmp_path, jobs=1, progress=seen.append)
     stages = list(OrderedDict.fromkeys(progress.stage for progress in seen))
     assert stages[:3] == ["making events", "k-NN: hyperparameters", "NB: hyperparameters"]
-    assert stages[3] == "beginning to search: the first time workers compile, for a minute or two"
+    assert stages[3] == "beginning to search (the first time workers compile)"
     assert stages[4] == "searching"
     assert "NB: stage II at 30 dB" in stages
     assert stages[-2:] == ["held-out data, seed 2: NB", "tested"]

@@ -8,6 +8,7 @@ from math import inf, isinf, sqrt
 import numpy as np
 
 from pqswarm._typing import FloatArray
+from pqswarm._units import frequency_text
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events import PRESETS, Event, Preset, add_noise, check_snr, generate, noise_stream
 from pqswarm.recordings import Channel, Recording
@@ -70,8 +71,8 @@ class EventRequest:
         n_samples = cycles / max(frequency, 1e-9) * rate
         if n_samples > MOST_SAMPLES:
             raise PqswarmError(
-                f"cycles: {cycles:g} cycles of {frequency:g} Hz at {rate:g} Hz are {n_samples:.0f} samples, more than "
-                f"the {MOST_SAMPLES} that this page shows: take fewer, or a lower sampling rate."
+                f"cycles: {cycles:,.10g} cycles of {frequency:g} Hz at {frequency_text(rate)} are {n_samples:,.0f} "
+                f"samples, more than the {MOST_SAMPLES:,} that this page shows: take fewer, or a lower sampling rate."
             )
         event = generate(self.event_class, self.seed, self.ranges_of, source=self.source, **self.given)
         if self.noise == inf:

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from pqswarm._text import count_text
+from pqswarm._units import unit_text
 from pqswarm.cli.options import (
     Border,
     EventsPerClass,
@@ -82,8 +84,9 @@ def dataset(
         raise Stopped("stopped; nothing was written.") from None
     written = made.save(out)
     typer.echo(
-        f"wrote {written}: {len(made)} events of {len(made.class_names)} classes, {len(made.feature_names)} features, "
-        f"{len(made.snr)} noise levels, {written.stat().st_size / 1e6:.1f} MB"
+        f"wrote {written}: {count_text(len(made), 'event')} of {len(made.class_names)} classes, "
+        f"{len(made.feature_names)} features, {count_text(len(made.snr), 'noise level')}, "
+        f"{unit_text(written.stat().st_size, 'B')}"
     )
     if csv is not None:
         typer.echo(f"wrote {made.write_csv(csv, levels[0])}")

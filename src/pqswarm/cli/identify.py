@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,6 +67,9 @@ def identify(
     """
     from pqswarm.identify import find_recordings, identify_file
 
+    for name in files if as_json else ():
+        if name.lower().endswith(".json"):
+            raise PqswarmError(f"--json takes no file, it prints: leave {name!r} out, or write > {name}.")
     if summary is not None:
         csv, html = _read_summary(summary, csv, html)
     if steady is not None:
@@ -77,9 +81,12 @@ def identify(
     if plot is not None:
         check_folder(plot, "--plot")
     wanted = [*filter(None, (csv, html, *(_steady_files(steady).values() if steady is not None else ())))]
-    if len({path.resolve() for path in wanted}) < len(set(wanted)) or (csv is not None and csv == html):
+    if len(set(map(realpath, wanted))) < len(wanted):
         raise PqswarmError("--csv, --html and --steady must name different files.")
+    read = {realpath(name) for name in (*files, model) if name is not None}
     for path in wanted:
+        if realpath(path) in read:
+            raise PqswarmError(f"{path} is read: give the file to write another name.")
         check_writable(path, overwrite)
     judging = read_judging(
         site=site,

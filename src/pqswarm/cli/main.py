@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pqswarm import __version__
+from pqswarm._compile_times import call_when_compiling
 from pqswarm._text import file_text
 from pqswarm.cli.app import app as workbench
 from pqswarm.cli.command import Command, Group
@@ -77,10 +78,15 @@ def _show_warnings_once() -> None:
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
 
 
+def _say_that_it_compiles() -> None:
+    say("compiling: the first run on a machine takes up to two minutes longer.")
+
+
 def main() -> None:
     """Run the command line."""
     escape_what_cannot_be_printed()
     _show_warnings_once()
+    call_when_compiling(_say_that_it_compiles)
     try:
         app(prog_name="pqswarm")
     except PqswarmError as error:

@@ -130,7 +130,7 @@ def check_ending(option: str, path: Path, endings: Sequence[str], remedy: str = 
     """Raise an error if the name of a file to write does not end as its format does."""
     if path.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
-        raise PqswarmError(f"{option} must end in {allowed}, not {path.name!r}{remedy}.")
+        raise PqswarmError(f"{option} must end in {allowed}, not {path.name or str(path)!r}{remedy}.")
 
 
 def check_folder(path: Path, option: str) -> None:

@@ -18,6 +18,8 @@ from pqswarm.errors import PqswarmError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rich.console import RenderableType
+
     from pqswarm.study import StudyProgress
 
 __all__ = ["study"]
@@ -101,16 +103,27 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
     """Show progress: a bar on a terminal, a line now and then elsewhere."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
     console = Console(stderr=True)
     if console.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[text]}"))
-        with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
-            task = bar.add_task("", total=None, text="")
+
+        class TwoLines(Progress):
+            """The bar with what is done, and below it, as 80 columns do not hold both, how far it is."""
+
+            words = ""
+
+            def get_renderables(self) -> "Iterator[RenderableType]":
+                yield from super().get_renderables()
+                yield Text(self.words, no_wrap=True, overflow="ellipsis")
+
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), TimeElapsedColumn())
+        with TwoLines(*columns, console=console, expand=True) as bar:
+            task = bar.add_task("", total=None)
 
             def update(progress: "StudyProgress") -> None:
-                text = _in_words(progress)
-                bar.update(task, description=progress.stage, completed=progress.share, total=1.0, text=text)
+                bar.words = _in_words(progress)
+                bar.update(task, description=progress.stage, completed=progress.share, total=1.0)
 
             yield update
         return

@@ -8,6 +8,7 @@ import typer
 
 from pqswarm._files import read_regular
 from pqswarm._text import count_text
+from pqswarm._units import unit_text
 from pqswarm.cli.options import (
     Jobs,
     Overwrite,
@@ -183,7 +184,7 @@ def _report(model: "Model", written: Path, checks: "Mapping[str, Check]") -> Non
     typer.echo(
         f"wrote {written}: {len(model.tables[0].labels)} events of {len(model.class_names)} classes, "
         f"{len(widest.names)} features ({model.classifier.name}), cross-validated error rate "
-        f"{100 * widest.error:.1f} %, {written.stat().st_size / 1e6:.2f} MB"
+        f"{100 * widest.error:.1f} %, {unit_text(written.stat().st_size, 'B')}"
     )
     if "corrections" in model.origin:
         used, followed = model.origin["corrections"], model.origin["corrections_followed"]

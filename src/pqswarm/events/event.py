@@ -8,6 +8,7 @@ import numpy as np
 
 from pqswarm._random import checked_seed, stream
 from pqswarm._typing import FloatArray
+from pqswarm._units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
 from pqswarm.events.classes import EVENT_CLASSES
@@ -219,13 +220,13 @@ def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
     if sampling_rate <= 2 * _HIGHEST_ORDER * frequency:
         raise PqswarmError(
             f"sampling_rate must be above {2 * _HIGHEST_ORDER} times the frequency ({frequency:g} Hz), "
-            f"so that harmonics to order {_HIGHEST_ORDER} can be seen, not {sampling_rate:g} Hz."
+            f"so that harmonics to order {_HIGHEST_ORDER} can be seen, not {frequency_text(sampling_rate)}."
         )
     n_samples = round(cycles / frequency * sampling_rate)
     if n_samples > _MOST_SAMPLES:
         raise PqswarmError(
-            f"{cycles:g} cycles of {frequency:g} Hz at {sampling_rate:g} Hz are {n_samples} samples, "
-            f"more than the {_MOST_SAMPLES} that a record may have: shorten it or lower the sampling rate."
+            f"{cycles:,.10g} cycles of {frequency:g} Hz at {frequency_text(sampling_rate)} are {n_samples:,} samples, "
+            f"more than the {_MOST_SAMPLES:,} that a record may have: shorten it or lower the sampling rate."
         )
     return n_samples
 

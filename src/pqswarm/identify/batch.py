@@ -46,11 +46,17 @@ class Failure:
     reason: str
     passing: bool = field(default=False, compare=False)
 
+    @property
+    def place(self) -> str:
+        """Where in the file the recording is, as it follows the name of the file; empty if that is all there is."""
+        name = Path(self.path).name
+        if not self.source or self.source.startswith(name):
+            return self.source.removeprefix(name)
+        return f", {self.source}"
+
     def __str__(self) -> str:
         """The file, the place in it and the reason."""
-        name = Path(self.path).name
-        place = self.source.removeprefix(name) if self.source.startswith(name) else f", {self.source}"
-        return f"{self.path}{place if self.source else ''}: {self.reason}"
+        return f"{self.path}{self.place}: {self.reason}"
 
     def as_dict(self) -> dict[str, str]:
         """Return the attributes."""

@@ -61,7 +61,7 @@ _SHIFT = 0.5
 _GAIN = 0.005
 """Standard deviation of the voltage of the varied captures [pu]."""
 _NEAR = 0.5
-"""Cycles by which the begin of an event may differ when it is found again."""
+"""Cycles by which the start of an event may differ when it is found again."""
 
 
 @dataclass(frozen=True, eq=False)

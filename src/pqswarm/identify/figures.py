@@ -104,7 +104,7 @@ def plot_verdict(
             _mark_events(axis, verdict, chosen.event, results, (begin, end), scale)
         axes[-1].set_xlim(scale * (begin - chosen.event.start), scale * (end - chosen.event.start))
         origin = "recording" if chosen.event.kind == "none" else "event"
-        axes[-1].set_xlabel(f"time from the begin of the {origin} [{unit}]")
+        axes[-1].set_xlabel(f"time from the start of the {origin} [{unit}]")
         if title:
             height = float(figure.get_figheight())
             figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)

@@ -205,5 +205,5 @@ def _disturb(
 
 
 def _slope(since: FloatArray, duration: float, ramp: float) -> FloatArray:
-    """From 0 to 1 within `ramp` at the begin, and back at the end."""
+    """From 0 to 1 within `ramp` at the start, and back at the end."""
     return np.clip(np.minimum(since, duration - since) / ramp, 0.0, 1.0) if ramp else np.ones(since.size)

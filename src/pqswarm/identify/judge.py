@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from pqswarm._units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import describe_agreement, event_rule, main_disturbance, rule_class
@@ -213,8 +214,8 @@ class _Judge:
         widest, subset = self.model.subsets[0], self.model.subset_for(self.usable)
         if subset.highest < widest.highest:
             said.append(
-                f"At {found.sampling_rate:.5g} Hz the model uses features below "
-                f"{subset.highest * found.frequency:.4g} Hz only ({len(subset.names)} features; error rate "
+                f"At {frequency_text(found.sampling_rate)} the model uses features below "
+                f"{frequency_text(subset.highest * found.frequency)} only ({len(subset.names)} features; error rate "
                 f"{100 * subset.error:.0f} %, with all bands {100 * widest.error:.0f} %)."
             )
         cycles = found.n_samples / found.sampling_rate * found.frequency

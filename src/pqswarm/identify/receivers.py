@@ -169,7 +169,7 @@ class JsonLines:
 
 
 def _find_lines(file: BinaryIO, begin: int, lines: Sequence[bytes]) -> tuple[set[bytes], bytes]:
-    """Which of the lines stand behind a place of a file, and the begin of a line at its end."""
+    """Which of the lines stand behind a place of a file, and the start of a line at its end."""
     wanted, longest = set(lines), max(map(len, lines))
     there: set[bytes] = set()
     cut, whole = b"", True

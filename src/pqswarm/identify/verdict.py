@@ -305,7 +305,7 @@ class Verdict:
         -------
         matplotlib.figure.Figure
             A panel of waveforms for the system of the event (by default for up to three systems), one of Urms(1/2), and
-            one of the three currents that swing most, if there are any. Time is from the begin of the event.
+            one of the three currents that swing most, if there are any. Time is from the start of the event.
         """
         from pqswarm.identify.figures import plot_verdict
 

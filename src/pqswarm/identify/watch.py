@@ -154,7 +154,7 @@ class Watcher:
         else:
             self.journal.begin(name)
             rows, failures, done = self._judge(candidate)
-            reasons = " ".join(str(one) if one.source else one.reason for one in failures)
+            reasons = " ".join(str(one) if one.place else one.reason for one in failures)
             if any(failure.passing for failure in failures):
                 self._retry(candidate, reasons)
             else:

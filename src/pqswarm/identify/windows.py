@@ -101,7 +101,7 @@ def _middle(found: "Characterisation", moment: float) -> tuple[int, int]:
 
 
 def _around(found: "Characterisation", start: float, end: float) -> tuple[int, int]:
-    """An event in the middle, or, if it is longer than the window, from some cycles before its begin."""
+    """An event in the middle, or, if it is longer than the window, from some cycles before its start."""
     cycle = found.sampling_rate / found.frequency
     begin, stop = round(start * found.sampling_rate), round(end * found.sampling_rate)
     if stop - begin > (WINDOW_CYCLES - _LEAD) * cycle:

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from pqswarm._text import count_text
+from pqswarm._units import digits_text, frequency_text, scale_of, unit_text, voltage_text
 
 if TYPE_CHECKING:
     from pqswarm.measure import Event
@@ -24,46 +25,8 @@ __all__ = [
     "voltage_text",
 ]
 
-_PREFIXES = ((1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
 _MINUTES = 120.0
 """Seconds above which a duration is given in minutes."""
-
-
-def scale_of(largest: float) -> tuple[float, str]:
-    """Return the factor and the prefix of the unit in which values up to `largest` are easy to read.
-
-    Examples
-    --------
-    >>> scale_of(167_280.0), scale_of(229.6), scale_of(0.0)
-    ((1000.0, 'k'), (1.0, ''), (1.0, ''))
-    """
-    if not isfinite(largest) or largest <= 0:
-        return 1.0, ""
-    return next(((factor, prefix) for factor, prefix in _PREFIXES if abs(largest) >= factor), _PREFIXES[-1])
-
-
-def unit_text(value: float, unit: str) -> str:
-    """Write a value with four digits and a prefix of its unit; empty if it is not known.
-
-    Examples
-    --------
-    >>> unit_text(167_280.0, "V"), unit_text(0.0214, "A"), unit_text(float("nan"), "V")
-    ('167.3 kV', '21.4 mA', '')
-    """
-    if not isfinite(value):
-        return ""
-    factor, prefix = scale_of(abs(value))
-    return f"{_digits(value / factor)} {prefix}{unit}"
-
-
-def voltage_text(volts: float) -> str:
-    """Write a voltage [V]: ``"167.3 kV"``; empty if it is not known."""
-    return unit_text(volts, "V")
-
-
-def frequency_text(hertz: float) -> str:
-    """Write a frequency or a sampling rate [Hz]: ``"15.36 kHz"``; empty if it is not known."""
-    return unit_text(hertz, "Hz")
 
 
 def magnitude_text(event: "Event") -> str:
@@ -81,7 +44,7 @@ def magnitude_text(event: "Event") -> str:
     if event.kind == "none" or not isfinite(event.magnitude):
         return ""
     if event.unit != "pu":
-        return f"{_digits(event.magnitude, 3)} {event.unit}"
+        return f"{digits_text(event.magnitude, 3)} {event.unit}"
     peak = event.kind == "transient"
     volts = voltage_text(event.volts) if event.reference > 0 else ""
     digits = 3 if event.kind == "voltage change" else 2
@@ -95,6 +58,8 @@ def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False
     --------
     >>> duration_text(0.08, 50), duration_text(5.1, 50), duration_text(600, 50), duration_text(0.02, 60, cut=True)
     ('80 ms (4.0 cycles)', '5.1 s (255 cycles)', '10 min', 'at least 20 ms (1.2 cycles)')
+    >>> duration_text(0.00087, 50)
+    '0.87 ms (0.04 cycles)'
     """
     if not isfinite(seconds) or seconds <= 0:
         return ""
@@ -103,8 +68,9 @@ def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False
         minutes, rest = divmod(round(seconds), 60)
         return f"{least}{minutes} min" + (f" {rest} s" if rest else "")
     cycles = seconds * nominal_frequency
-    time = f"{_digits(seconds)} s" if seconds >= 1 else f"{_digits(1000 * seconds, 3)} ms"
-    return f"{least}{time} ({cycles:.{1 if cycles < 100 else 0}f} cycles)"
+    time = f"{digits_text(seconds)} s" if seconds >= 1 else f"{digits_text(1000 * seconds, 3)} ms"
+    number = digits_text(cycles, 1) if cycles < 0.1 else f"{cycles:.{1 if cycles < 100 else 0}f}"
+    return f"{least}{time} ({number} cycles)"
 
 
 def to_milliseconds(moment: datetime | None) -> datetime | None:
@@ -138,9 +104,3 @@ def join_words(words: Sequence[str], last: str = "and") -> str:
     ('A, B and C', 'A')
     """
     return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
-def _digits(value: float, number: int = 4) -> str:
-    """A number with that many digits, without a power of ten and without idle zeros."""
-    rounded = float(f"{value:.{number}g}")
-    return f"{rounded:.0f}" if abs(rounded) >= 10**number else f"{rounded:.10g}"

@@ -187,7 +187,7 @@ def measure_at(
     channels : sequence of str, optional
         Names (or phases) of the channels; by default all voltages and currents, or all, if there are none.
     side : {"around", "before"}
-        Whether the moment is the middle of the window or its end. At the begin of an event the cycle before is
+        Whether the moment is the middle of the window or its end. At the start of an event the cycle before is
         undisturbed, and the one around it neither that nor the event.
 
     Returns

@@ -1,6 +1,7 @@
 """What was assumed, and what a recording cannot show, in sentences."""
 
 from pqswarm._typing import FloatArray
+from pqswarm._units import frequency_text
 from pqswarm.measure.channels import list_reasons
 from pqswarm.measure.notches import FEWEST_SAMPLES
 from pqswarm.measure.survey import Supply
@@ -44,9 +45,10 @@ def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray
     if cycles < FEWEST_CYCLES:
         said.append("Transients cannot be detected in so few cycles.")
     elif cycle < FEWEST_SAMPLES_OF_TRANSIENTS:
-        said.append(f"Transients cannot be detected at a sampling rate of {rate:g} Hz.")
+        said.append(f"Transients cannot be detected at a sampling rate of {frequency_text(rate)}.")
     else:
-        said.append(f"Transients above {rate / 2:.5g} Hz cannot be detected at a sampling rate of {rate:.5g} Hz.")
+        highest = frequency_text(rate / 2)
+        said.append(f"Transients above {highest} cannot be detected at a sampling rate of {frequency_text(rate)}.")
     orders = min(50, int(0.45 * cycle))
     if orders < 40:
         said.append(f"Harmonics are measured to order {orders}.")

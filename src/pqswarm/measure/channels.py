@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pqswarm._typing import FloatArray
+from pqswarm._units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.urms import fill_gaps
 from pqswarm.recordings.frequency import cycle_shares, measure_frequency, supply_share
@@ -107,8 +108,8 @@ def check_waveform(recording: RecordingSource) -> None:
         raise PqswarmError(f"{source} has no samples.")
     if cycle < FEWEST_SAMPLES:
         raise PqswarmError(
-            f"{source} has {cycle:.3g} samples per cycle ({recording.sampling_rate:.5g} Hz), and a waveform needs "
-            f"{FEWEST_SAMPLES}: it is a log of RMS values, or its sampling rate is wrong."
+            f"{source} has {cycle:.3g} samples per cycle ({frequency_text(recording.sampling_rate)}), and a "
+            f"waveform needs {FEWEST_SAMPLES}: it is a log of RMS values, or its sampling rate is wrong."
         )
 
 

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pqswarm._typing import FloatArray
+from pqswarm._units import voltage_text
 from pqswarm.measure.channels import NotJudged
 from pqswarm.measure.event import Event
 from pqswarm.measure.harmonics import Spectrum
@@ -244,7 +245,7 @@ class Characterisation:
     def text(self) -> str:
         """Return sentences, references, thresholds and caveats, one a line."""
         t = self.thresholds
-        references = "; ".join(f"{c.name} {c.reference:.5g} V ({c.reference_source})" for c in self.channels)
+        references = "; ".join(f"{c.name} {voltage_text(c.reference)} ({c.reference_source})" for c in self.channels)
         return "\n".join(
             [
                 *self.sentences(),

@@ -7,6 +7,7 @@ from math import sqrt
 import numpy as np
 
 from pqswarm._typing import FloatArray
+from pqswarm._units import voltage_text
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.flicker import find_flicker
 
@@ -70,7 +71,7 @@ def guess_nominal(volts: float, phase: str) -> float | None:
 
 
 def steady_levels(urms: FloatArray) -> list[Level]:
-    """Stretches within 3 % of their maximum: of four values, or of two at the very begin."""
+    """Stretches within 3 % of their maximum: of four values, or of two at the very start."""
     values = urms[np.isfinite(urms)]
     least = min(_FEW, values.size)
     places = np.flatnonzero(np.isfinite(urms))
@@ -158,10 +159,10 @@ def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
     guess = guess_nominal(volts, phase)
     if guess is None:
         raise PqswarmError(
-            f"{volts:.4g} V is not close to a standard voltage, so the nominal one cannot be guessed: "
+            f"{voltage_text(volts)} is not close to a standard voltage, so the nominal one cannot be guessed: "
             "give nominal_voltage, as the channels measure it, or another reference."
         )
-    return Reference(guess, "nominal", f"The nominal voltage of {guess:.5g} V was guessed from the recording.")
+    return Reference(guess, "nominal", f"The nominal voltage of {voltage_text(guess)} was guessed from the recording.")
 
 
 def _auto(
@@ -176,7 +177,9 @@ def _auto(
     """Pre-event, unless the record begins inside an event; `nominal` is one that is not believed."""
     doubt = ""
     if nominal is not None:
-        doubt = f"The nominal voltage of {nominal:.5g} V that was given is far from every level: it was not used."
+        doubt = (
+            f"The nominal voltage of {voltage_text(nominal)} that was given is far from every level: it was not used."
+        )
     usual = _longest_level(urms, levels)
     top = max((level.value for level in levels), default=first)
     length = next((level.length for level in levels), 0)

@@ -46,7 +46,7 @@ class Span:
 
 
 def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) -> list[Span]:
-    """Find the sags, swells and interruptions of a channel, or of a system of channels, in the order of their begin.
+    """Find the sags, swells and interruptions of a channel, or of a system of channels, in the order of their start.
 
     `lowest` and `highest` are Urms(1/2) [pu] of the channel, or the least and the greatest of the channels: a sag of a
     system begins when any phase is below the threshold and ends when all are back; an interruption begins when all are

@@ -45,7 +45,7 @@ def group_events(events: Iterable["Disturbance"]) -> list[list["Disturbance"]]:
 
 
 def merge_events(events: Sequence["Disturbance"]) -> "Disturbance":
-    """One event from the first begin to the last end, with the worst magnitude."""
+    """One event from the first start to the last end, with the worst magnitude."""
     first = events[0]
     if len(events) == 1:
         return first

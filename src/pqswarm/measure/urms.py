@@ -30,7 +30,7 @@ def half_cycle_rms(
         Measured fundamental frequency, which sets the length of the window [Hz].
     first : float, optional
         Begin of the first window after the first sample [s], such as the first zero crossing of the fundamental;
-        by default the begin of the record, half a sample before the first sample.
+        by default the start of the record, half a sample before the first sample.
 
     Returns
     -------

@@ -6,6 +6,7 @@ import numpy as np
 
 from pqswarm._text import count_text, file_text, printable
 from pqswarm._typing import FloatArray
+from pqswarm._units import frequency_text
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource
@@ -62,8 +63,8 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
     frequency = _frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
     if rate < _LEAST_PER_CYCLE * frequency:
         notes.append(
-            f"At {rate:g} Hz these are no waveforms of {frequency:g} Hz, but perhaps RMS values, or the unit of the "
-            "time is another; sampling_rate gives the right one."
+            f"At {frequency_text(rate)} these are no waveforms of {frequency:g} Hz, but perhaps RMS values, or the "
+            "unit of the time is another; sampling_rate gives the right one."
         )
     return FileSource(
         tuple(channels),
@@ -144,7 +145,9 @@ def _rate(found: float, given: float | None, notes: list[str]) -> float:
         if not _RATES[0] <= given < _RATES[1]:
             raise RecordingError(f"cannot be read with a sampling_rate of {given} Hz: 0.001 to 1e9 is allowed.")
         if found > 0 and abs(found / given - 1) > 1e-9:
-            notes.append(f"The given sampling rate of {given:g} Hz replaces the file's {found:g} Hz.")
+            notes.append(
+                f"The given sampling rate of {frequency_text(given)} replaces the file's {frequency_text(found)}."
+            )
         return float(given)
     if not _RATES[0] <= found < _RATES[1]:
         raise RecordingError(

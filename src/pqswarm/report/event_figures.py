@@ -258,7 +258,8 @@ def plot_features(dataset: "Dataset", snr: float = float("inf")) -> Figure:
             if i:
                 axis.axvline(i * width - 0.5, color="black", lw=1.2)
             axis.text((i + 0.5) * width - 0.5, -0.75, band, ha="center", va="bottom", fontweight="bold")
-        title = f"{n_features} features of {len(dataset)} events, SNR {snr:g} dB: median rank of each class\n"
+        noise = "no noise" if snr == float("inf") else f"SNR {snr:g} dB"
+        title = f"{n_features} features of {len(dataset)} events, {noise}: median rank of each class\n"
         axis.set_title(title, fontsize=12, fontweight="bold")
         figure.colorbar(image, ax=axis, label="rank among all events", pad=0.01, aspect=30)
         return settle(figure)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 
+from pqswarm._compile_times import last_compiled
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_parts import HeldOutPlan
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
@@ -15,6 +16,7 @@ _LATELY = 60.0  # seconds over which rates are taken
 
 # What the steps around the searches cost, about, in evaluations of subsets: all of them belong to the whole.
 _STEPS = {"events": 500, "hyperparameters": 2500, "smaller": 200, "stage II": 60, "held-out": 400, "report": 20_000}
+_REPORT_SECONDS = 25.0  # which do not depend on how fast subsets are evaluated
 
 
 @dataclass(frozen=True)
@@ -124,10 +126,12 @@ class Meter:
     def tell(self, stage: str) -> None:
         """Report what is being done now."""
         now, worked = time.monotonic(), self._worked()
-        if not self._marks or worked > self._marks[-1][1]:
+        if last_compiled() > self._marks[0][0]:  # that says nothing about the time that the rest takes
+            self._marks = [(now, worked)]
+        if worked > self._marks[-1][1]:
             self._marks.append((now, worked))
         self._marks = [*(mark for mark in self._marks[:-1] if now - mark[0] < _LATELY), self._marks[-1]]
-        (before, then), left = self._marks[0], self._work - worked
+        (before, then), left = self._marks[0], max(0.0, self._work - worked - _STEPS["report"])
         speed = (worked - then) / (now - before) if now > before else 0.0
         self._lately = [(at, count) for at, count in self._lately if now - at < _LATELY]
         since = now - self._lately[0][0] if self._lately else 0.0
@@ -143,6 +147,6 @@ class Meter:
                 best=dict(self._best),
                 spent=dict(self._spent),
                 share=min(1.0, worked / self._work),
-                seconds_left=left / speed if speed > 0 else inf,
+                seconds_left=left / speed + _REPORT_SECONDS if speed > 0 else inf,
             )
         )

@@ -22,7 +22,7 @@ __all__ = ["Scheduler"]
 _LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together, at most
 _UNLIMITED = 10**8  # evaluations of a search that ends by itself
 _FIRST_SLICE = 0.5  # seconds; each slice of a group is twice as long as the one before, up to what the pool wants
-_FIRST = "beginning to search: the first time workers compile, for a minute or two"
+_FIRST = "beginning to search (the first time workers compile)"
 _DEATHS = 5  # of workers, without any result in between, after which something is wrong
 
 
@@ -73,8 +73,10 @@ class Scheduler:
                     at_work.clear()
                     pool.restart()
                     break
-                deaths, stage = 0, "searching"
                 self._keep(outcome)
+                if stage == _FIRST:  # loading and compiling say nothing about the time that the rest takes
+                    self._meter.restart()
+                deaths, stage = 0, "searching"
                 if outcome.running:
                     waiting.append(_rest(group, outcome))
             self._meter.tell(stage)

@@ -214,7 +214,7 @@ def _semi_lines(axes: _Axes) -> list[str]:
     below = [*_steps(axes, SEMI), (axes.last, 0.0), (axes.first, 0.0)]
     return [
         f'<path class="region poor" d="{axes.path(below)}Z"/>',
-        _region(axes, 0.006, 60, "must be borne", "start"),
+        _region(axes, 0.006, 60, "must ride through", "start"),
         _region(axes, 1.6, 34, "below the curve"),
         f'<path class="curve" d="{axes.path(required)}"/>',
         f'<path class="curve advised" d="{axes.path(advised)}"/>',

@@ -164,14 +164,13 @@ def _figures_note(number: int, events: int) -> str:
     if not number:
         return ""
     which = (
-        "the event"
-        if events == 1
-        else "all events"
+        "A figure of each event."
         if number == events
-        else "the worst events, of each recording first"
+        else f"Figures of {number} of the {events} events, the worst of each recording first; a page has at most "
+        f"{MOST_FIGURES}."
     )
     return (
-        f"{count_text(number, 'figure')} of {which}, at most {MOST_FIGURES}. Each holds the whole recording, the "
+        f"{which} Each holds the whole recording, the "
         "surroundings of the event and its cycles, thinned to the least and greatest values that a screen can show: "
         "click into one, then zoom with the wheel, move its cursors, or press ? for its keys."
     )

@@ -56,7 +56,7 @@ class Flickermeter:
     lamp : {230, 120}, optional
         Incandescent lamp of 230 V or 120 V; by default that of 120 V above 55 Hz.
     frequency : float, optional
-        Measured one, if it is known [Hz]: the meter settles on whole cycles at the begin.
+        Measured one, if it is known [Hz]: the meter settles on whole cycles at the start.
 
     Attributes
     ----------

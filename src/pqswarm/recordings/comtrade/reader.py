@@ -8,6 +8,7 @@ import numpy as np
 
 from pqswarm._text import count_text
 from pqswarm._typing import FloatArray
+from pqswarm._units import frequency_text
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import Data, open_data
 from pqswarm.recordings.files import FileBytes, find_partner, read_bytes
@@ -196,11 +197,11 @@ def _segments(
         shortest = sorted(map(_length, chosen), reverse=True)[_MOST_SEGMENTS - 1]
         chosen = [group for group in chosen if _length(group) >= shortest][:_MOST_SEGMENTS]
     if len(groups) > 1:
-        parts = ", ".join(f"{kept.stop - kept.start} at {rate:g} Hz" for rate, kept, _ in groups[:6])
+        parts = ", ".join(f"{kept.stop - kept.start} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
         notes.append(f"The file has several rates ({parts}): each stretch at the high rate is a recording of its own.")
-    joined = "{} stretches with rates that differ less than 1 % were joined, at their mean of {:g} Hz."
+    joined = "{} stretches with rates that differ less than 1 % were joined, at their mean of {}."
     return [
-        (rate, kept, _seconds_before(config, kept.start), notes + [joined.format(n, rate)] * (n > 1))
+        (rate, kept, _seconds_before(config, kept.start), notes + [joined.format(n, frequency_text(rate))] * (n > 1))
         for rate, kept, n in chosen
     ]
 

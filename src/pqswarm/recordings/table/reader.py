@@ -13,6 +13,7 @@ from pathlib import Path
 from pqswarm._files import write_atomically
 from pqswarm._text import count_text
 from pqswarm._typing import FloatArray
+from pqswarm._units import frequency_text
 from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
@@ -161,7 +162,7 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
     """Rate [Hz], rows of data to keep, and time of the first of them; the rows are found on the way."""
     if layout.time_column is None or layout.time_kind == "index":
         if layout.rate:
-            notes.append(f"The sampling rate of {layout.rate:g} Hz is from the header.")
+            notes.append(f"The sampling rate of {frequency_text(layout.rate)} is from the header.")
         elif options.sampling_rate is None:
             why = "counts samples" if layout.time_kind == "index" else "is missing"
             raise RecordingError(f"does not say its sampling rate: a time column {why}; give it as sampling_rate.")

@@ -1,0 +1,30 @@
+"""When functions are compiled, for those who wait: known without loading the compiler."""
+
+import time
+from collections.abc import Callable
+from math import inf
+
+__all__ = ["call_when_compiling", "last_compiled", "note_compiling"]
+
+_listener: Callable[[], None] | None = None
+_last = -inf
+
+
+def call_when_compiling(listener: Callable[[], None] | None) -> None:
+    """Call a function once, from any thread, when this process begins to compile, or to wait for one that does."""
+    global _listener
+    _listener = listener
+
+
+def note_compiling() -> None:
+    """Note that this process compiles, or has just done so."""
+    global _last, _listener
+    _last = time.monotonic()
+    listener, _listener = _listener, None
+    if listener is not None:
+        listener()
+
+
+def last_compiled() -> float:
+    """When this process last compiled something, by :func:`time.monotonic`; -inf if it never has."""
+    return _last

@@ -1,0 +1,50 @@
+"""Values with their units as people write them: no powers of ten."""
+
+from math import isfinite
+
+__all__ = ["digits_text", "frequency_text", "scale_of", "unit_text", "voltage_text"]
+
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"))
+
+
+def scale_of(largest: float) -> tuple[float, str]:
+    """Return the factor and the prefix of the unit in which values up to `largest` are easy to read.
+
+    Examples
+    --------
+    >>> scale_of(167_280.0), scale_of(229.6), scale_of(0.0)
+    ((1000.0, 'k'), (1.0, ''), (1.0, ''))
+    """
+    if not isfinite(largest) or largest <= 0:
+        return 1.0, ""
+    return next(((factor, prefix) for factor, prefix in _PREFIXES if abs(largest) >= factor), _PREFIXES[-1])
+
+
+def unit_text(value: float, unit: str) -> str:
+    """Write a value with four digits and a prefix of its unit; empty if it is not known.
+
+    Examples
+    --------
+    >>> unit_text(167_280.0, "V"), unit_text(0.0214, "A"), unit_text(float("nan"), "V")
+    ('167.3 kV', '21.4 mA', '')
+    """
+    if not isfinite(value):
+        return ""
+    factor, prefix = scale_of(abs(value))
+    return f"{digits_text(value / factor)} {prefix}{unit}"
+
+
+def voltage_text(volts: float) -> str:
+    """Write a voltage [V]: ``"167.3 kV"``; empty if it is not known."""
+    return unit_text(volts, "V")
+
+
+def frequency_text(hertz: float) -> str:
+    """Write a frequency or a sampling rate [Hz]: ``"15.36 kHz"``; empty if it is not known."""
+    return unit_text(hertz, "Hz")
+
+
+def digits_text(value: float, number: int = 4) -> str:
+    """Write a number with that many digits, without a power of ten and without idle zeros."""
+    rounded = float(f"{value:.{number}g}")
+    return f"{rounded:.0f}" if abs(rounded) >= 10**number else f"{rounded:.10g}"
