@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pqswarm._toml import parse_toml, read_toml_text
+from pqswarm._toml import parse_toml, read_toml_text, to_toml
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.events import load_preset
 from pqswarm.study import load_plan, plan_text, read_plan
@@ -57,3 +57,10 @@ def test_huge_files_are_not_read(tmp_path):
     with pytest.raises(PqswarmError, match=r"sparse\.toml: it has more than 10 MB, more than is read"):
         read_toml_text(tmp_path / "sparse.toml")
     assert parse_toml("a = 1", "it") == {"a": 1}
+
+
+def test_what_cannot_be_seen_is_written_as_an_escape():
+    text = 'Q\u00fc \\ " \x00\x1b[2J\x7f\x9b\u2028\u202e\n\U0001f600\U000e0001'
+    written = to_toml(text)
+    assert written.isprintable()
+    assert parse_toml(f"a = {written}", "the text") == {"a": text}

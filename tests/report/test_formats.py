@@ -9,6 +9,11 @@ from tests.report.studies import TABLES, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_report
+from pqswarm.report.document import Chapter, Document, Part
+from pqswarm.report.section import Content, Drawing
+from pqswarm.report.tables import Table
+from pqswarm.report.text import markdown_report
+from pqswarm.statistics.tables import plain_markdown
 from pqswarm.study import Store
 
 
@@ -16,6 +21,8 @@ def test_markdown(hostile, tmp_path, study):
     text = write_report(hostile, "md", tmp_path / "report.md").read_text(encoding="utf-8")
     lines = text.splitlines()
     assert lines[0].startswith(r"# \<script\>alert(1)\</script\> \& ")
+    assert r"and \\x1b\[2J\\x9b 100 %" in lines[0]
+    assert all(letter.isprintable() for line in lines for letter in line)
     headings = [
         "## k-NN",
         "## NB",
@@ -38,7 +45,21 @@ def test_markdown(hostile, tmp_path, study):
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in (head, rule, *body)} == {head.count("|")}
         assert re.fullmatch(r"\|(---:?\|)+", rule)
     assert "*-0.12*" in text
-    assert all(table.caption in text for table in tables(study, study.classifiers[1]).values())
+    assert all(plain_markdown(table.caption) in text for table in tables(study, study.classifiers[1]).values())
+
+
+def test_words_of_markdown_are_text_whatever_names_they_hold():
+    hostile = "<script>alert(1)</script> [x](javascript:alert(2)) `a` \x1b[2j"
+    named = Table("hostile", hostile, [{hostile: hostile}], note=hostile)
+    drawing = Drawing("hostile", hostile, hostile, lambda: None)
+    content = Content([hostile], [hostile], [drawing], [named], answer=[hostile])
+    part = Part(hostile, content)
+    chapter = Chapter("NB", hostile, (hostile,), {hostile: hostile}, (part,))
+    text = markdown_report(Document("A title", content, hostile, hostile, "1", (chapter,), (part,)))
+    shown = r"&lt;script&gt;alert(1)&lt;/script&gt; \[x\](javascript:alert(2)) \`a\` \\x1b\[2j"
+    assert text.count(shown) == text.count("javascript") == 30
+    assert "\x1b" not in text
+    assert "<" not in text
 
 
 def test_latex(hostile, tmp_path):
