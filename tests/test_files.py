@@ -49,7 +49,7 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch, num
 
     monkeypatch.setattr(os, "fsync", sync)
     if number == errno.EIO:  # the disk could not keep it
-        with pytest.raises(PqswarmError, match="cannot write .*Input/output error"):
+        with pytest.raises(PqswarmError, match=r"cannot write .*Input/output error"):
             write_atomically(path, "newer")
     else:  # done, or not offered
         write_atomically(path, "newer")
