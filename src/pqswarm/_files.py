@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +20,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for who writes into a pipe
 
 
-def open_regular(path: str | Path) -> BinaryIO:
+def open_regular(path: str | Path) -> BufferedReader:
     """Open a file to read; an OSError if there is none, or if it is a folder, a pipe or a device."""
     try:
         number = os.open(path, os.O_RDONLY | _BINARY | _AT_ONCE)
