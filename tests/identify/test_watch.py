@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 from tests.identify.watching import Found, Place
 
+from pqswarm.errors import FileFormatError
 from pqswarm.identify import Failure, watch
 from pqswarm.identify.batch import explain
 from pqswarm.identify.folders import Candidate, scan
@@ -122,6 +123,13 @@ def test_parts_that_are_no_files_are_not_opened(place):
     Thread(target=lambda: pipe.open("wb").close(), daemon=True).start()
     with pytest.raises(OSError, match="it is not a regular file"):
         Candidate("b.csv", (pipe,), "1:1").digest()
+
+
+def test_a_journal_is_not_made_behind_a_link(place):
+    (place.folder / JOURNAL).symlink_to(place.folder / "elsewhere")
+    with pytest.raises(FileFormatError, match=r"is a link: give the journal itself by --journal"):
+        place.look()
+    assert not (place.folder / "elsewhere").exists()
 
 
 def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):

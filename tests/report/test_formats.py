@@ -8,7 +8,7 @@ import pytest
 from tests.report.studies import TABLES, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import write_report
+from pqswarm.report import write_comparison, write_report
 from pqswarm.report.document import Chapter, Document, Part
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.tables import Table
@@ -90,6 +90,18 @@ def test_latex(hostile, tmp_path):
     assert r"\underline{$-$0.12}" in text
     labels = re.findall(r"\\label\{(.*?)\}", text)
     assert len(labels) == len(set(labels))
+
+
+def test_tables_are_not_written_behind_a_link_in_the_folder_of_a_study(tmp_path):
+    study, own = tmp_path / "study", tmp_path / "own"
+    study.mkdir()
+    own.mkdir()
+    for name in ("report-csv", "beside-own-csv"):
+        (study / name).symlink_to(own)
+    with pytest.raises(PqswarmError, match="report-csv is a link to another folder: remove it"):
+        write_report(study, "csv")
+    with pytest.raises(PqswarmError, match="beside-own-csv is a link to another folder"):
+        write_comparison(study, own, "csv")
 
 
 def test_csv_holds_all_digits(smoke_study, study, tmp_path):
