@@ -105,7 +105,7 @@ def _compare(first: str | Path, second: str | Path) -> Document:
 
 
 def _place(folder: str | Path, name: str) -> Path:
-    """Where a report lies in the folder of a study, which may be a stranger's: never behind a link to another folder."""
+    """Where a report lies in the folder of a study, which may be a stranger's: not behind a link to another folder."""
     path = Path(folder) / name
     if path.is_symlink() and path.is_dir():
         raise PqswarmError(f"{path} is a link to another folder: remove it, or say where to write by --out.")
