@@ -1,10 +1,10 @@
 """Read data of one's own from CSV and npz files; they may come from strangers, so everything is checked."""
 
+import array as packed
 import csv
 import io
 import sys
 import zipfile
-from array import array
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +81,11 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
         check_names(names, source)
         place = names.index(label_column(names, label, source))
         columns = [i for i in range(len(names)) if i != place]
-        numbers, labels, lines = array("d"), [], array("q")  # not lists of Python's numbers, four times as large
+        numbers, labels, lines = (
+            packed.array("d"),
+            [],
+            packed.array("q"),
+        )  # not lists of Python's numbers, four times as large
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
