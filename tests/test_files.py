@@ -1,5 +1,6 @@
 """Files are written whole or not at all, and arrays are read without trust."""
 
+import errno
 import io
 import os
 import subprocess
@@ -34,6 +35,26 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, error):
     with pytest.raises(PqswarmError if isinstance(error, OSError) else type(error)):
         write_atomically(path, fail)
     assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("number", [None, errno.EINVAL, errno.EIO])
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch, number):
+    path, synced = write_atomically(tmp_path / "file", "old"), []
+
+    def sync(file):
+        synced.append((os.fstat(file).st_size, path.read_text()))
+        if number is not None:
+            raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    if number == errno.EIO:  # the disk could not keep it
+        with pytest.raises(PqswarmError, match=r"cannot write .*Input/output error"):
+            write_atomically(path, "newer")
+    else:  # done, or not offered
+        write_atomically(path, "newer")
+    assert synced == [(5, "old")]
+    assert path.read_text() == ("old" if number == errno.EIO else "newer")
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 

@@ -1,15 +1,77 @@
-"""What is written as TOML is read again as it was."""
+"""TOML of the user's: whatever the text, one sentence says what is wrong with it."""
 
-from hypothesis import example, given
+import os
+
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
-from pqswarm._toml import parse_toml, to_toml
+from pqswarm._toml import parse_toml, read_toml_text, to_toml
+from pqswarm.errors import PqswarmError, shorten
+from pqswarm.events import load_preset
+from pqswarm.study import load_plan, plan_text, read_plan
+
+HOSTILE = {
+    "deep list": "runs = " + "[" * 5000 + "]" * 5000,
+    "deep table": "runs = " + "{a = " * 5000 + "1" + "}" * 5000,
+    "dotted key": ".".join("a" * 5000) + " = 1",
+    "digits": "runs = " + "9" * 5000,
+    "long wrong value": "runs = " + repr(["x" * 1000] * 1000),
+    "long wrong key": "x" * 100_000 + " = 1",
+    "many wrong keys": "\n".join(f"x{i} = 1" for i in range(1000)),
+    "not TOML": "runs : 40",
+    "long broken line": "runs = '" + "x" * 100_000,
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_plans_get_a_short_sentence(kind):
+    with pytest.raises(PqswarmError, match=r"the plan (cannot be used|is not valid TOML)") as caught:
+        read_plan(HOSTILE[kind])
+    assert len(str(caught.value)) < 5000
+
+
+def test_wrong_values_are_shown_as_far_as_they_help():
+    with pytest.raises(PqswarmError) as caught:
+        read_plan(plan_text("smoke").replace("runs = 3", f'runs = "{"many" * 100}"'))
+    assert "runs: must be an integer, not 'manymany" in str(caught.value)
+    assert max(map(len, str(caught.value).splitlines())) < 150
+    assert shorten(10**5000) == "a int"
+
+
+@pytest.mark.parametrize("load", [load_plan, load_preset])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_is_no_file_is_not_waited_for(tmp_path, load, kind):
+    path = tmp_path / "plan.toml"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+    with pytest.raises(PqswarmError, match=r"cannot read .*plan\.toml: (it is not a regular file|Is a directory)"):
+        load(path)
+
+
+def test_huge_files_are_not_read(tmp_path):
+    with (tmp_path / "sparse.toml").open("wb") as file:
+        file.truncate(10**12)
+    with pytest.raises(PqswarmError, match=r"sparse\.toml: it has more than 10 MB, more than is read"):
+        read_toml_text(tmp_path / "sparse.toml")
+    assert parse_toml("a = 1", "it") == {"a": 1}
+
+
+def test_what_cannot_be_seen_is_written_as_an_escape():
+    text = 'Q\u00fc \\ " \x00\x1b[2J\x7f\x9b\u2028\u202e\n\U0001f600\U000e0001'
+    written = to_toml(text)
+    assert written.isprintable()
+    assert parse_toml(f"a = {written}", "the text") == {"a": text}
+
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(TEXTS | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False), st.lists)
 
 
 @given(VALUES)
-@example("a\x7fb")  # which a string of JSON may hold
 def test_values_are_read_as_they_were_written(value):
     assert parse_toml(f"key = {to_toml(value)}", "a file") == {"key": value}

@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,7 +20,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # do not wait for who writes into a pipe
 
 
-def open_regular(path: str | Path) -> BinaryIO:
+def open_regular(path: str | Path) -> BufferedReader:
     """Open a file to read; an OSError if there is none, or if it is a folder, a pipe or a device."""
     try:
         number = os.open(path, os.O_RDONLY | _BINARY | _AT_ONCE)
@@ -64,7 +65,7 @@ def file_identity(path: str | Path) -> tuple[int, int] | None:
 
 
 def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO], object]) -> Path:
-    """Write a file, whole or not at all: a reader never sees half of it, and an error leaves the old one.
+    """Write a file, whole or not at all: nobody sees half of it, also after a power cut; an error leaves the old one.
 
     Missing folders are made. Text is written as UTF-8, line ends as they are; a function is given the file. A link is
     replaced, not followed; folders, pipes and devices are refused.
@@ -90,6 +91,7 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
                 content(file)
             else:
                 file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            _sync(file)
         part.replace(path)
     except BaseException as error:
         with suppress(OSError):
@@ -98,6 +100,16 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
             raise PqswarmError(f"cannot write {path}: {error.strerror or error}.") from error
         raise
     return path
+
+
+def _sync(file: BinaryIO) -> None:
+    """Wait until a file is on the disk: a name that lasts longer than what it names would be half a file."""
+    file.flush()
+    try:
+        os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):  # a file system that does not offer it
+            raise
 
 
 def _remove_abandoned(path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 __all__ = ["count_text", "disarm", "file_text", "printable"]
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # also of full width
 
 
 def file_text(path: str | Path) -> str:

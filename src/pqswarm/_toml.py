@@ -56,7 +56,8 @@ def to_toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # else a string of JSON is one of TOML
+        text = json.dumps(value, ensure_ascii=False)  # a string of JSON is one of TOML, but for what cannot be seen
+        return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in text)
     if isinstance(value, tuple | list):
         return f"[{', '.join(to_toml(entry) for entry in value)}]"
     if isinstance(value, Mapping):

@@ -151,6 +151,16 @@ def test_letters_of_all_scripts_stay():
         assert printable(text) == file_text(text) == text
     assert printable(file_text("st\udce9\n.csv")) == r"st\xe9\n.csv"
     assert disarm("\n=1") == "'\n=1"
+    assert disarm("\uff1d1+1") == "'\uff1d1+1"
+
+
+def test_names_in_comments_of_csv_are_no_cells(tmp_path, pqswarm):
+    (tmp_path / "results.csv").write_text('"a;=1+1,""=2",b\n1,2\n3,4\n5,7\n')
+    written = pqswarm("compare", tmp_path / "results.csv", "--format", "csv").stdout
+    assert "Post hoc: each algorithm against a" in written
+    assert_no_formula(written.splitlines())
+    assert '"# Post hoc: each algorithm against a;=1+1,""=2"' in written
+    assert "# Friedman test: do the algorithms differ?" in written.splitlines()
 
 
 def test_tables_of_all_styles():

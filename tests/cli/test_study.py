@@ -158,7 +158,7 @@ def test_a_study_goes_on_when_nobody_reads_what_it_says(tmp_path, monkeypatch):
     """As with ``pqswarm study ... | head -1``."""
     told = []
 
-    def echo(text, err=False):
+    def echo(text, err=False, nl=True):
         told.append(text)
         raise BrokenPipeError
 

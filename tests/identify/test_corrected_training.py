@@ -164,6 +164,16 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, cor
         small(correct(*(replace(one, label="") for one in (used, changed, moved, measured, elsewhere, gone))))
 
 
+def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):
+    monkeypatch.setattr("pqswarm.identify.corrected_events._find_in_recording", lambda *_: 1 / 0)
+    used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
+    with (
+        pytest.warns(UserWarning, match=r"ripple\.cfg: could not be judged: ZeroDivisionError"),
+        pytest.raises(PqswarmError, match="none of the corrections can be used"),
+    ):
+        find_corrected([used], FEW)
+
+
 def test_labels_that_the_standard_leaves_open(verdict):
     labels = possible_labels(verdict, verdict.events[0])
     assert "oscillatory_transient" in labels

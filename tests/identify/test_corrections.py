@@ -127,6 +127,20 @@ def test_a_line_that_was_cut_off_is_left_out_and_written_over(file):
     assert [one.start for one in file.current()] == [0.2, 0.9]
 
 
+@pytest.mark.parametrize("tail", [b"a token of somebody else", b"42", b'{"key": 1'])
+@pytest.mark.parametrize("linked", [False, True])
+def test_files_of_others_are_left_as_they_are(file, tmp_path, tail, linked):
+    other = tmp_path / "other" if linked else file.path
+    other.write_bytes(tail)
+    if linked:
+        file.path.symlink_to(other)
+    with pytest.raises(PqswarmError, match="is a link: give the name" if linked else "line 1: .*delete this line"):
+        file.add(correction())
+    with pytest.raises(FileFormatError, match="line 1: "):
+        file.history()
+    assert other.read_bytes() == tail
+
+
 def test_a_full_disk_leaves_no_half_line(file, monkeypatch):
     import os
 

@@ -6,13 +6,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tests.identify.watching import Found, Place
 
+from pqswarm.errors import FileFormatError
 from pqswarm.identify import Failure, watch
 from pqswarm.identify.batch import explain
-from pqswarm.identify.folders import scan
+from pqswarm.identify.folders import Candidate, scan
 from pqswarm.identify.journal import Journal
 from pqswarm.identify.receivers import JsonLines
 from pqswarm.identify.watch import JOURNAL, Watcher
@@ -109,6 +111,25 @@ def test_a_pair_is_judged_when_both_are_there(place):
     place.look()
     assert place.judge.asked == ["A.CFG", "A.CFG"]
     assert [len(one.parts) for one in scan(place.folder)] == [2]
+
+
+def test_parts_that_are_no_files_are_not_opened(place):
+    (place.folder / "a.cfg").write_text("sag")
+    (place.folder / "a.dat").mkdir()
+    (found,) = scan(place.folder)
+    assert found.lack == "its .dat is missing"
+    pipe = place.folder / "b.csv"
+    os.mkfifo(pipe)
+    Thread(target=lambda: pipe.open("wb").close(), daemon=True).start()
+    with pytest.raises(OSError, match="it is not a regular file"):
+        Candidate("b.csv", (pipe,), "1:1").digest()
+
+
+def test_a_journal_is_not_made_behind_a_link(place):
+    (place.folder / JOURNAL).symlink_to(place.folder / "elsewhere")
+    with pytest.raises(FileFormatError, match=r"is a link: give the journal itself by --journal"):
+        place.look()
+    assert not (place.folder / "elsewhere").exists()
 
 
 def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):

@@ -15,7 +15,8 @@ from pqswarm.study.findings import About
 
 STAGE_TWO = "DELETE FROM findings WHERE kind IN ('StageTwo', 'HeldOut', 'OneStandardError')"
 NO_SFFS = "DELETE FROM runs WHERE algorithm = 'sffs'"
-TITLE = '<script>alert(1)</script> & "quotes" | *stars* _lines_ \\x\nand 100 % {braces} $5 #1'
+TITLE = '<script>alert(1)</script> & "quotes" | *stars* _lines_ \\x\nand \x1b[2J\x9b 100 % {braces} $5 #1'
+SHOWN = TITLE.replace("\n", " ").replace("\x1b", r"\x1b").replace("\x9b", r"\x9b")  # in one line, steering nothing
 TABLES = ("performance", "friedman", "posthoc-error", "posthoc-size", "sequential", "features", "stability", "robust")
 TABLES += ("unpaired-error", "unpaired-size", "sequential-runs", "confusions", "noise", "noise-paper")
 TABLES += ("noise-held-out", "contrast", "contrast-paper", "held-out", "fronts")

@@ -8,7 +8,12 @@ import pytest
 from tests.report.studies import TABLES, tables
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import write_report
+from pqswarm.report import write_comparison, write_report
+from pqswarm.report.document import Chapter, Document, Part
+from pqswarm.report.section import Content, Drawing
+from pqswarm.report.tables import Table
+from pqswarm.report.text import markdown_report
+from pqswarm.statistics.tables import plain_markdown
 from pqswarm.study import Store
 
 
@@ -16,6 +21,8 @@ def test_markdown(hostile, tmp_path, study):
     text = write_report(hostile, "md", tmp_path / "report.md").read_text(encoding="utf-8")
     lines = text.splitlines()
     assert lines[0].startswith(r"# \<script\>alert(1)\</script\> \& ")
+    assert r"and \\x1b\[2J\\x9b 100 %" in lines[0]
+    assert all(letter.isprintable() for line in lines for letter in line)
     headings = [
         "## k-NN",
         "## NB",
@@ -38,7 +45,21 @@ def test_markdown(hostile, tmp_path, study):
         assert {len(re.findall(r"(?<!\\)\|", line)) for line in (head, rule, *body)} == {head.count("|")}
         assert re.fullmatch(r"\|(---:?\|)+", rule)
     assert "*-0.12*" in text
-    assert all(table.caption in text for table in tables(study, study.classifiers[1]).values())
+    assert all(plain_markdown(table.caption) in text for table in tables(study, study.classifiers[1]).values())
+
+
+def test_words_of_markdown_are_text_whatever_names_they_hold():
+    hostile = "<script>alert(1)</script> [x](javascript:alert(2)) `a` \x1b[2j"
+    named = Table("hostile", hostile, [{hostile: hostile}], note=hostile)
+    drawing = Drawing("hostile", hostile, hostile, lambda: None)
+    content = Content([hostile], [hostile], [drawing], [named], answer=[hostile])
+    part = Part(hostile, content)
+    chapter = Chapter("NB", hostile, (hostile,), {hostile: hostile}, (part,))
+    text = markdown_report(Document("A title", content, hostile, hostile, "1", (chapter,), (part,)))
+    shown = r"&lt;script&gt;alert(1)&lt;/script&gt; \[x\](javascript:alert(2)) \`a\` \\x1b\[2j"
+    assert text.count(shown) == text.count("javascript") == 30
+    assert "\x1b" not in text
+    assert "<" not in text
 
 
 def test_latex(hostile, tmp_path):
@@ -69,6 +90,18 @@ def test_latex(hostile, tmp_path):
     assert r"\underline{$-$0.12}" in text
     labels = re.findall(r"\\label\{(.*?)\}", text)
     assert len(labels) == len(set(labels))
+
+
+def test_tables_are_not_written_behind_a_link_in_the_folder_of_a_study(tmp_path):
+    study, own = tmp_path / "study", tmp_path / "own"
+    study.mkdir()
+    own.mkdir()
+    for name in ("report-csv", "beside-own-csv"):
+        (study / name).symlink_to(own)
+    with pytest.raises(PqswarmError, match="report-csv is a link to another folder: remove it"):
+        write_report(study, "csv")
+    with pytest.raises(PqswarmError, match="beside-own-csv is a link to another folder"):
+        write_comparison(study, own, "csv")
 
 
 def test_csv_holds_all_digits(smoke_study, study, tmp_path):

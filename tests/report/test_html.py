@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 from matplotlib.figure import Figure
-from tests.report.studies import NO_SFFS, STAGE_TWO, TABLES, TINY, TITLE, changed
+from tests.report.studies import NO_SFFS, SHOWN, STAGE_TWO, TABLES, TINY, changed
 
 from pqswarm.report import ClassifierSection, Content, Drawing, Table, write_report
 from pqswarm.report.document import compose
@@ -84,9 +84,9 @@ def test_the_checks_can_fail():
 
 
 def test_text_is_escaped(page, parsed):
-    assert html.escape(TITLE) in page or html.escape(TITLE).replace("&quot;", "&#34;") in page
+    assert html.escape(SHOWN) in page or html.escape(SHOWN).replace("&quot;", "&#34;") in page
     assert page.count("<script") == 1
-    assert "".join(parsed.words).count(TITLE) == 2  # in the head and as the heading
+    assert "".join(parsed.words).count(SHOWN) == 2  # in the head and as the heading
 
 
 def test_the_one_script_is_ours_and_the_page_says_so(page):
@@ -113,8 +113,8 @@ def test_what_sections_say_is_escaped(study, monkeypatch):
 
 def test_the_plan_in_the_page_is_the_plan(page, study):
     text = html.unescape(re.search(r"<pre>(.*?)</pre>", page, re.DOTALL)[1])
-    assert read_plan(text) == study.plan.model_copy(update={"title": TITLE})
-    assert tomllib.loads(text)["title"] == TITLE
+    assert read_plan(text) == study.plan.model_copy(update={"title": SHOWN})
+    assert tomllib.loads(text)["title"] == SHOWN
 
 
 FIGURES = (

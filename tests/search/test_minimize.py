@@ -260,6 +260,32 @@ def test_states_of_others_are_refused():
         run.restore(broken)
 
 
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"n_evaluations": np.array("x")},
+        {"n_evaluations": np.array(1j)},
+        {"n_evaluations": np.array(-1)},
+        {"best": np.zeros(8, dtype=bool)},
+        {"best": np.array(["x"] * 8)},
+        {"told": np.array(["x"])},
+        {"told": np.array([np.nan])},
+        {"front_errors": np.array(["x"]), "front_masks": np.ones((1, 8), dtype=bool)},
+        {"front_errors": np.array([0.1j]), "front_masks": np.ones((1, 8), dtype=bool)},
+        {"improvements": np.full((2, 3), np.nan)},
+        {"improvements": np.full((2, 3), np.inf)},
+        {"improvements": np.empty((0, 3))},
+        {"search.generator": np.full(6, 2**64 - 1, dtype=np.uint64)},
+    ],
+    ids=lambda forged: " ".join(forged),
+)
+def test_forged_states_are_refused(forged):
+    run = Run(BPSO(8, 0), 100)
+    run.tell(run.ask().mean(axis=1))
+    with pytest.raises(PqswarmError, match="the state "):
+        Run(BPSO(8, 0), 100).restore(run.state() | forged)
+
+
 def test_asking_a_finished_run_is_an_error():
     table = problem(EASY[0])
     run = Run(ALGORITHMS["sffs"](8, 0, {"size": 1}), 10**4)

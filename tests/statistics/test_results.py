@@ -128,7 +128,11 @@ def test_a_decimal_comma_is_only_read_between_semicolons(read):
         ("GA,ACO\n", "has 0 rows of results: at least two are needed"),
         ("GA,ACO\n1,2\n", "has 1 row of results"),
         ("0.1,0.2\n0.3,0.4\n0.5,0.6\n", "the first line must name the algorithms, not '0.1'"),
-        ("GA,A\x1b[31mCO\n1,2\n3,4\n", r"'A\\x1b\[31mCO' in the first line has characters without a shape"),
+        ("GA,A\x1b[31mCO\n1,2\n3,4\n", r"'A\\x1b\[31mCO' of an algorithm has characters without a shape"),
+        (
+            'algorithm,run,error\nGA,1,1\nGA,2,2\nACO,1,1\nACO,2,2\n"o\n\\input{x}",1,1\n',
+            r"'o.n..input\{x\}' of an algorithm has characters without a shape",
+        ),
         ('GA,ACO\n1,2\n3,"4\n', "after line 2: unexpected end of data"),
         ('GA,ACO\n1,2\n3,"4"5\n', "after line 2: "),
         (f"{'G' * 200_000},ACO\n1,2\n3,4\n", "field larger than field limit"),

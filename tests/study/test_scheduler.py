@@ -8,8 +8,9 @@ import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from pqswarm.errors import PqswarmError
-from pqswarm.study import run_study, scheduler
-from pqswarm.study.executors import WorkerPool
+from pqswarm.study import Store, run_study, scheduler
+from pqswarm.study.executors import InlineExecutor, WorkerPool
+from pqswarm.study.progress import Meter
 from tests.study.studies import contents, tiny
 
 
@@ -86,6 +87,17 @@ def test_other_failures_of_workers_are_not_hidden(tmp_path, monkeypatch):
     monkeypatch.setattr(scheduler, "advance", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run_study(tiny(), tmp_path, jobs=1)
+
+
+def test_runs_that_fail_from_their_checkpoints_are_explained(study, monkeypatch):
+    group = SimpleNamespace(checkpoints={"a run": "a checkpoint"}, slices=0)
+    with Store(study) as store:
+        begun = scheduler.Scheduler(tiny(), store, Meter(tiny(), lambda now: None))
+        monkeypatch.setattr(begun, "_groups", lambda *_: [group])
+        monkeypatch.setattr(scheduler, "advance", lambda *_: 1 / 0)
+        pool = WorkerPool(InlineExecutor, 1, 1.0)
+        with pytest.raises(PqswarmError, match=r"study\.sqlite: runs could not go on .*ZeroDivisionError.*restore it"):
+            begun.search(pool, {}, ())
 
 
 def test_slices_grow_to_the_wanted_length_and_stay_there():

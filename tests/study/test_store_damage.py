@@ -93,7 +93,10 @@ def test_random_damage_gives_clear_errors_only(tmp_path, healthy):
 
 def test_a_damaged_checkpoint_is_ignored(tmp_path):
     with Store(tmp_path, write=True) as store:
-        store.save_checkpoints([checkpoint(run) for run in range(4)])
+        store.save_checkpoints([checkpoint(run) for run in range(7)])
+        store._db.execute("UPDATE checkpoints SET n_evaluations = 'many' WHERE run = 4")
+        store._db.execute("UPDATE checkpoints SET best_error = 'small' WHERE run = 5")
+        store._db.execute("UPDATE checkpoints SET seconds = 9e999 WHERE run = 6")
         store._db.execute("UPDATE checkpoints SET state = x'00' WHERE run = 0")
         store._db.execute("UPDATE checkpoints SET state = substr(state, 1, length(state) - 9) WHERE run = 1")
         store._db.execute("UPDATE checkpoints SET state = 'text' WHERE run = 2")

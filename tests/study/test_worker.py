@@ -120,3 +120,13 @@ def test_problems_are_told_apart_by_all_that_decides_errors(problems):
     assert len({base.key, *(problem.key for problem in changed)}) == 11
     copied = Problem(base.X.copy(), base.y.copy(), base.test_fold.copy(), nb(0.004), "once")
     assert copied.key == base.key
+
+
+def test_a_run_whose_checkpoint_cannot_be_used_begins_anew(problems):
+    whole, _ = finished(problems["NB"], [3], inf)
+    first = group(problems["NB"], [3])
+    (kept,) = advance(first, 0.0).running
+    for forged in ({"improvements": np.full((1, 3), np.nan)}, {"search.generator": np.zeros(6)}, {"more": np.ones(2)}):
+        again = replace(first, checkpoints={kept.key: replace(kept, state={**kept.state, **forged})})
+        (record,) = advance(again, inf).finished
+        assert (record.error, record.mask.tobytes(), record.result.improvements.tobytes()) == whole[3]

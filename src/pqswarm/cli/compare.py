@@ -175,7 +175,7 @@ def _unpaired(
 
 def _tables(style: str, found: dict[str, Any]) -> str:
     from pqswarm.statistics import table
-    from pqswarm.statistics.tables import plain_markdown
+    from pqswarm.statistics.tables import one_cell, plain_markdown
 
     better, side = ("lower", "worse") if found["lower_is_better"] else ("higher", "better")
     title = f"Mean ranks of {len(found['ranks'])} algorithms over {found['n_blocks']} rows; {better} results are better"
@@ -198,7 +198,8 @@ def _tables(style: str, found: dict[str, Any]) -> str:
     for title, rows, note in sections:
         if style == "md":
             title, note = plain_markdown(title), plain_markdown(note)
-        parts += [_TITLES[style].format(title), table(rows, style, headings=_HEADINGS)]
+        heading = _TITLES[style].format(title)
+        parts += [one_cell(heading) if style == "csv" else heading, table(rows, style, headings=_HEADINGS)]
         parts += [_NOTES[style].format(note), ""] if note and style in _NOTES else [""]
     return "\n".join(parts[:-1])
 

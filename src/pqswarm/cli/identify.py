@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from errno import EPIPE
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +26,7 @@ from pqswarm.cli.judging import (
     read_judging,
 )
 from pqswarm.cli.options import Stopped, check_ending, check_folder, check_writable
+from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -107,8 +109,10 @@ def identify(
         for failure in missing:
             done.fail(failure)
         for path in paths:
+            if done.unprinted and not wanted and plot is None:
+                break
             if len(paths) > 1:
-                typer.echo(f"[{finished + 1}/{len(paths)}] {file_text(path)}", err=True)
+                echo(f"[{finished + 1}/{len(paths)}] {file_text(path)}", err=True)
             for found in identify_file(path, **judging, after=artist.after):
                 done.add(found)
             finished += 1
@@ -118,18 +122,18 @@ def identify(
     finder = _Finder({file_text(path): path for path in paths}, judging["site"], judging["reading"])
     written = list(done.write(csv, html, finder.find))
     for path in written:
-        typer.echo(f"wrote {file_text(path)}", err=as_json)
+        echo(f"wrote {file_text(path)}", err=as_json)
     if stopped:
         raise Stopped(
             f"stopped after {finished} of {count_text(len(paths), 'file')}: {count_text(done.n_events, 'event')}, "
             f"{count_text(len(done.failures), 'failure')}"
             + (f"; {', '.join(map(file_text, written))} holds them." if written else ".")
         )
-    if done.failures:
-        if len(paths) > 1:
-            typer.echo(
-                f"pqswarm: {count_text(len(done.failures), 'failure')} in {len(paths)} files, see above.", err=True
-            )
+    if done.unprinted and done.unprinted.errno != EPIPE:  # nobody who reads no further has to be told
+        raise PqswarmError(f"what was found cannot be printed: {done.unprinted.strerror or done.unprinted}.")
+    if done.failures or done.unprinted:
+        if done.failures and len(paths) > 1:
+            echo(f"pqswarm: {count_text(len(done.failures), 'failure')} in {len(paths)} files, see above.", err=True)
         raise typer.Exit(1)
 
 
@@ -159,10 +163,15 @@ class _Done:
     said: set[str] = field(default_factory=set)
     n_events: int = 0
     n_recordings: int = 0
+    unprinted: OSError | None = None
 
     def begin(self) -> None:
         if self.as_json:
-            typer.echo('{"recordings": [', nl=False)
+            self.print('{"recordings": [')
+
+    def print(self, text: str) -> None:
+        """Print what was found; where that is not possible, the files are written all the same."""
+        self.unprinted = echo(text, nl=not self.as_json) or self.unprinted
 
     def add(self, found: "Verdict | Failure") -> None:
         from pqswarm.identify import Failure
@@ -178,7 +187,7 @@ class _Done:
             return
         self.rows += rows if self.table else ()
         self.n_events += sum(row["kind"] != "none" for row in rows)
-        typer.echo(text, nl=not self.as_json)
+        self.print(text)
         self.n_recordings += 1
 
     def _describe(self, found: "Verdict") -> tuple[list[dict[str, Any]], str]:
@@ -201,13 +210,13 @@ class _Done:
     def fail(self, failure: "Failure") -> None:
         failure = replace(failure, reason=name_options(failure.reason, JUDGING_OPTIONS))
         self.failures.append(failure)
-        typer.echo(f"pqswarm: {failure}", err=True)
+        echo(f"pqswarm: {failure}", err=True)
 
     def end(self) -> None:
         from pqswarm.identify.lines import json_text
 
         if self.as_json:
-            typer.echo('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}")
+            self.print('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}\n")
 
     def write(
         self, csv: Path | None, html: Path | None, find: "Callable[[Verdict], RecordingSource | None]"
@@ -273,7 +282,7 @@ class _Artist:
         path = folder / f"{self.number:03d}-{name}.png"
         check_writable(path, self.overwrite)
         written = save_figure(verdict.plot(source), path)
-        typer.echo(f"drew {file_text(written)}", err=self.quiet)
+        echo(f"drew {file_text(written)}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
         series = verdict.characterisation.steady
@@ -284,7 +293,7 @@ class _Artist:
             if number:
                 check_writable(one, self.overwrite)
             series.write(one, per=per, start=verdict.start)
-            typer.echo(f"wrote {file_text(one)}", err=self.quiet)
+            echo(f"wrote {file_text(one)}", err=self.quiet)
 
 
 def _steady_files(path: Path) -> dict[str, Path]:

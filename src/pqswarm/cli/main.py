@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +25,7 @@ from pqswarm.cli.report import report
 from pqswarm.cli.sample import sample
 from pqswarm.cli.site import site
 from pqswarm.cli.study import study
-from pqswarm.cli.terminal import escape_what_cannot_be_printed, say
+from pqswarm.cli.terminal import drop_what_cannot_be_printed, escape_what_cannot_be_printed, say
 from pqswarm.cli.train import train
 from pqswarm.cli.watch import watch
 from pqswarm.errors import PqswarmError, shorten
@@ -102,7 +103,11 @@ def main() -> None:
         say(f"pqswarm: {stop}")
         sys.exit(130)
     except OSError as error:
-        if error.filename is None:
+        if error.filename is not None:
+            say(f"pqswarm: {file_text(error.filename)} cannot be used: {error.strerror or error}.")
+        elif error.errno in (EDQUOT, EFBIG, EIO, ENOSPC):  # files say so themselves: it is the standard output
+            drop_what_cannot_be_printed()
+            say(f"pqswarm: what is printed cannot be written: {error.strerror}.")
+        else:
             raise
-        say(f"pqswarm: {file_text(error.filename)} cannot be used: {error.strerror or error}.")
         sys.exit(2)

@@ -1,10 +1,8 @@
 """``pqswarm study``: run a study, or resume one."""
 
-import os
 import shlex
-import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pqswarm.cli.options import Jobs, Stopped, check_folder, check_no_folder
+from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
@@ -85,17 +84,8 @@ def study(
         raise Stopped(f"stopped; what was found is kept. Resume with: {again}") from None
     if any(last[-1].spent.values()):
         parts = ", ".join(f"{what} {_clock(seconds)}" for what, seconds in last[-1].spent.items())
-        _say(f"time of all workers together: {parts}", err=True)
-    _say(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
-
-
-def _say(text: str, err: bool = False) -> None:
-    """Print a line, if anybody reads it: a study does not end with ``| head -1``."""
-    try:
-        typer.echo(text, err=err)
-    except OSError:  # also what is left in the buffer goes nowhere
-        with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), (sys.stderr if err else sys.stdout).fileno())
+        echo(f"time of all workers together: {parts}", err=True)
+    echo(f"done in {_clock(time.monotonic() - start)}; the report is {written.resolve()}")
 
 
 @contextmanager
@@ -133,7 +123,7 @@ def _display() -> "Iterator[Callable[[StudyProgress], None]]":
         nonlocal last, stage
         now = time.monotonic()
         if now - last >= _PLAIN_EVERY or progress.stage.partition(":")[0] != stage.partition(":")[0]:
-            _say(f"{progress.stage}: {_in_words(progress)}", err=True)
+            echo(f"{progress.stage}: {_in_words(progress)}", err=True)
             last, stage = now, progress.stage
 
     yield write

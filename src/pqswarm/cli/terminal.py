@@ -2,14 +2,17 @@
 
 import codecs
 import json
+import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
+from pathlib import Path
 
 import typer
 
 from pqswarm._text import printable
 
-__all__ = ["escape_what_cannot_be_printed", "say"]
+__all__ = ["drop_what_cannot_be_printed", "echo", "escape_what_cannot_be_printed", "say"]
 
 
 def _escape(error: UnicodeError) -> tuple[str, int]:
@@ -25,6 +28,22 @@ def escape_what_cannot_be_printed() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="pqswarm.escape")
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> OSError | None:
+    """Print a text, and return why it could not be printed: work does not end with ``| head -1``, or a full disk."""
+    try:
+        typer.echo(text, err=err, nl=nl)
+    except OSError as error:
+        drop_what_cannot_be_printed(err=err)
+        return error
+    return None
+
+
+def drop_what_cannot_be_printed(*, err: bool = False) -> None:
+    """Let what is left to be printed, also what a buffer still holds, go nowhere."""
+    with suppress(OSError, ValueError), Path(os.devnull).open("wb") as nowhere:
+        os.dup2(nowhere.fileno(), (sys.stderr if err else sys.stdout).fileno())
 
 
 def say(text: str) -> None:

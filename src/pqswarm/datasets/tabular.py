@@ -1,5 +1,6 @@
 """Read data of one's own from CSV and npz files; they may come from strangers, so everything is checked."""
 
+import array as packed
 import csv
 import io
 import sys
@@ -80,7 +81,11 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
         check_names(names, source)
         place = names.index(label_column(names, label, source))
         columns = [i for i in range(len(names)) if i != place]
-        numbers, labels, lines = [], [], []
+        numbers, labels, lines = (
+            packed.array("d"),
+            [],
+            packed.array("q"),
+        )  # not lists of Python's numbers, four times as large
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
@@ -91,7 +96,7 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
                 )
             labels.append(cells[place].strip())
             lines.append(line)
-            numbers.append([_number(cells[i], f"{source}, line {line}", names[i]) for i in columns])
+            numbers.extend([_number(cells[i], f"{source}, line {line}", names[i]) for i in columns])
             if len(lines) * len(names) > _MOST_VALUES:
                 raise PqswarmError(f"{source} has more than {_MOST_VALUES} values, more than is read.")
     except csv.Error as error:
@@ -99,7 +104,8 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
     if not lines:
         raise PqswarmError(f"{source} has a header, but no row of values.")
     kept = [names[i] for i in columns]
-    return assemble(np.array(numbers), labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
+    features = np.frombuffer(numbers).reshape(len(lines), len(kept))
+    return assemble(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
 
 
 def _number(cell: str, where: str, column: str) -> float:

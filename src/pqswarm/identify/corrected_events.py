@@ -241,9 +241,9 @@ def _find_in_file(
 
     def look(recording: "RecordingSource", verdict: "Verdict") -> None:
         place = file_text(verdict.source).removeprefix(file_text(Path(path).name))
-        seen.add(place)
         own = [one for one in known if one.place == place]
         found.extend(_find_in_recording(recording, verdict, own, class_names))
+        seen.add(place)  # else the failure of the file says why
 
     judged = list(identify_file(path, site=site, after=look)) if known else []
     failed = {str(one) for one in judged if isinstance(one, Failure)}

@@ -2,18 +2,18 @@
 
 import json
 import os
-import stat
 import warnings
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from errno import EFBIG, EINVAL, EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from pqswarm._files import sync_folder
+from pqswarm._files import read_regular, sync_folder
 from pqswarm._text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
@@ -31,6 +31,7 @@ _MOST = 100_000
 """Lines of a file."""
 _LARGEST = 100_000_000
 """Bytes of a file."""
+_BEGIN = b'{"path": "'  # of a line
 _WAIT = 30.0
 """Time to wait for another process that writes [s]."""
 
@@ -238,19 +239,14 @@ class CorrectionFile:
 
     def _read(self) -> bytes:
         try:
-            state = self.path.stat()
-            if not stat.S_ISREG(state.st_mode):  # opening a pipe would wait forever
-                raise FileFormatError(f"{file_text(self.path)} is not a file of corrections: give another name.")
-            if state.st_size > _LARGEST:
-                raise FileFormatError(f"{file_text(self.path)} is too large for a file of corrections.")
-            return self.path.read_bytes()
+            return read_regular(self.path, _LARGEST)
         except FileNotFoundError:
             return b""
-        except (OSError, ValueError) as error:
-            if isinstance(error, PqswarmError):
-                raise
-            why = getattr(error, "strerror", None) or error
-            raise PqswarmError(f"cannot read {file_text(self.path)}: {why}.") from error
+        except OSError as error:
+            name, why = file_text(self.path), "is too large for" if error.errno == EFBIG else "is not"
+            if error.errno in (EFBIG, EINVAL, EISDIR):
+                raise FileFormatError(f"{name} {why} a file of corrections: give another name.") from error
+            raise PqswarmError(f"cannot read {name}: {error.strerror or error}.") from error
 
     def _parse(self, content: bytes) -> tuple[tuple[Correction, ...], bool]:
         """The corrections in a file, and whether its last line is cut off."""
@@ -263,16 +259,22 @@ class CorrectionFile:
                 if line.strip():
                     found.append(_from_line(line, self.path.parent))
             except ValueError as error:
-                raise FileFormatError(
-                    f"{file_text(self.path)}, line {number}: {file_text(str(error))} Correct or delete this line."
-                ) from None
+                raise self._refused(number, error) from None
         try:
             return (*found, *([_from_line(last, self.path.parent)] if last.strip() else [])), False
-        except ValueError:
+        except ValueError as error:
+            if last.strip(b"\0") and not (last.startswith(_BEGIN) or _BEGIN.startswith(last)):  # nor is it of ours
+                raise self._refused(len(lines) + 1, error) from None
             return tuple(found), True
+
+    def _refused(self, number: int, error: ValueError) -> FileFormatError:
+        where = f"{file_text(self.path)}, line {number}"
+        return FileFormatError(f"{where}: {file_text(str(error))} Correct or delete this line.")
 
     def _append(self, line: bytes) -> None:
         """Write a line at the end, or nothing; what a full disk or a lost power left of one before it goes."""
+        if self.path.is_symlink():  # to a file that somebody else may have chosen
+            raise PqswarmError(f"{file_text(self.path)} is a link: give the name of the file itself.")
         content = self._read()
         found, torn = self._parse(content)
         if len(found) >= _MOST:

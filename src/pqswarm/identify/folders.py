@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
+from pqswarm._files import open_regular
 from pqswarm._text import file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import READERS
@@ -59,7 +60,7 @@ class Candidate:
         """Return the SHA-256 of the content."""
         total = hashlib.sha256()
         for part in self.parts:
-            with part.open("rb") as file:
+            with open_regular(part) as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
         return total.hexdigest()
 
@@ -71,7 +72,7 @@ class Candidate:
         total = hashlib.sha256()
         for part, size in zip(self.parts, sizes, strict=True):
             own = hashlib.sha256()
-            with part.open("rb") as file:
+            with open_regular(part) as file:
                 while size > 0 and (block := file.read(min(size, _BLOCK))):
                     own.update(block)
                     size -= len(block)
@@ -98,6 +99,8 @@ def scan(folder: Path) -> Iterator[Candidate]:
                 parts = [entry]
                 if entry.name.casefold().endswith(".cfg"):
                     data = by_name.get(entry.name.casefold().removesuffix(".cfg") + ".dat")
+                    if data is not None and not _is(data, folder=False):
+                        data = None
                     parts = [entry] if data is None else [entry, data]
                     stamp = "" if data is None else stamp_of(parts)
                 else:
@@ -139,14 +142,14 @@ def is_ours(path: Path) -> bool:
         return True
     try:
         if path.suffix.lower() == ".npz":
-            with ZipFile(path) as file:
+            with open_regular(path) as content, ZipFile(content) as file:
                 members = set(file.namelist())
                 if _MANIFEST in members:
                     with file.open(_MANIFEST) as manifest:
                         return _OUR_MANIFEST in manifest.read(256)
                 return any(members >= ours for ours in _OUR_ARCHIVES)
         if path.suffix.lower() == ".csv":
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 return file.read(64).removeprefix(b"\xef\xbb\xbf").startswith(_OURS)
     except (OSError, ValueError, BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error):
         pass

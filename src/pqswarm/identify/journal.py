@@ -102,6 +102,8 @@ class Journal:
         self.path = Path(path)
         if read_only and not self.path.is_file():
             raise PqswarmError(f"there is no journal {self.path}: `pqswarm watch` has not watched this folder yet.")
+        if self.path.is_symlink() and not read_only:  # in the folder of a stranger it may lead anywhere
+            raise FileFormatError(f"{file_text(self.path)} is a link: give the journal itself by --journal.")
         mode = "rw" if read_only else "rwc"
         with self._explained():
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from pqswarm._files import open_regular
 from pqswarm._text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
@@ -70,7 +71,7 @@ class FileBytes:
     def read(self, first: int, stop: int) -> bytes:
         """Return the bytes from `first` to before `stop`, or fewer at the end."""
         stop = min(stop, self.size)
-        with self.path.open("rb", buffering=0) as file:
+        with open_regular(self.path) as file:
             state = os.fstat(file.fileno())
             if (state.st_size, state.st_mtime_ns) != self.state:
                 raise RecordingError("has changed since it was opened.")
@@ -92,15 +93,14 @@ def _over(size: int, limit: int, remedy: str = "max_bytes raises it.") -> str:
 def read_bytes(path: Path, limit: int, first: int | None = None, remedy: str = "max_bytes raises it.") -> bytes:
     """Return the content of a regular file of at most `limit` bytes, or its first ones, whatever its size."""
     try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait forever
+        if not stat.S_ISREG(path.stat().st_mode):
             raise RecordingError("is not a regular file.")
-        with path.open("rb") as file:
-            if first is not None:
-                return file.read(first)
+        with open_regular(path) as file:
             size = os.fstat(file.fileno()).st_size
-            if size > limit:
+            if first is None and size > limit:
                 raise RecordingError(_over(size, limit, remedy))
-            return file.read(size)  # never the limit: that much would be taken at once
+            # Never the limit, which would be taken at once; and nothing of files without a size, which may have no end.
+            return file.read(size if first is None else min(first, size))
     except RecordingError:
         raise
     except FileNotFoundError:

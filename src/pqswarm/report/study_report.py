@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pqswarm._files import write_atomically
-from pqswarm.errors import unknown_name
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose
 from pqswarm.report.html import html_report
@@ -58,12 +58,13 @@ def write_report(
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
+    path = _place(folder, _NAMES[format]) if out is None else Path(out)
     study = _read(folder)
     plan = study.plan
     compared = plan.compared(plan.control if control is None else control, plan.comparisons if pairs is None else pairs)
     study = replace(study, plan=compared)
     document = compose(study)
-    return _write(document, format, Path(folder) / _NAMES[format] if out is None else Path(out), _runs(study))
+    return _write(document, format, path, _runs(study))
 
 
 def write_comparison(
@@ -90,9 +91,9 @@ def write_comparison(
     """
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    document = _compare(first, second)
     name = _NAMES[format].replace("report", f"beside-{Path(second).resolve().name}")
-    return _write(document, format, Path(first) / name if out is None else Path(out))
+    path = _place(first, name) if out is None else Path(out)
+    return _write(_compare(first, second), format, path)
 
 
 def _compare(first: str | Path, second: str | Path) -> Document:
@@ -101,6 +102,14 @@ def _compare(first: str | Path, second: str | Path) -> Document:
     if names[0] == names[1]:
         names = str(first), str(second)
     return compare_studies(_read(first), _read(second), names)
+
+
+def _place(folder: str | Path, name: str) -> Path:
+    """Where a report lies in the folder of a study, which may be a stranger's: not behind a link to another folder."""
+    path = Path(folder) / name
+    if path.is_symlink() and path.is_dir():
+        raise PqswarmError(f"{path} is a link to another folder: remove it, or say where to write by --out.")
+    return path
 
 
 def _write(document: Document, format: str, path: Path, *more: Table) -> Path:  # noqa: A002

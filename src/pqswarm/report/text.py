@@ -7,6 +7,7 @@ from textwrap import indent
 from pqswarm.report.document import Document
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.tables import plain_latex
+from pqswarm.statistics.tables import plain_markdown
 
 __all__ = ["latex_report", "markdown_report"]
 
@@ -42,27 +43,28 @@ def _latex_figure(drawing: Drawing) -> str:
 
 
 def markdown_report(document: Document) -> str:
-    """Return the words and tables of a report as Markdown."""
-    title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", " ".join(document.title.split()))
-    blocks = [f"# {title}", *(f"**{line}**" for line in document.opening.answer), *_blocks(document.opening)]
-    blocks += [document.description]
+    """Return the words and tables of a report as Markdown; all words are text, whatever names they hold."""
+    title = re.sub(r"([\\`*_{}\[\]<>#|~&])", r"\\\1", document.title)
+    answer = (f"**{plain_markdown(line)}**" for line in document.opening.answer)
+    blocks = [f"# {title}", *answer, *_blocks(document.opening), plain_markdown(document.description)]
     for chapter in document.chapters:
         best = "; ".join(f"{label}: {value}" for label, value in chapter.numbers.items())
-        blocks += [f"## {chapter.name}", f"The classifier: {chapter.description}.", _list(chapter.answer)]
-        blocks += [f"The best single subset of {document.reference}: {best}."] if best else []
+        described = plain_markdown(f"The classifier: {chapter.description}.")
+        blocks += [f"## {plain_markdown(chapter.name)}", described, _list(chapter.answer)]
+        blocks += [plain_markdown(f"The best single subset of {document.reference}: {best}.")] if best else []
         for part in chapter.parts:
-            blocks += [f"### {part.heading}", *_blocks(part.content)]
+            blocks += [f"### {plain_markdown(part.heading)}", *_blocks(part.content)]
     for part in document.parts:
-        blocks += [f"## {part.heading}", *_blocks(part.content)]
+        blocks += [f"## {plain_markdown(part.heading)}", *_blocks(part.content)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
 def _blocks(content: Content) -> list[str]:
-    figures = [f"{drawing.title} (`{drawing.name}`)." for drawing in content.drawings]
+    figures = [f"{plain_markdown(drawing.title)} (`{drawing.name}`)." for drawing in content.drawings]
     tables = [table.markdown() for table in content.tables]
     listings = [f"{what}:\n\n{indent(text, '    ')}" for what, text in content.listings.items()]
-    return [*content.words, _list(content.points), *figures, *tables, *listings]
+    return [*map(plain_markdown, content.words), _list(content.points), *figures, *tables, *listings]
 
 
 def _list(points: Sequence[str]) -> str:
-    return "\n".join(f"- {text}" for text in points)
+    return "\n".join(f"- {plain_markdown(text)}" for text in points)

@@ -239,10 +239,13 @@ def _unpack(words: AnyArray) -> np.random.Generator:
     """The generator whose state was packed."""
     w = [int(word) for word in words]
     generator = np.random.PCG64()
-    generator.state = {
-        "bit_generator": "PCG64",
-        "state": {"state": w[0] << 64 | w[1], "inc": w[2] << 64 | w[3]},
-        "has_uint32": w[4],
-        "uinteger": w[5],
-    }
+    try:
+        generator.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": w[0] << 64 | w[1], "inc": w[2] << 64 | w[3]},
+            "has_uint32": w[4],
+            "uinteger": w[5],
+        }
+    except (OverflowError, ValueError) as error:
+        raise PqswarmError(f"the state holds no generator of random numbers: {error}.") from None
     return np.random.Generator(generator)

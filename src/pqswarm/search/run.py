@@ -226,7 +226,7 @@ class Run:
             "front_errors": (lengths["front_errors"],),
             "improvements": (lengths["improvements"], 3),
         }
-        if {name: array.shape for name, array in own.items()} != shapes:
+        if {name: array.shape for name, array in own.items()} != shapes or not _is_sound(own):
             raise PqswarmError("the state is not that of a run of this search.")
         self.search.restore({name[7:]: array for name, array in state.items() if name.startswith("search.")})
         self.n_evaluations = int(own["n_evaluations"])
@@ -239,3 +239,18 @@ class Run:
             self._extend_front(mask, error, int(mask.sum()))
         if self._improvements:  # earlier versions kept the front of few searches: of others the best is known
             self._extend_front(self.best, self.best_error, int(self.best.sum()))
+
+
+def _is_sound(own: Mapping[str, AnyArray]) -> bool:
+    """Whether what a run has kept, which a stranger may have written, can have been kept by one."""
+    kinds = {"n_evaluations": "iu", "best": "b", "told": "f", "front_masks": "b", "front_errors": "f"}
+    if any(own[name].dtype.kind not in kinds.get(name, "f") for name in own):
+        return False
+    steps = own["improvements"]
+    numbers = np.concatenate([steps[:, 1], own["told"], own["front_errors"]])
+    return bool(
+        own["n_evaluations"] >= 0
+        and own["best"].any() == bool(len(steps))
+        and np.isfinite(steps[:, ::2]).all()
+        and not np.isnan(numbers).any()
+    )

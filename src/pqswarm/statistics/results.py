@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -157,6 +157,7 @@ def _by_run(
             raise FileFormatError(f"{path}, line {number}: run {run} of this algorithm is there twice.")
         mine[run] = value
     many = {name: mine for name, mine in runs.items() if len(mine) > 1}
+    _check_letters(path, runs)
     _check_names(path, list(many))
     shared = [run for run in next(iter(many.values())) if all(run in mine for mine in many.values())]
     if len(shared) < 2:
@@ -226,13 +227,19 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
         )
     if all(_number(name, ",") is not None for name in names):
         raise FileFormatError(f"{path}: the first line must name the algorithms, not {names[0]!r}.")
+    _check_letters(path, names)
     for number, name in enumerate(names, start=1):
         if not name:
             raise FileFormatError(f"{path}: column {number} of the results has no name in the first line.")
-        if not name.isprintable():
-            raise FileFormatError(f"{path}: the name {name[:40]!r} in the first line has characters without a shape.")
         if name in names[: number - 1]:
             raise FileFormatError(f"{path}: the name {name!r} is there more than once in the first line.")
+
+
+def _check_letters(path: Path, names: Iterable[str]) -> None:
+    """Refuse names of algorithms that could steer a terminal, or end the line in which they are written."""
+    for name in names:
+        if not name.isprintable():
+            raise FileFormatError(f"{path}: the name {name[:40]!r} of an algorithm has characters without a shape.")
 
 
 def _fault(cell: str, value: float | None) -> str:

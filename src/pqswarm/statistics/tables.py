@@ -2,13 +2,14 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pqswarm._text import disarm, printable
 from pqswarm.errors import unknown_name
 
-__all__ = ["TABLE_STYLES", "plain_markdown", "table"]
+__all__ = ["TABLE_STYLES", "one_cell", "plain_markdown", "table"]
 
 TABLE_STYLES = ("text", "csv", "md", "latex")
 
@@ -85,6 +86,21 @@ def _csv(keys: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     writer.writerow(map(_csv_cell, keys))
     writer.writerows([_csv_cell(row[key]) for key in keys] for row in rows)
     return file.getvalue().removesuffix("\n")
+
+
+def one_cell(text: str) -> str:
+    """Return a comment of CSV, as one cell where a spreadsheet would compute what stands behind a separator.
+
+    Examples
+    --------
+    >>> print(one_cell("# against GA, with restarts"))
+    # against GA, with restarts
+    >>> print(one_cell("# against GA,=1+1"))
+    "# against GA,=1+1"
+    """
+    parts = [part.strip() for part in re.split(r"[,;\t]", text)]
+    computed = any(disarm(part) != part for part in parts)
+    return '"' + text.replace('"', '""') + '"' if computed else text
 
 
 def _csv_cell(value: Any) -> Any:

@@ -16,7 +16,7 @@ from pqswarm.events.preset_text import write_preset
 from pqswarm.search import ALGORITHMS, Search, filter_of
 from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
-from pqswarm.study.plan_parts import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, is_own
+from pqswarm.study.plan_parts import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, Title, is_own
 
 __all__ = [
     "AlgorithmPlan",
@@ -236,7 +236,7 @@ class StudyPlan(_Plan):
         At least one that runs many times.
     """
 
-    title: Annotated[str, Field(min_length=1, max_length=200)] = "Feature selection for power quality events"
+    title: Title = "Feature selection for power quality events"
     runs: Annotated[int, Field(ge=1, le=10_000, strict=True)] = 40
     max_evaluations: Annotated[int, Field(ge=1, le=100_000_000, strict=True)] = 6000
     seed: Seed = 0

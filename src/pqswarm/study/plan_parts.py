@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
+from pqswarm._text import printable
 from pqswarm.datasets.make import count_features
 from pqswarm.errors import unknown_name
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset
@@ -14,9 +15,14 @@ from pqswarm.events.preset_text import write_preset
 from pqswarm.events.presetfile import read_preset
 from pqswarm.features import FeatureOptions
 
-__all__ = ["DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "is_own"]
+__all__ = ["DatasetPlan", "HeldOutPlan", "OwnDataPlan", "OwnHeldOutPlan", "Seed", "Title", "is_own"]
 
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1, strict=True)]
+Title = Annotated[
+    str,
+    Field(min_length=1, max_length=200),
+    BeforeValidator(lambda given: printable(" ".join(given.split())) if isinstance(given, str) else given),
+]
 FileName = Annotated[str, Field(min_length=1, max_length=1000)]
 
 _GENERATED = ("preset", "classes", "events_per_class", "snr", "features", "seed", "seeds")

@@ -61,6 +61,9 @@ class Scheduler:
                     if isinstance(error, MemoryError | ImportError | OSError):
                         raise _explained(error) from error
                     if not _is_death(error):
+                        of_store = group.checkpoints and not group.slices
+                        if of_store and not isinstance(error, PqswarmError):
+                            raise self._explained_checkpoint(error) from error
                         raise
                     deaths += 1
                     if deaths > _DEATHS:
@@ -80,6 +83,13 @@ class Scheduler:
                 if outcome.running:
                     waiting.append(_rest(group, outcome))
             self._meter.tell(stage)
+
+    def _explained_checkpoint(self, error: Exception) -> PqswarmError:
+        """What to do about runs that could not go on from where the store says they are."""
+        return PqswarmError(
+            f"{self._store.path}: runs could not go on from where it says they are ({type(error).__name__}: "
+            f"{shorten(error, 200)}): restore it from a copy, or begin anew in another folder. It was left as it is."
+        )
 
     def _keep(self, outcome: Outcome) -> None:
         start = time.monotonic()

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -364,7 +365,9 @@ class Store:
         rows = self._select("SELECT * FROM checkpoints")
         found = {}
         for *place, n_evaluations, best_error, seconds, state in rows:
-            with suppress(FileFormatError, TypeError):
-                key = RunKey(*place)
-                found[key] = Checkpoint(key, n_evaluations, best_error, records.unpacked_state(state), seconds)
+            with suppress(ValueError, TypeError, OverflowError):
+                status = row_status((*place, n_evaluations, best_error, None))
+                if isfinite(seconds) and not isnan(status.error):
+                    kept = records.unpacked_state(state)
+                    found[status.key] = Checkpoint(status.key, status.n_evaluations, status.error, kept, seconds)
         return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pqswarm._typing import BoolArray, FloatArray
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Memo
 from pqswarm.search import Run, Search, step
 from pqswarm.study.problem import Problem
@@ -68,12 +69,7 @@ def advance(group: Group, limit: float) -> Outcome:
     """Take the runs of a group further until they are done or so many seconds over; the batch in work is finished."""
     start = time.monotonic()
     evaluator = _Timed(_evaluator(group.problem, group.device))
-    runs = []
-    for key, seed in group.seeds.items():
-        run = Run(group.search(evaluator.n_features, seed, dict(group.parameters)), group.max_evaluations)
-        if key in group.checkpoints:
-            run.restore(group.checkpoints[key].state)
-        runs.append(run)
+    runs = [_begin(group, key, evaluator.n_features) for key in group.seeds]
     before = sum(run.n_evaluations for run in runs)
     while not all(run.done for run in runs):
         step(runs, evaluator)
@@ -89,6 +85,21 @@ def advance(group: Group, limit: float) -> Outcome:
             running.append(Checkpoint(key, run.n_evaluations, run.best_error, run.state(), spent))
     evaluations = sum(run.n_evaluations for run in runs) - before
     return Outcome(tuple(finished), tuple(running), evaluations, seconds, evaluator.seconds)
+
+
+def _begin(group: Group, key: RunKey, n_features: int) -> Run:
+    """A run where it was; one whose checkpoint cannot be used begins anew, as if it were damaged."""
+
+    def make() -> Run:
+        return Run(group.search(n_features, group.seeds[key], dict(group.parameters)), group.max_evaluations)
+
+    run = make()
+    if key in group.checkpoints:
+        try:
+            run.restore(group.checkpoints[key].state)
+        except PqswarmError:
+            return make()
+    return run
 
 
 class _Timed:
