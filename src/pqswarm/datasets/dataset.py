@@ -129,12 +129,13 @@ class Dataset:
         features = self.X(snr)
 
         def write(binary: BinaryIO) -> None:
-            with TextIOWrapper(binary, encoding="utf-8", newline="") as file:
-                writer = csv.writer(file)
-                writer.writerow(["class", "source", "seed", *RECORD, *self.parameter_names, *self.feature_names])
-                for i in range(len(self)):
-                    numbers = [*self.record[i], *self.parameters[i], *features[i]]
-                    cells = ["" if isnan(value) else repr(float(value)) for value in numbers]
-                    writer.writerow([self.class_names[self.y[i]], SOURCES[self.source[i]], self.seeds[i], *cells])
+            file = TextIOWrapper(binary, encoding="utf-8", newline="")
+            writer = csv.writer(file)
+            writer.writerow(["class", "source", "seed", *RECORD, *self.parameter_names, *self.feature_names])
+            for i in range(len(self)):
+                numbers = [*self.record[i], *self.parameters[i], *features[i]]
+                cells = ["" if isnan(value) else repr(float(value)) for value in numbers]
+                writer.writerow([self.class_names[self.y[i]], SOURCES[self.source[i]], self.seeds[i], *cells])
+            file.detach()  # which stays open
 
         return write_atomically(path, write)
