@@ -68,10 +68,10 @@ def test_each_write_can_fail_and_can_be_the_last(tmp_path):
     assert run.returncode == 0, run.stderr
     lines = [line.split(maxsplit=4) for line in run.stdout.splitlines()]
     codes = {kind: [int(code) for is_kill, _, code, *_ in lines if is_kill == kind] for kind in ("False", "True")}
-    # The folder, the part, its content, its name; then the journal of SQLite, and pages.
-    assert codes["False"][:4] == [2, 2, 2, 2]
-    assert len(codes["False"]) > 8
-    assert set(codes["False"][4:-1]) == {3}
+    # The folder, the part, its content, that it is on the disk, its name; then the journal of SQLite, and pages.
+    assert codes["False"][:5] == [2, 2, 2, 2, 2]
+    assert len(codes["False"]) > 9
+    assert set(codes["False"][5:-1]) == {3}
     assert codes["True"] == [*[-9] * (len(codes["False"]) - 1), 0]
     with closing(sqlite3.connect(tmp_path / "base.sqlite")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
