@@ -81,11 +81,8 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
         check_names(names, source)
         place = names.index(label_column(names, label, source))
         columns = [i for i in range(len(names)) if i != place]
-        numbers, labels, lines = (
-            packed.array("d"),
-            [],
-            packed.array("q"),
-        )  # not lists of Python's numbers, four times as large
+        # Not lists of Python's numbers, which are four times as large.
+        numbers, labels, lines = packed.array("d"), [], packed.array("q")
         for cells in reader:
             if not any(cell.strip() for cell in cells):
                 continue
