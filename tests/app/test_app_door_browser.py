@@ -1,5 +1,7 @@
 """The door in a real browser: the password of the form, and words for who has no token."""
 
+import time
+
 import pytest
 from tests.app.serving import running_app
 from tests.browser import needs_browser
@@ -16,8 +18,14 @@ def app(tmp_path_factory):
 
 
 def enter(tab, password):
-    tab.click("input[type=password]")
-    tab.type(password)
+    """Type it, again if need be: a page that has not been painted yet takes no input."""
+    tab.until("document.readyState === 'complete'")
+    field = "document.querySelector('input[type=password]')"
+    end = time.monotonic() + 15
+    while tab.evaluate(f"{field}.value") != password:
+        assert time.monotonic() < end, "nothing can be typed"
+        tab.click("input[type=password]", count=3)  # selects what is there
+        tab.type(password)
     tab.press("Enter")
 
 
