@@ -1,12 +1,13 @@
 """Models on disk."""
 
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pqswarm._archive import Archive
+from pqswarm._text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pqswarm._typing import AnyArray, FloatArray, IntArray
 
 __all__ = ["load_model", "save"]
+
+_LARGEST = 2.0**64  # of the numbers in which the making of a model is described
 
 _ARCHIVE = Archive(
     format="pqswarm model",
@@ -172,13 +175,23 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
         tables = _split_shared(manifest, subsets, codes, labels, knots)
     else:
         tables = _split(manifest, subsets, codes, labels, knots)
-    origin = manifest["origin"]
-    if not all(
-        isinstance(value, str | list) or (isinstance(value, int | float) and isfinite(value))
-        for value in origin.values()
-    ):
-        raise FileFormatError("is damaged: its origin is not plain.")
-    return Model(class_names, subsets, tables, classifier, origin)
+    return Model(class_names, subsets, tables, classifier, _origin(manifest["origin"]))
+
+
+def _origin(said: dict[str, Any]) -> dict[str, Any]:
+    """What a file says about how its model was made: words, numbers, and lists of them."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, str):
+            return printable(value)
+        if not isinstance(value, int | float) or not -_LARGEST < value < _LARGEST:
+            raise FileFormatError("is damaged: its origin is not plain.")
+        return value
+
+    return {
+        printable(name): [plain(one) for one in value] if isinstance(value, list) else plain(value)
+        for name, value in said.items()
+    }
 
 
 def _split(
