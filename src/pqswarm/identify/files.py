@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load_model", "save"]
 
-_LARGEST = 2.0**64  # of the numbers in which the making of a model is described
+# Of what describes the making of a model: the most of a word that is kept, and what numbers are below.
+_LONGEST, _LARGEST = 500, 2.0**64
 
 _ARCHIVE = Archive(
     format="pqswarm model",
@@ -183,7 +184,7 @@ def _origin(said: dict[str, Any]) -> dict[str, Any]:
 
     def plain(value: Any) -> Any:
         if isinstance(value, str):
-            return printable(value)
+            return printable(value)[:_LONGEST]
         if not isinstance(value, int | float) or not -_LARGEST < value < _LARGEST:
             raise FileFormatError("is damaged: its origin is not plain.")
         return value
