@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._random import derived_seed
+from pqswarm._base.random import derived_seed
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds, Memo
 from pqswarm.search import minimize_many

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from pqswarm._threads import effective_jobs
+from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds
 from pqswarm.events import NOISE_LEVELS

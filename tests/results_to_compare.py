@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from threadpoolctl import threadpool_info
 
 from pqswarm import KernelNB
-from pqswarm._math_kernels import exponentials, logarithms, sines, tangents
+from pqswarm._kernels.math import exponentials, logarithms, sines, tangents
 from pqswarm.evaluation import CLASSIFIERS, FILTERS, REGRESSORS, Folds, KernelNBEvaluator
 from pqswarm.identify import FEATURES, default_model
 from pqswarm.search import Run

@@ -12,10 +12,11 @@ import pytest
 from numba.core import config
 from numba.core.caching import _CacheLocator
 
-from pqswarm import _compile_times, _compiling
+from pqswarm._kernels import compile_times as _compile_times
+from pqswarm._kernels import compiling as _compiling
 
 SOURCE = """
-from pqswarm._compiling import njit
+from pqswarm._kernels.compiling import njit
 from pqswarm.{other} import part
 
 @njit(cache=True)
@@ -23,7 +24,7 @@ def double(x):
     return part(x) + x
 """
 PART = """
-from pqswarm._compiling import njit
+from pqswarm._kernels.compiling import njit
 
 @njit(cache=True)
 def part(x):

@@ -8,9 +8,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from pqswarm import _files
-from pqswarm._archive import read_npy
-from pqswarm._files import read_regular, write_atomically
+from pqswarm._base import files as _files
+from pqswarm._base.archive import read_npy
+from pqswarm._base.files import read_regular, write_atomically
 from pqswarm.datasets import load_dataset, read_samples
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify import load_model

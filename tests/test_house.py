@@ -45,4 +45,4 @@ def test_style_of_figures_can_be_had_alone():
 
 def test_figures_of_recordings_need_no_study():
     """Else `identify --plot` would need what only studies need."""
-    assert not {name for name in loaded_by("pqswarm.identify.figures") if name.startswith("pqswarm.study")}
+    assert not {name for name in loaded_by("pqswarm.identify.show.figures") if name.startswith("pqswarm.study")}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pqswarm._math_kernels import (
+from pqswarm._kernels.math import (
     cosine,
     exponential,
     exponentials,

@@ -52,10 +52,11 @@ def test_results_are_the_same_elsewhere(machine, here):
 
 
 # Where searches, and the evaluators that decide by themselves, are written. What they need of these functions is in
-# pqswarm._math_kernels; products of matrices are sums; sorts that leave the order of equals open are stable.
+# pqswarm._kernels.math; products of matrices are sums; sorts that leave the order of equals open are stable.
 DECIDING = [
     *(path for path in (ROOT / "src/pqswarm/search").glob("*.py") if path.stem != "conformance"),
-    *(ROOT / f"src/pqswarm/evaluation/{name}.py" for name in ("_filter_kernels", "knn_regression", "kernel_nb")),
+    *(ROOT / f"src/pqswarm/evaluation/{name}.py" for name in ("filters/kernels", "exact/knn/regression")),
+    ROOT / "src/pqswarm/evaluation/exact/naive_bayes/kernel.py",
 ]
 LIBRARY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp", "power", "float_power"} | {
     *("sin", "cos", "tan", "tanh", "arctan", "hypot", "cbrt", "dot", "vdot", "matmul", "einsum", "inner", "tensordot"),
@@ -63,7 +64,7 @@ LIBRARY = {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "logaddexp",
 }
 KNOWN = {
     "mosaic.py": {"@", "argpartition"},  # the first step: published runs hold what they decide
-    "kernel_nb.py": {"exp", "log"},  # probabilities, after the labels are decided
+    "kernel.py": {"exp", "log"},  # probabilities, after the labels are decided
 }
 
 
@@ -87,10 +88,11 @@ def test_no_library_decides(path):
 
 
 # Compiled functions that may be contracted or reordered: they filter, by bounds that allow for any rounding of sums.
-FILTERING = {"_nb_kernels": {"_add_deviations"}}
+COMPILED = [*(ROOT / "src/pqswarm").rglob("*kernels.py"), *(ROOT / "src/pqswarm/_kernels").glob("[!_]*.py")]
+FILTERING = {"naive_bayes/kernels": {"_add_deviations"}}
 
 
-@pytest.mark.parametrize("path", [*(ROOT / "src/pqswarm").rglob("_*kernels.py")], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", COMPILED, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_compiled_code_that_decides_is_not_contracted(path):
     """Fast-math is left to the filters: those of k-NN, in single precision, and those named above."""
     loose = {
@@ -98,4 +100,5 @@ def test_compiled_code_that_decides_is_not_contracted(path):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef) and "fastmath" in "".join(map(ast.unparse, node.decorator_list))
     }
-    assert path.stem.startswith("_knn") or loose == FILTERING.get(path.stem, set())
+    place = f"{path.parent.name}/{path.stem}"
+    assert place in ("knn/filter_kernels", "knn/order_kernels", "knn/kernels") or loose == FILTERING.get(place, set())

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pqswarm._random import stream
-from pqswarm._random_kernels import fill_uniform
-from pqswarm._sum_kernels import squared_distance, sum_of_squares
+from pqswarm._base.random import stream
+from pqswarm._kernels.random import fill_uniform
+from pqswarm._kernels.sums import squared_distance, sum_of_squares
 from pqswarm.events import add_noise, noise_stream
 from pqswarm.events.noise import write_noisy
 

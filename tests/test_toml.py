@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pqswarm._toml import parse_toml, read_toml_text, to_toml
+from pqswarm._base.toml import parse_toml, read_toml_text, to_toml
 from pqswarm.errors import PqswarmError, shorten
 from pqswarm.events import load_preset
 from pqswarm.study import load_plan, plan_text, read_plan

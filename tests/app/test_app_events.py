@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.app.serving import running_app
 
-from pqswarm.app.event_request import EventRequest, read_request
+from pqswarm.app.events.request import EventRequest, read_request
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
 from pqswarm.identify import identify
@@ -80,7 +80,7 @@ def test_an_event_is_what_the_library_makes(app):
 
 @pytest.mark.parametrize("preset", ["paper", "paper-stepped", "paper-printed", "field"])
 def test_every_class_has_fields_that_hold_its_values(preset):
-    from pqswarm.app.event_answers import describe_event
+    from pqswarm.app.events.answers import describe_event
 
     for name in list(EVENT_CLASSES)[:14]:
         answer = describe_event(EventRequest(name, preset, seed=2), None, None, 100)

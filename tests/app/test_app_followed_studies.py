@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from pqswarm.app import followed_studies, studies
 from pqswarm.app.answer_cache import AnswerCache
-from pqswarm.app.followed_studies import FollowedStudies
+from pqswarm.app.studies import followed as followed_studies
+from pqswarm.app.studies import routes as studies
+from pqswarm.app.studies.followed import FollowedStudies
 from pqswarm.app.workbench import Page
 
 

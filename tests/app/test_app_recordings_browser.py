@@ -9,9 +9,9 @@ import pytest
 from tests.app.serving import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
 
-from pqswarm.identify.generated import Disturbance, GeneratedRecording
 from pqswarm.measure import measure_at
 from pqswarm.recordings import open_recordings, write_comtrade
+from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
 
 pytestmark = needs_browser
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 from tests.app.asking import ONE, OTHER
 
+from pqswarm.app.access import Door
 from pqswarm.app.folder_names import FolderNames
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.recording_entries import RecordingInFile
-from pqswarm.app.recording_files import RecordingFile, upload_folder_name
-from pqswarm.app.recordings_room import recordings_room
-from pqswarm.app.security import Door
+from pqswarm.app.recordings.entries import RecordingInFile
+from pqswarm.app.recordings.files import RecordingFile, upload_folder_name
+from pqswarm.app.recordings.section import recordings_room
+from pqswarm.app.recordings.store import FileFindings, RecordingFindings, StoredEvent
+from pqswarm.app.recordings.upload_routes import UploadHandler
+from pqswarm.app.recordings.uploads import Upload
 from pqswarm.app.server import make_application
-from pqswarm.app.upload_handlers import UploadHandler
-from pqswarm.app.uploads import Upload
-from pqswarm.app.verdict_store import FileFindings, RecordingFindings, StoredEvent
 from pqswarm.app.workbench import Workbench
-from pqswarm.identify.corrections import Correction
+from pqswarm.identify.training.corrections import Correction
 
 
 def make_workbench(tmp_path, folder=None):

@@ -11,10 +11,10 @@ import sys
 import pytest
 from tests.app.serving import running_app
 
+from pqswarm.app.access import Door, PasswordQueue
 from pqswarm.app.browser import redirect_file
 from pqswarm.app.handlers import Base
 from pqswarm.app.jobs import Cancelled
-from pqswarm.app.security import Door, PasswordQueue
 
 
 @pytest.fixture(scope="module")

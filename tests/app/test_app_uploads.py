@@ -10,9 +10,9 @@ from tests.app.asking import ONE, OTHER, ask, connect, cookies, get, open_page, 
 from tests.app.made import write_pair
 from tests.app.serving import running_app
 
-from pqswarm.app.old_state import remove_old, touch
-from pqswarm.app.recording_files import upload_folder_name
-from pqswarm.app.uploads import Upload, clean_name, clean_parts
+from pqswarm.app.recordings.files import upload_folder_name
+from pqswarm.app.recordings.old_state import remove_old, touch
+from pqswarm.app.recordings.uploads import Upload, clean_name, clean_parts
 from pqswarm.errors import PqswarmError
 
 

@@ -10,7 +10,7 @@ from io import BytesIO, TextIOWrapper
 import numpy as np
 import pytest
 
-from pqswarm._text import disarm, file_text, printable
+from pqswarm._base.text import disarm, file_text, printable
 from pqswarm.cli.terminal import escape_what_cannot_be_printed
 from pqswarm.identify import find_recordings
 from pqswarm.recordings import Channel, Recording, read, write_npz

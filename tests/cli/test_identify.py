@@ -171,7 +171,7 @@ def test_a_site_file(folder, tmp_path):
 
 
 def test_interrupt_says_what_was_done_and_writes_it(folder, tmp_path, monkeypatch):
-    from pqswarm.identify import batch
+    from pqswarm.identify.folder import batch
 
     def judge(path, **_):
         if path.suffix == ".csv":

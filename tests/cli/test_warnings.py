@@ -6,7 +6,7 @@ import sys
 import pytest
 from tests.study.studies import WITHOUT_PICTURES, plan_toml
 
-from pqswarm._compile_times import call_when_compiling, note_compiling
+from pqswarm._kernels.compile_times import call_when_compiling, note_compiling
 from pqswarm.cli.main import main
 from pqswarm.study import plan_text
 

@@ -19,11 +19,11 @@ from pqswarm.evaluation import (
     KernelNBEvaluator,
     KNNEvaluator,
 )
-from pqswarm.evaluation._knn_cuda import grid_of
-from pqswarm.evaluation._nb_cuda import GaussianNBOnCuda
 from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.base import SCALINGS
 from pqswarm.evaluation.cuda import DEVICES, MEMORY, batch_memory, check_device, pieces
+from pqswarm.evaluation.exact.knn.cuda import grid_of
+from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import cuda_knn
 

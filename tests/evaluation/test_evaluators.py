@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from pqswarm._threads import effective_jobs
+from pqswarm._base.threads import effective_jobs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     Folds,

@@ -12,8 +12,8 @@ import pytest
 from numba import njit
 
 from pqswarm.evaluation import METRICS, Folds, KNNEvaluator
-from pqswarm.evaluation import _knn_filter_kernels as filters
-from pqswarm.evaluation import _vector_kernels as vectors
+from pqswarm.evaluation.exact.knn import filter_kernels as filters
+from pqswarm.evaluation.exact.knn import vector_kernels as vectors
 
 
 def bits_of(truths):

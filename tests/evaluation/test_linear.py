@@ -25,7 +25,7 @@ from pqswarm.evaluation import (
     find_regressor,
     scaled,
 )
-from pqswarm.evaluation import foldwise as module
+from pqswarm.evaluation.exact.linear import foldwise as module
 from tests.evaluation.data import random_masks
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds, base
-from pqswarm.evaluation.linear_regression import LinearEvaluator
+from pqswarm.evaluation.exact.linear.regression import LinearEvaluator
 
 NAMES = [*(name for name in CLASSIFIERS if CLASSIFIERS[name].exact), *REGRESSORS]
 FEATURES = 30
@@ -73,7 +73,8 @@ def test_large_batches_are_cut(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["lda", "linear"])
 def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
-    from pqswarm.evaluation import foldwise, linear_regression
+    from pqswarm.evaluation.exact.linear import foldwise
+    from pqswarm.evaluation.exact.linear import regression as linear_regression
 
     X, y = data(80)
     masks = np.random.default_rng(3).random((6, FEATURES)) < 0.4
@@ -88,7 +89,7 @@ def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
 
 
 def test_discriminant_analysis_decides_some_events_at_a_time(monkeypatch):
-    from pqswarm.evaluation import lda
+    from pqswarm.evaluation.exact.linear import lda
 
     X, y = data(150)
     X[:, 5] = X[:, 6]
@@ -101,7 +102,7 @@ def test_discriminant_analysis_decides_some_events_at_a_time(monkeypatch):
 
 
 def test_copies_for_each_fold_are_refused_with_their_size(monkeypatch):
-    from pqswarm.evaluation import _memory
+    from pqswarm.evaluation import memory as _memory
 
     X, y = data(100)
     folds = Folds.stratified(y, 4)
@@ -112,7 +113,7 @@ def test_copies_for_each_fold_are_refused_with_their_size(monkeypatch):
 
 
 def test_products_of_wide_data_are_those_of_the_table(monkeypatch):
-    from pqswarm.evaluation import foldwise
+    from pqswarm.evaluation.exact.linear import foldwise
 
     X, y = data(90)
     masks = np.random.default_rng(5).random((8, FEATURES)) < 0.4

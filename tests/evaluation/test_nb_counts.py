@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator, backend, naive_bayes
-from pqswarm.evaluation._nb_count_kernels import share_features
+from pqswarm.evaluation import Folds, GaussianNBEvaluator, KernelNBEvaluator, backend
+from pqswarm.evaluation.exact.naive_bayes import evaluator as naive_bayes
+from pqswarm.evaluation.exact.naive_bayes.count_kernels import share_features
 from tests.evaluation.data import dataset, random_masks
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events.broad import BROAD_CLASSES, narrowest_bandwidth, record_event
-from pqswarm.measure.capture import SAMPLES_PER_CYCLE
+from pqswarm.identify.features.capture import SAMPLES_PER_CYCLE
 
 
 def half_cycle_rms(event):

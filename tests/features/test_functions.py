@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference import functions as slow
 
-from pqswarm._lane_kernels import LANES
+from pqswarm._kernels.lanes import LANES
 from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
 from pqswarm.features import FUNCTIONS, decompose, extract, feature_names
 from pqswarm.features._function_kernels import band_functions

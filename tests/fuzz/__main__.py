@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._archive"]
+FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._base.archive"]
 """Packages whose lines of code guide the mutations, but for those that Numba compiles."""
 
 MANY = 10**12

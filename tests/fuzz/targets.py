@@ -128,7 +128,7 @@ def try_recording(reader, folder, rng, shares):
 def judge(source, draw, **known):
     """What a recording is said to be, in all forms but those of the command."""
     from pqswarm.identify import identify
-    from pqswarm.identify.lines import csv_lines, heading, json_text, text_lines
+    from pqswarm.identify.show.lines import csv_lines, heading, json_text, text_lines
     from pqswarm.recordings import Site
 
     template = Site.template(source)

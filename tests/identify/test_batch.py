@@ -13,9 +13,10 @@ import pytest
 import pqswarm.identify
 from pqswarm.datasets import Samples, make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import COLUMNS, Failure, Verdict, batch, find_recordings, identify_file, load_site
-from pqswarm.identify.folders import is_ours, scan
-from pqswarm.identify.lines import csv_lines, heading, json_text, text_lines
+from pqswarm.identify import COLUMNS, Failure, Verdict, find_recordings, identify_file, load_site
+from pqswarm.identify.folder import batch
+from pqswarm.identify.folder.scan import is_ours, scan
+from pqswarm.identify.show.lines import csv_lines, heading, json_text, text_lines
 from pqswarm.measure import characterise
 from pqswarm.recordings import Channel, Recording, Site, write_comtrade, write_csv, write_npz
 

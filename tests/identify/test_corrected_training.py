@@ -21,9 +21,9 @@ from pqswarm.identify import (
     possible_labels,
     train,
 )
-from pqswarm.identify.corrected_events import CorrectedEvent, find_corrected, make_corrected
-from pqswarm.identify.features import FEATURES
-from pqswarm.identify.training_events import TRAINING_SNR, make_events
+from pqswarm.identify.features.compute import FEATURES
+from pqswarm.identify.training.corrected import CorrectedEvent, find_corrected, make_corrected
+from pqswarm.identify.training.specs import TRAINING_SNR, make_events
 from pqswarm.recordings import Channel, Recording, read, write_comtrade
 
 RATE = 25_000.0
@@ -40,7 +40,7 @@ def telegram(start=0.2, amplitude=0.15, phase=0.0):
 @pytest.fixture(autouse=True)
 def _one_bandwidth(monkeypatch):
     """To save time."""
-    monkeypatch.setattr("pqswarm.identify.training.BANDWIDTHS", BANDWIDTHS[:1])
+    monkeypatch.setattr("pqswarm.identify.training.train.BANDWIDTHS", BANDWIDTHS[:1])
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def generated():
 
 def small(corrections):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pqswarm.identify.training.make_events", lambda *_, **__: generated())
+        patch.setattr("pqswarm.identify.training.train.make_events", lambda *_, **__: generated())
         return train(get_preset("field").with_classes(FEW), 10, subset=NAMES, corrections=corrections, n_jobs=1)
 
 
@@ -165,7 +165,7 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, cor
 
 
 def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.corrected_events._find_in_recording", lambda *_: 1 / 0)
+    monkeypatch.setattr("pqswarm.identify.training.corrected._find_in_recording", lambda *_: 1 / 0)
     used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     with (
         pytest.warns(UserWarning, match=r"ripple\.cfg: could not be judged: ZeroDivisionError"),

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.identify.corrections import Correction, CorrectionFile, corrections_path, load_corrections
+from pqswarm.identify.training.corrections import Correction, CorrectionFile, corrections_path, load_corrections
 
 AT = "2026-06-30T12:00:00+00:00"
 
@@ -106,10 +106,10 @@ def test_limits_and_things_that_are_no_files(file, tmp_path, monkeypatch):
     with pytest.raises(FileFormatError, match="is not a file of corrections"):
         CorrectionFile(tmp_path).current()
     file.add(correction())
-    monkeypatch.setattr("pqswarm.identify.corrections._MOST", 1)
+    monkeypatch.setattr("pqswarm.identify.training.corrections._MOST", 1)
     with pytest.raises(PqswarmError, match="move old ones"):
         file.add(correction())
-    monkeypatch.setattr("pqswarm.identify.corrections._LARGEST", 10)
+    monkeypatch.setattr("pqswarm.identify.training.corrections._LARGEST", 10)
     with pytest.raises(FileFormatError, match="too large"):
         file.current()
 
@@ -161,7 +161,7 @@ def test_several_writers_lose_nothing(file):
 WRITER = """
 import sys
 from dataclasses import replace
-from pqswarm.identify.corrections import CorrectionFile
+from pqswarm.identify.training.corrections import CorrectionFile
 file = CorrectionFile(sys.argv[1])
 (first,) = file.history()
 print("ready", flush=True)

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.colors import to_hex
 from tests.identify.invented import event, recording, renamed, verdict
 
-from pqswarm.identify import fonts
-from pqswarm.identify.figures import plot_verdict
+from pqswarm.identify.show import fonts
+from pqswarm.identify.show.figures import plot_verdict
 
 SAG = event(magnitude=0.62, start=0.4, duration=0.08)
 
@@ -63,7 +63,7 @@ def test_only_what_is_shown_is_read(monkeypatch):
     judged.plot(of)
     assert of.reads == [(round(9.94 * 6400), round(10.14 * 6400))]
     of.reads.clear()
-    monkeypatch.setattr("pqswarm.identify.figures._BLOCK", 20_000)
+    monkeypatch.setattr("pqswarm.identify.show.figures._BLOCK", 20_000)
     plot_verdict(of, verdict(replace(SAG, start=1.0, end=15.0, duration=14.0), of=of))
     assert len(of.reads) > 4
     assert max(stop - first for first, stop in of.reads) <= 20_000
@@ -80,7 +80,7 @@ def test_thinning_keeps_the_peaks_whatever_the_block(monkeypatch):
     assert max(line.get_ydata().size for line in lines) <= 1002
     assert lines[1].get_ydata().max() == pytest.approx(123.0)
     assert np.isnan(lines[2].get_ydata()).any()
-    monkeypatch.setattr("pqswarm.identify.figures._BLOCK", 5_000)
+    monkeypatch.setattr("pqswarm.identify.show.figures._BLOCK", 5_000)
     for line, other in zip(lines, judged.plot(of).axes[0].lines, strict=False):
         np.testing.assert_array_equal(line.get_ydata(), other.get_ydata())
 
@@ -101,7 +101,7 @@ def test_two_busbars_share_no_colour_and_an_event_shows_its_own():
 
 @pytest.mark.filterwarnings("ignore:Glyph .* missing")  # where no font has Chinese letters, their boxes are as wide
 def test_legends_are_inside(monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.figures.draw_name", lambda text, otherwise="": text)
+    monkeypatch.setattr("pqswarm.identify.show.figures.draw_name", lambda text, otherwise="": text)
     of = recording()
     of = renamed(
         of,
@@ -120,7 +120,7 @@ def test_legends_are_inside(monkeypatch):
 
 def test_names_that_no_font_has(monkeypatch):
     """The phase stands for the name."""
-    monkeypatch.setattr("pqswarm.identify.figures.families", lambda: ("DejaVu Sans",))
+    monkeypatch.setattr("pqswarm.identify.show.figures.families", lambda: ("DejaVu Sans",))
     monkeypatch.setattr(fonts, "_has", lambda letter: ord(letter) < 0x3000)
     of = renamed(recording(), UA="220kV母线", UB="Шина", IC="电流")
     judged = verdict(SAG, of=of, station="站 1")

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from tests.identify.invented import event, judged, recording, verdict
 
-from pqswarm.identify.curves import ITIC, SEMI, event_severity
-from pqswarm.identify.lines import csv_lines
-from pqswarm.identify.page import page_html
-from pqswarm.identify.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
-from pqswarm.identify.page.html import _figures_note
-from pqswarm.identify.page.indices import count_dips, count_swells, sarfi
-from pqswarm.identify.page.rows import headline, list_rows
+from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
+from pqswarm.identify.show.lines import csv_lines
+from pqswarm.identify.show.page import page_html
+from pqswarm.identify.show.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
+from pqswarm.identify.show.page.html import _figures_note
+from pqswarm.identify.show.page.indices import count_dips, count_swells, sarfi
+from pqswarm.identify.show.page.rows import headline, list_rows
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -322,7 +322,7 @@ def test_files_of_one_name_without_a_date_are_two():
 
 
 def test_a_long_list_says_where_it_ends(monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.page.html._MOST_RECORDINGS", 2)
+    monkeypatch.setattr("pqswarm.identify.show.page.html._MOST_RECORDINGS", 2)
     text = Page(plain([verdict(SAG)] * 3)).text
     assert "The CSV of this page holds the events of the first 2 of 3 recordings" in text
     assert "3 recordings, of which the first 2 are listed" in text

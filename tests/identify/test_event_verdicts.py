@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pqswarm.identify import COLUMNS, identify
-from pqswarm.identify.binding import allowed_classes, classes_of_kind
+from pqswarm.identify.class_limits import allowed_classes, classes_of_kind
 from pqswarm.measure import Thresholds
 from pqswarm.recordings import Channel, Recording
 

@@ -26,11 +26,11 @@ from pqswarm.identify import (
     train,
     usable_features,
 )
-from pqswarm.identify.calibration import fit_estimator, log_scores, soften
-from pqswarm.identify.features import resample, upper_frequencies
+from pqswarm.identify.features.capture import MEASURES, measure_capture
+from pqswarm.identify.features.compute import resample, upper_frequencies
 from pqswarm.identify.model import CODES, scale
-from pqswarm.identify.training_events import HELD_OUT, TRAINED, TRAINING_SNR, list_recordings, make_events
-from pqswarm.measure.capture import MEASURES, measure_capture
+from pqswarm.identify.training.calibration import fit_estimator, log_scores, soften
+from pqswarm.identify.training.specs import HELD_OUT, TRAINED, TRAINING_SNR, list_recordings, make_events
 from pqswarm.recordings import Channel, Recording
 
 
@@ -74,7 +74,7 @@ def events_of_few():
     ids=lambda one: one if isinstance(one, str) else one.describe(),
 )
 def test_any_classifier_with_probabilities(classifier, events_of_few, tmp_path, monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.training.make_events", lambda *_, **__: events_of_few)
+    monkeypatch.setattr("pqswarm.identify.training.train.make_events", lambda *_, **__: events_of_few)
     search = None if isinstance(classifier, EstimatorClassifier) else "sffs"
     some = get_preset("field").with_classes(FEW)
     model = train(some, events_per_class=10, classifier=classifier, search=search, max_evaluations=60, subset=NAMES)

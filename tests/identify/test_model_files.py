@@ -12,7 +12,7 @@ import pytest
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.events import EVENT_CLASSES, generate
 from pqswarm.identify import check_model, identify, load_model
-from pqswarm.identify.files import _ARCHIVE
+from pqswarm.identify.model_file import _ARCHIVE
 from pqswarm.recordings import Channel, Recording
 
 ONE = {"highest": 250, "names": ["D1.energy"], "temperature": 1, "error": 0}

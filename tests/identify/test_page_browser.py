@@ -6,7 +6,7 @@ import pytest
 from tests.browser import DESKTOP, PHONE, needs_browser
 from tests.identify.invented import event, judged, recording, verdict
 
-from pqswarm.identify.page import page_html
+from pqswarm.identify.show.page import page_html
 
 pytestmark = needs_browser
 

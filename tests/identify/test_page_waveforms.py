@@ -9,10 +9,10 @@ import pytest
 from tests.identify.invented import event, recording, verdict
 from tests.identify.test_event_page import SAG, Page, drawn, later
 
-from pqswarm.identify.page import page_html
-from pqswarm.identify.page.kept import slim
-from pqswarm.identify.page.rows import list_rows
-from pqswarm.identify.page.waveforms import MOST_BYTES, choose_rows
+from pqswarm.identify.show.page import page_html
+from pqswarm.identify.show.page.kept import slim
+from pqswarm.identify.show.page.rows import list_rows
+from pqswarm.identify.show.page.waveforms import MOST_BYTES, choose_rows
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
 
@@ -61,7 +61,7 @@ def test_number_and_size_of_figures_are_bounded(monkeypatch):
     chosen = choose_rows(list_rows(many))
     assert len(chosen) == 20
     assert [row.verdict.source for row in chosen] == [f"{i}.cfg" for i in range(20)]  # the worst of each, worst first
-    monkeypatch.setattr("pqswarm.identify.page.waveforms.MOST_BYTES", 120_000)
+    monkeypatch.setattr("pqswarm.identify.show.page.waveforms.MOST_BYTES", 120_000)
     text = drawn([verdict(SAG, source=name) for name in "abc"])
     assert 1 <= text.count('class="waveform"') < 3
     assert len(text) < 300_000

@@ -10,9 +10,9 @@ import pytest
 from tests.identify.watching import Place
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.journal import Journal
-from pqswarm.identify.receivers import JsonLines, Stream, Webhook
-from pqswarm.identify.watch import JOURNAL, Watcher
+from pqswarm.identify.folder.journal import Journal
+from pqswarm.identify.folder.receivers import JsonLines, Stream, Webhook
+from pqswarm.identify.folder.watch import JOURNAL, Watcher
 
 
 @pytest.fixture

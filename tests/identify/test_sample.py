@@ -10,10 +10,10 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import find_recordings, load_site, write_samples
-from pqswarm.identify.generated import Disturbance, GeneratedRecording
-from pqswarm.identify.sample import _long_recording, _short_recordings
 from pqswarm.measure.event import KINDS
 from pqswarm.recordings import read, write_comtrade
+from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
+from pqswarm.recordings.samples.write import _long_recording, _short_recordings
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, generate
 from pqswarm.identify import COLUMNS, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
-from pqswarm.identify.lines import csv_lines
+from pqswarm.identify.show.lines import csv_lines
 from pqswarm.recordings import Channel, Recording, read_all
 
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))

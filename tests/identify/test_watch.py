@@ -12,12 +12,13 @@ import pytest
 from tests.identify.watching import Found, Place
 
 from pqswarm.errors import FileFormatError
-from pqswarm.identify import Failure, watch
-from pqswarm.identify.batch import explain
-from pqswarm.identify.folders import Candidate, scan
-from pqswarm.identify.journal import Journal
-from pqswarm.identify.receivers import JsonLines
-from pqswarm.identify.watch import JOURNAL, Watcher
+from pqswarm.identify import Failure
+from pqswarm.identify.folder import watch
+from pqswarm.identify.folder.batch import explain
+from pqswarm.identify.folder.journal import Journal
+from pqswarm.identify.folder.receivers import JsonLines
+from pqswarm.identify.folder.scan import Candidate, scan
+from pqswarm.identify.folder.watch import JOURNAL, Watcher
 
 
 @pytest.fixture
@@ -245,9 +246,9 @@ def test_a_new_time_keeps_the_reason(place):
 KILLING = """
 import os, random, signal, sys, time
 from pathlib import Path
-from pqswarm.identify.journal import Journal
-from pqswarm.identify.receivers import JsonLines
-from pqswarm.identify.watch import JOURNAL, Watcher
+from pqswarm.identify.folder.journal import Journal
+from pqswarm.identify.folder.receivers import JsonLines
+from pqswarm.identify.folder.watch import JOURNAL, Watcher
 from tests.identify.watching import Found
 
 folder, draw = Path(sys.argv[1]), random.Random(int(sys.argv[2]))

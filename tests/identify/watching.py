@@ -3,9 +3,9 @@
 import json
 
 from pqswarm.identify import Failure
-from pqswarm.identify.journal import Journal
-from pqswarm.identify.receivers import JsonLines
-from pqswarm.identify.watch import JOURNAL, Watcher
+from pqswarm.identify.folder.journal import Journal
+from pqswarm.identify.folder.receivers import JsonLines
+from pqswarm.identify.folder.watch import JOURNAL, Watcher
 
 
 class Found:

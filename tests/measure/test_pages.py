@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.measure import characterise, pages
+from pqswarm.measure import characterise
+from pqswarm.measure.detect import pages
 from pqswarm.recordings import Channel, Recording
 
 RATE = 3200.0

@@ -8,8 +8,8 @@ from tests.reference.disturbances import CLASSES, GROUP, make, make_sine
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.agreement import group_of, rule_class
 from pqswarm.measure import characterise
-from pqswarm.measure.flicker import find_flicker
-from pqswarm.measure.transients import find_transients
+from pqswarm.measure.detect.transients import find_transients
+from pqswarm.measure.steady.flicker import find_flicker
 from pqswarm.measure.visible import visible_classes
 from pqswarm.recordings import Channel, Recording
 

@@ -4,7 +4,7 @@ from tests.measure.waves import events, record, sine, with_level
 
 from pqswarm.errors import PqswarmError
 from pqswarm.measure import characterise
-from pqswarm.measure.reference import guess_nominal
+from pqswarm.measure.supply.reference import guess_nominal
 
 
 def test_pre_event_reference_is_the_first_level_not_the_nominal():

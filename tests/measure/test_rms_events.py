@@ -3,8 +3,8 @@ import pytest
 from tests.measure.waves import record, sine, with_level
 
 from pqswarm.measure import Thresholds, characterise
+from pqswarm.measure.detect.spans import find_spans
 from pqswarm.measure.ieee1159 import category, oscillation_word
-from pqswarm.measure.rms_events import find_spans
 
 
 def spans(values):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pqswarm.measure import characterise
-from pqswarm.measure.sag_types import fit_phasor, sag_type, symmetrical_components
+from pqswarm.measure.group.sag_type import fit_phasor, sag_type, symmetrical_components
 from pqswarm.recordings import Channel, Recording
 
 TURN = np.exp(-2j * np.pi / 3)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings import Channel, Envelope, Recording, envelope, open_recordings, write_comtrade
+from pqswarm.recordings import Channel, Envelope, Recording, open_recordings, write_comtrade
+from pqswarm.recordings.view import envelope
 
 N = 50_021
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm.evaluation._knn_cuda import grid_of
+from pqswarm.evaluation.exact.knn.cuda import grid_of
 
 UNIT = 2.0**-24
 

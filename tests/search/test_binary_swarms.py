@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pqswarm._random import stream
+from pqswarm._base.random import stream
 from pqswarm.search import ALGORITHMS, CatfishBPSO
 from tests.reference import searches
 from tests.search.problems import problem

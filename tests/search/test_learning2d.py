@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pqswarm._random import stream
+from pqswarm._base.random import stream
 from pqswarm.search import ALGORITHMS, UPSO2D
 from pqswarm.search.learning2d import (
     adaptive_weight,

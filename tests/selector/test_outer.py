@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 
-from pqswarm._random import derived_seed
+from pqswarm._base.random import derived_seed
 from pqswarm.selector.nested import mean_interval, wilson_interval
 from tests.selector.problems import WINE, quick
 

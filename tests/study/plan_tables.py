@@ -4,7 +4,7 @@ import re
 from inspect import getdoc
 from pathlib import Path
 
-from pqswarm._toml import to_toml
+from pqswarm._base.toml import to_toml
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.events import PRESETS
 from pqswarm.features import FeatureOptions

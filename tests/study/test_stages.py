@@ -13,7 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import CLASSIFIERS as KINDS
 from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEvaluator
-from pqswarm.evaluation.kernel_nb import KernelNB
+from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 from pqswarm.search import minimize
 from pqswarm.study import ClassifierPlan, best_of, read_plan, run_study
 from pqswarm.study.findings import AllFeatures, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo

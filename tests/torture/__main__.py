@@ -48,7 +48,7 @@ def small_plan(classifier=""):
 
 def prepare(folder, parts, modes):
     """Plans, recordings, and what studies and watchers come to that nobody disturbs."""
-    from pqswarm.identify.sample import write_samples
+    from pqswarm.recordings.samples.write import write_samples
 
     prepared = {}
     for name, classifier in (("plan", ""), ("light", "nearest-centroid")):

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = """
     import os, sqlite3, sys
     from pathlib import Path
-    from pqswarm._files import write_atomically
+    from pqswarm._base.files import write_atomically
     from pqswarm.errors import PqswarmError
     from tests.torture.faults import Faults
 

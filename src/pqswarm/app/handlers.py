@@ -10,8 +10,8 @@ from tornado.iostream import StreamClosedError
 from tornado.web import HTTPError, RequestHandler
 
 from pqswarm import __version__
+from pqswarm.app.access import HEADERS, Door, PasswordQueue, checked_visitor
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.security import HEADERS, Door, PasswordQueue, checked_visitor
 from pqswarm.app.workbench import Page, Workbench
 from pqswarm.errors import PqswarmError
 

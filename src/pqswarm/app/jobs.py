@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any, TypeVar
 
-from pqswarm._threads import one_blas_thread
+from pqswarm._base.threads import one_blas_thread
 
 __all__ = ["Cancelled", "Job", "Jobs"]
 

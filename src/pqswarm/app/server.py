@@ -15,11 +15,13 @@ from tornado.netutil import bind_sockets
 from tornado.web import Application
 
 from pqswarm import _web
-from pqswarm._threads import one_blas_thread
-from pqswarm.app import events, recordings, studies
+from pqswarm._base.threads import one_blas_thread
+from pqswarm.app.access import Door, PasswordQueue, is_loopback
+from pqswarm.app.events import routes as events
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
-from pqswarm.app.recordings_room import RecordingsRoom
-from pqswarm.app.security import Door, PasswordQueue, is_loopback
+from pqswarm.app.recordings import routes as recordings
+from pqswarm.app.recordings.section import RecordingsRoom
+from pqswarm.app.studies import routes as studies
 from pqswarm.app.warm_up import WarmUp
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqswarm._files import write_atomically
+from pqswarm._base.files import write_atomically
 from pqswarm.cli.options import Overwrite, check_writable, choose_format
 from pqswarm.errors import PqswarmError
 

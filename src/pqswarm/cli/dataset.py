@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pqswarm._text import count_text
-from pqswarm._units import unit_text
+from pqswarm._base.text import count_text
+from pqswarm._base.units import unit_text
 from pqswarm.cli.options import (
     Border,
     EventsPerClass,

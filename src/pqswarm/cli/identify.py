@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqswarm._files import write_atomically
-from pqswarm._text import count_text, file_text
+from pqswarm._base.files import write_atomically
+from pqswarm._base.text import count_text, file_text
 from pqswarm.cli.command import name_options
 from pqswarm.cli.judging import (
     JUDGING_OPTIONS,
@@ -139,7 +139,7 @@ def identify(
 
 def _read_summary(summary: Path, csv: Path | None, html: Path | None) -> tuple[Path | None, Path | None]:
     """What ``--summary`` meant in earlier versions."""
-    from pqswarm._options import warn_renamed
+    from pqswarm._base.options import warn_renamed
 
     warn_renamed("--summary", "--csv or --html")
     if summary.suffix.lower() == ".csv":
@@ -175,7 +175,7 @@ class _Done:
 
     def add(self, found: "Verdict | Failure") -> None:
         from pqswarm.identify import Failure
-        from pqswarm.identify.batch import explain
+        from pqswarm.identify.folder.batch import explain
 
         if isinstance(found, Failure):
             self.fail(found)
@@ -192,7 +192,7 @@ class _Done:
 
     def _describe(self, found: "Verdict") -> tuple[list[dict[str, Any]], str]:
         """Rows and text of a verdict, which is kept if it will be shown."""
-        from pqswarm.identify.lines import json_text
+        from pqswarm.identify.show.lines import json_text
 
         rows = found.rows()
         if self.as_json:
@@ -202,7 +202,7 @@ class _Done:
                 self.file, self.said = found.path, set()
             text = _text(found, rows, self.said) + "\n"
         if self.keep:
-            from pqswarm.identify.page import slim
+            from pqswarm.identify.show.page import slim
 
             self.verdicts.append(slim(found))
         return rows, text
@@ -213,7 +213,7 @@ class _Done:
         echo(f"pqswarm: {failure}", err=True)
 
     def end(self) -> None:
-        from pqswarm.identify.lines import json_text
+        from pqswarm.identify.show.lines import json_text
 
         if self.as_json:
             self.print('\n], "failures": ' + json_text([one.as_dict() for one in self.failures], indent=1) + "}\n")
@@ -222,11 +222,11 @@ class _Done:
         self, csv: Path | None, html: Path | None, find: "Callable[[Verdict], RecordingSource | None]"
     ) -> Iterator[Path]:
         if csv is not None:
-            from pqswarm.identify.lines import csv_lines
+            from pqswarm.identify.show.lines import csv_lines
 
             yield write_atomically(csv, csv_lines(self.rows))
         if html is not None:
-            from pqswarm.identify.page import page_html
+            from pqswarm.identify.show.page import page_html
 
             reasons = [str(failure) for failure in self.failures]
             yield write_atomically(html, page_html(self.verdicts, reasons, find=find))
@@ -234,8 +234,8 @@ class _Done:
 
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str:
     """A heading, a line per event, what 1 pu is, and the notes that were not said before."""
-    from pqswarm.identify.lines import heading, text_lines
-    from pqswarm.identify.words import voltage_text
+    from pqswarm.identify.show.lines import heading, text_lines
+    from pqswarm.identify.show.words import voltage_text
 
     found = verdict.characterisation
     references: dict[str, list[str]] = {}
@@ -315,8 +315,8 @@ class _Finder:
 
     def find(self, verdict: "Verdict") -> "RecordingSource | None":
         """The recording of a verdict; None if it is not there any more."""
-        from pqswarm.identify.batch import open_as_judged
-        from pqswarm.identify.page import match_recording
+        from pqswarm.identify.folder.batch import open_as_judged
+        from pqswarm.identify.show.page import match_recording
 
         if verdict.path != self.last:
             self.last, self.sources = verdict.path, ()

@@ -66,7 +66,7 @@ def read_judging(
 ) -> dict[str, Any]:
     """Return the arguments of :func:`pqswarm.identify.identify_file`; what is wrong is said before any file is read."""
     from pqswarm.identify import default_model, load_model, load_site
-    from pqswarm.recordings.site_file import read_reference, read_voltage
+    from pqswarm.recordings.site.file import read_reference, read_voltage
 
     reading = {
         "sampling_rate": _check("--rate", rate, 1e-3, 1e9, "Hz"),

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from pqswarm import __version__
-from pqswarm._compile_times import call_when_compiling
-from pqswarm._text import file_text
+from pqswarm._base.text import file_text
+from pqswarm._kernels.compile_times import call_when_compiling
 from pqswarm.cli.app import app as workbench
 from pqswarm.cli.command import Command, Group
 from pqswarm.cli.compare import compare

@@ -35,7 +35,7 @@ def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A plan in T
 
     Example: pqswarm plan check my-study.toml
     """
-    from pqswarm._text import count_text
+    from pqswarm._base.text import count_text
     from pqswarm.study import load_plan
     from pqswarm.study.data import read_own
     from pqswarm.study.plan import DatasetPlan

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from pqswarm._text import printable
+from pqswarm._base.text import printable
 
 __all__ = ["drop_what_cannot_be_printed", "echo", "escape_what_cannot_be_printed", "say"]
 

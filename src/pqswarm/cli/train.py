@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pqswarm._files import read_regular
-from pqswarm._text import count_text
-from pqswarm._units import unit_text
+from pqswarm._base.files import read_regular
+from pqswarm._base.text import count_text
+from pqswarm._base.units import unit_text
 from pqswarm.cli.options import (
     Jobs,
     Overwrite,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pqswarm.events import Preset
     from pqswarm.identify import Check, Model
-    from pqswarm.identify.training_events import Progress
+    from pqswarm.identify.training.specs import Progress
 
 __all__ = ["train"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pqswarm._text import count_text, file_text
+from pqswarm._base.text import count_text, file_text
 from pqswarm.cli.command import name_options
 from pqswarm.cli.judging import (
     JUDGING_OPTIONS,
@@ -29,7 +29,7 @@ from pqswarm.errors import FileFormatError, PqswarmError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pqswarm.identify.receivers import Receiver
+    from pqswarm.identify.folder.receivers import Receiver
 
 __all__ = ["watch"]
 
@@ -69,8 +69,8 @@ def watch(
     from filelock import FileLock, Timeout
 
     from pqswarm.identify import identify_file
-    from pqswarm.identify.journal import Journal
-    from pqswarm.identify.watch import JOURNAL, Watcher
+    from pqswarm.identify.folder.journal import Journal
+    from pqswarm.identify.folder.watch import JOURNAL, Watcher
 
     path = folder / JOURNAL if journal is None else journal
     check_no_folder(path, "--journal the name of a file")
@@ -130,7 +130,7 @@ def _say(text: str) -> None:
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":
     """Those that are asked for, or the standard output."""
-    from pqswarm.identify.receivers import JsonLines, Stream, Webhook
+    from pqswarm.identify.folder.receivers import JsonLines, Stream, Webhook
 
     found: list[Receiver] = []
     if webhook is not None:
@@ -157,8 +157,8 @@ def _stoppable() -> "Iterator[None]":
 
 def _print(path: Path, folder: Path, as_csv: bool) -> None:
     """Print the events of the journal, and the files that failed."""
-    from pqswarm.identify.journal import Journal
-    from pqswarm.identify.lines import csv_lines, heading, text_lines
+    from pqswarm.identify.folder.journal import Journal
+    from pqswarm.identify.show.lines import csv_lines, heading, text_lines
 
     with Journal(path, read_only=True) as book:
         rows = [entry.row for entry in book.events()]

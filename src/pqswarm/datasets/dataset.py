@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from pqswarm._files import write_atomically
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._base.files import write_atomically
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import RECORD, SOURCES, Event, synthesise
 from pqswarm.features import FeatureOptions

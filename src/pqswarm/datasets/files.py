@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._archive import Archive
-from pqswarm._typing import AnyArray
+from pqswarm._base.archive import Archive
+from pqswarm._base.typing import AnyArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.events import PARAMETERS, RECORD, SOURCES, Parameter, check_snr

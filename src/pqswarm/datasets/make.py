@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from pqswarm import __version__
-from pqswarm._random import checked_seed
-from pqswarm._threads import effective_jobs
-from pqswarm._typing import FloatArray
+from pqswarm._base.random import checked_seed
+from pqswarm._base.threads import effective_jobs
+from pqswarm._base.typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.orders import Order, list_orders
 from pqswarm.errors import PqswarmError
@@ -154,7 +154,7 @@ def _produce(
     """Make the ordered events and their features, in threads: all heavy parts release the interpreter lock."""
     from joblib import Parallel, delayed
 
-    import pqswarm._lane_kernels  # noqa: F401 (in one thread: others would meet half of it, should it fail)
+    import pqswarm._kernels.lanes  # noqa: F401 (in one thread: others would meet half of it, should it fail)
 
     tasks = [orders[i : i + _EVENTS_PER_TASK] for i in range(0, len(orders), _EVENTS_PER_TASK)]
     results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
@@ -175,7 +175,7 @@ def _produce_some(
     orders: list[Order], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
 ) -> tuple[list[Event], list[FloatArray]]:
     """Make a few events, and for each a matrix of one row of features per noise level."""
-    from pqswarm._lane_kernels import LANES
+    from pqswarm._kernels.lanes import LANES
 
     events = [order.make(preset) for order in orders]
     features: list[FloatArray] = [np.empty((0, 0))] * len(events)

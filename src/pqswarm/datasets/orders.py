@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import floor
 from operator import index
 
-from pqswarm._random import derived_seed
+from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
 

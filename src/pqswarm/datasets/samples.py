@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._archive import write_arrays
-from pqswarm._files import write_atomically
-from pqswarm._random import checked_seed, stream
-from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm._base.archive import write_arrays
+from pqswarm._base.files import write_atomically
+from pqswarm._base.random import checked_seed, stream
+from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = ["Samples", "label_column"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, damage_text, read_npy
-from pqswarm._files import read_regular
-from pqswarm._typing import AnyArray
+from pqswarm._base.archive import DAMAGE, damage_text, read_npy
+from pqswarm._base.files import read_regular
+from pqswarm._base.typing import AnyArray
 from pqswarm.datasets.samples import Samples, assemble, check_names, label_column, number_of
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 

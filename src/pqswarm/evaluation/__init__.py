@@ -1,24 +1,24 @@
 """Exact evaluators: the cross-validated error of feature subsets, many at a time; and the classifiers by name."""
 
-from pqswarm._options import Parameters, option, parameters
+from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
 from pqswarm.evaluation.choose import Choice, choose_evaluator
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.filters import FILTERS, Filter, Prefiltered, prefilter
+from pqswarm.evaluation.exact.centroid.evaluator import NearestCentroidEvaluator
+from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator
+from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator
+from pqswarm.evaluation.exact.linear.lda import LDAEvaluator
+from pqswarm.evaluation.exact.linear.qda import QDAEvaluator
+from pqswarm.evaluation.exact.linear.regression import LinearEvaluator
+from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
+from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator
+from pqswarm.evaluation.filters.filter import FILTERS, Filter, Prefiltered, prefilter
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator
 from pqswarm.evaluation.generic import GenericEvaluator
 from pqswarm.evaluation.grid import GridSearchResult
-from pqswarm.evaluation.knn import METRICS, KNNEvaluator
-from pqswarm.evaluation.knn_regression import KNNRegressionEvaluator
-from pqswarm.evaluation.lda import LDAEvaluator
-from pqswarm.evaluation.linear_regression import LinearEvaluator
 from pqswarm.evaluation.memo import Memo
-from pqswarm.evaluation.naive_bayes import KernelNBEvaluator
-from pqswarm.evaluation.nearest_centroid import NearestCentroidEvaluator
-from pqswarm.evaluation.qda import QDAEvaluator
 from pqswarm.evaluation.registry import CLASSIFIERS, REGRESSORS, find_classifier, find_regressor
 from pqswarm.evaluation.regression import RegressionEvaluator
 from pqswarm.evaluation.regressor import Regressor

@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import BoolArray, IntArray
+from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, pieces
 from pqswarm.evaluation.folds import Folds

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._threads import effective_jobs
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.threads import effective_jobs
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation._memory import MOST_BATCH, check_memory
 from pqswarm.evaluation.folds import CrossValidation, Folds
+from pqswarm.evaluation.memory import MOST_BATCH, check_memory
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, check_scaling, scale, scaled
 
 __all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "SubsetError", "check_labels", "scaled"]
@@ -201,7 +201,7 @@ class ClassificationEvaluator(Evaluator):
 
     def count_errors(self, predicted: IntArray) -> IntArray:
         """Return the misclassified events of each fold, (m, n_folds), for predicted positions in `classes`, (m, n)."""
-        from pqswarm.evaluation._count_kernels import count_errors
+        from pqswarm.evaluation.count_kernels import count_errors
 
         found = np.empty((len(predicted), self.folds.n_folds), dtype=np.int64)
         count_errors(predicted, self.labels, self.folds.test_fold, found)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import AnyArray, BoolArray
+from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation._memory import MOST_TABLE
 from pqswarm.evaluation.base import Evaluator, check_features, check_labels
 from pqswarm.evaluation.estimators import check_classes, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
+from pqswarm.evaluation.memory import MOST_TABLE
 from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling

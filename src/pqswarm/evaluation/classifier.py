@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._options import Parameters
-from pqswarm._threads import effective_jobs
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.options import Parameters
+from pqswarm._base.threads import effective_jobs
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
 from pqswarm.evaluation.cuda import DEVICES, check_device

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._conformance import refuses, require
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.conformance import refuses, require
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.evaluation.base import SCALINGS, Scaling, scaled
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.cuda import DEVICES

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, IntArray
+from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = ["DEVICES", "MEMORY", "MaskPacker", "batch_memory", "check_device", "cupy", "pieces", "source"]
@@ -63,9 +63,9 @@ def pieces(masks: BoolArray, bytes_each: int, memory: int = MEMORY) -> list[IntA
     return [order[start:stop] for start, stop in pairwise(edges)]
 
 
-def source(*names: str) -> str:
+def source(package: str, *names: str) -> str:
     """Return the text of files of kernels beside this one, joined."""
-    return "".join((files("pqswarm.evaluation") / name).read_text(encoding="utf-8") for name in names)
+    return "".join((files(package) / name).read_text(encoding="utf-8") for name in names)
 
 
 class MaskPacker:
@@ -73,7 +73,9 @@ class MaskPacker:
 
     def __init__(self) -> None:
         self._cp = cupy()
-        self._kernel = self._cp.RawModule(code=source("masks.cu"), options=("--std=c++14",)).get_function("pack_masks")
+        self._kernel = self._cp.RawModule(code=source(__package__, "masks.cu"), options=("--std=c++14",)).get_function(
+            "pack_masks"
+        )
 
     def pack(self, masks: BoolArray) -> tuple[Any, Any, int]:
         """Return the features of each mask, ascending, int32[m, widest], their number, int32[m], and `widest`."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import AnyArray, FloatArray
+from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
 
 __all__ = [

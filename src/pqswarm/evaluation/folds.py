@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._random import checked_seed, stream
-from pqswarm._typing import AnyArray, FloatArray, IntArray
+from pqswarm._base.random import checked_seed, stream
+from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 
 __all__ = ["CrossValidation", "Folds"]

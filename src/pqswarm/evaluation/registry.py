@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from pqswarm._registry import Registry
+from pqswarm._base.registry import Registry
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.classifiers import (

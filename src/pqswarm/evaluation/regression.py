@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
-from pqswarm._options import Parameters
+from pqswarm._base.options import Parameters
 from pqswarm.evaluation.base import Scaling
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.regression import SCORINGS, RegressionEvaluator

@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pqswarm._options import Parameters
+from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifiers.k_nn import covered_metric
-from pqswarm.evaluation.knn_regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
-from pqswarm.evaluation.linear_regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
+from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
+from pqswarm.evaluation.exact.linear.regression import LinearEvaluator, LinearHyperparameters, RidgeHyperparameters
 from pqswarm.evaluation.regressor import Regressor
 
 __all__ = ["KNNRegressor", "OrdinaryRegressor", "RidgeRegressor"]

@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import unknown_name
 
 __all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "check_scaling", "scale", "scaled"]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import IntArray
+from pqswarm._base.typing import IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
 

@@ -8,8 +8,8 @@ adjustment, J. R. Marti and J. Lin, IEEE Trans. Power Systems 4 (1989) 394-402).
 
 import numpy as np
 
-from pqswarm._compiling import njit
-from pqswarm._math_kernels import cosine, sine
+from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.math import cosine, sine
 
 __all__ = ["simulate"]
 

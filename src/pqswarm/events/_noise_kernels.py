@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from pqswarm._compiling import njit
-from pqswarm._lane_kernels import LANES
-from pqswarm._math_kernels import exponential, make_normal
-from pqswarm._sum_kernels import sum_of_squares
+from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.lanes import LANES
+from pqswarm._kernels.math import exponential, make_normal
+from pqswarm._kernels.sums import sum_of_squares
 
 __all__ = ["add_noise_of_power"]
 

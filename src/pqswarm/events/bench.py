@@ -17,7 +17,7 @@ from math import ceil, inf, pi, sqrt
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.events.models import Grid
 
 __all__ = ["BenchRecord", "run_bench"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqswarm._random import stream
-from pqswarm._typing import FloatArray
+from pqswarm._base.random import stream
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import unknown_name
 from pqswarm.events.broad_parts import (
     Deviation,

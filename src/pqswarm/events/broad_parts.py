@@ -6,7 +6,7 @@ from math import pi
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 
 __all__ = [
     "Deviation",

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from pqswarm._registry import Registry
-from pqswarm._typing import FloatArray
+from pqswarm._base.registry import Registry
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events.models import combined, single
 from pqswarm.events.parameters import PARAMETERS, Parameter

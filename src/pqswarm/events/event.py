@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._random import checked_seed, stream
-from pqswarm._typing import FloatArray
-from pqswarm._units import frequency_text
+from pqswarm._base.random import checked_seed, stream
+from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.events.bench import run_bench
 from pqswarm.events.classes import EVENT_CLASSES

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._random import stream
-from pqswarm._typing import FloatArray
+from pqswarm._base.random import stream
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
 __all__ = ["NOISE_LEVELS", "add_noise", "check_snr", "noise_stream", "write_noisy"]
@@ -100,7 +100,7 @@ def write_noisy(signal: FloatArray, snr: float, seed: int, out: FloatArray) -> N
     >>> bool((out == add_noise(wave, 30.0, noise_stream(1, 30.0))).all())
     True
     """
-    from pqswarm._random_kernels import fill_uniform
+    from pqswarm._kernels.random import fill_uniform
 
     key = np.array([1, np.float64(snr).view(np.uint64)], dtype=np.uint64)
     _write_noisy(signal, snr, lambda noise: fill_uniform(np.uint64(seed), key, noise), out)

@@ -115,7 +115,7 @@ class LogUniform:
 
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the value at the quantile `u`."""
-        from pqswarm._math_kernels import exponential, logarithm
+        from pqswarm._kernels.math import exponential, logarithm
 
         low, high = _bounds(self.low, self.high, self.unit, values)
         return high * float(exponential(-logarithm(high / low) * u))

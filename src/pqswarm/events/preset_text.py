@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pqswarm._toml import to_toml
+from pqswarm._base.toml import to_toml
 from pqswarm.errors import PqswarmError
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pqswarm._toml import parse_toml, read_toml_text
+from pqswarm._base.toml import parse_toml, read_toml_text
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS

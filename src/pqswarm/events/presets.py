@@ -2,7 +2,7 @@
 
 from os import PathLike, fspath
 
-from pqswarm._registry import Registry
+from pqswarm._base.registry import Registry
 from pqswarm.events.paper_presets import field_preset, paper_preset, stepped_preset
 from pqswarm.events.preset import SOURCES, Preset
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from pqswarm._numbers import is_finite
+from pqswarm._base.numbers import is_finite
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.catalogue import Parameter
 from pqswarm.events.parameters import (

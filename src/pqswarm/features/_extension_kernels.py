@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from pqswarm._compiling import njit
-from pqswarm._lane_kernels import LANES
-from pqswarm._sum_kernels import squared_distance
+from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.lanes import LANES
+from pqswarm._kernels.sums import squared_distance
 
 __all__ = ["interpolate", "squared_distances"]
 

@@ -6,9 +6,9 @@ width or on the number of threads.
 
 import numpy as np
 
-from pqswarm._compiling import njit
-from pqswarm._lane_kernels import LANES, absolute, choose, fill, load, lower, store, upper
-from pqswarm._math_kernels import logarithm, logarithm_of_normal
+from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.lanes import LANES, absolute, choose, fill, load, lower, store, upper
+from pqswarm._kernels.math import logarithm, logarithm_of_normal
 from pqswarm.features._median_kernels import SAMPLE, medians
 from pqswarm.features._wavelet_kernels import analyse, join, prolong
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pqswarm._compiling import njit
-from pqswarm._lane_kernels import LANES, choose, fill, find_between, load, lower, store, upper
+from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.lanes import LANES, choose, fill, find_between, load, lower, store, upper
 
 __all__ = ["SAMPLE", "medians"]
 

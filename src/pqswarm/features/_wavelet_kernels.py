@@ -4,8 +4,8 @@ Sums run in a fixed order and are not contracted, so that the bands do not depen
 PyWavelets is compiled to fused products where a processor always has them, as on ARM.
 """
 
-from pqswarm._compiling import njit
-from pqswarm._lane_kernels import LANES, fill, load, store
+from pqswarm._kernels.compiling import njit
+from pqswarm._kernels.lanes import LANES, fill, load, store
 
 __all__ = ["analyse", "join", "prolong", "split"]
 

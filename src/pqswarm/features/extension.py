@@ -4,7 +4,7 @@ from math import ceil
 
 import numpy as np
 
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features.wavelet import decomposition_level
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features.options import FeatureOptions
 from pqswarm.features.wavelet import band_names, decomposition_level, filter_plan, minimum_samples
@@ -146,7 +146,7 @@ _KEPT = _Kept()
 
 def _workspace(n_coefficients: int) -> FloatArray:
     """Memory to work in, which costs more to get from the system and to give back than the work in it."""
-    from pqswarm._lane_kernels import LANES
+    from pqswarm._kernels.lanes import LANES
 
     size = LANES * n_coefficients
     if size > _MOST_KEPT:

@@ -1,6 +1,6 @@
 """What can be told to the extraction of features."""
 
-from pqswarm._options import Parameters, option, parameters
+from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.features._filters import FILTERS
 from pqswarm.features.wavelet import BORDERS, decomposition_level
 

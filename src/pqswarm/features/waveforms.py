@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.features._filters import FILTERS
 from pqswarm.features.wavelet import band_edges, band_names, decompose, decomposition_level, minimum_samples

@@ -5,7 +5,7 @@ from math import frexp
 
 import numpy as np
 
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.features._filters import FILTERS
 
@@ -167,7 +167,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     >>> [band.shape for band in decompose(np.ones((1, 100)), 2, "db4", "periodization")]
     [(1, 50), (1, 25), (1, 25)]
     """
-    from pqswarm._lane_kernels import LANES
+    from pqswarm._kernels.lanes import LANES
     from pqswarm.features._wavelet_kernels import analyse, join, prolong, split
 
     given = np.ascontiguousarray(signals, dtype=np.float64)

@@ -2,18 +2,18 @@
 
 from pqswarm.identify._deprecated import __getattr__ as __getattr__
 from pqswarm.identify.agreement import GROUPS
-from pqswarm.identify.batch import Failure, find_recordings, identify_file, load_site
-from pqswarm.identify.binding import possible_labels
-from pqswarm.identify.corrections import Correction, CorrectionFile, corrections_path, load_corrections
-from pqswarm.identify.features import BANDWIDTHS, FEATURES, compute_features, usable_features
-from pqswarm.identify.files import load_model
-from pqswarm.identify.judge import identify
+from pqswarm.identify.analysis import identify
+from pqswarm.identify.class_limits import possible_labels
+from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, compute_features, usable_features
+from pqswarm.identify.folder.batch import Failure, find_recordings, identify_file, load_site
 from pqswarm.identify.model import Model, Prediction, Subset, default_model
-from pqswarm.identify.sample import write_samples
-from pqswarm.identify.training import train
-from pqswarm.identify.training_events import TRAINING_SNR
-from pqswarm.identify.validation import Check, check_model
+from pqswarm.identify.model_file import load_model
+from pqswarm.identify.training.corrections import Correction, CorrectionFile, corrections_path, load_corrections
+from pqswarm.identify.training.specs import TRAINING_SNR
+from pqswarm.identify.training.train import train
+from pqswarm.identify.training.validation import Check, check_model
 from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
+from pqswarm.recordings.samples.write import write_samples
 
 __all__ = [
     "BANDWIDTHS",

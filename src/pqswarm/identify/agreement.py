@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqswarm.identify.curves import RMS
+from pqswarm.identify.show.curves import RMS
 
 if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult, Event

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from pqswarm._typing import FloatArray, IntArray
+    from pqswarm._base.typing import FloatArray, IntArray
 
 __all__ = ["Discriminant"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.calibration import Experts, find_nearest, soften
-from pqswarm.identify.features import FEATURES
+from pqswarm.identify.features.compute import FEATURES
+from pqswarm.identify.training.calibration import Experts, find_nearest, soften
 
 if TYPE_CHECKING:
-    from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+    from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.evaluation import Classifier
 
 __all__ = ["CODES", "Model", "Prediction", "Subset", "Table", "default_model", "overshoot", "scale"]
@@ -256,7 +256,7 @@ class Model:
         Path
             Where it was written. The same model gives the same bytes.
         """
-        from pqswarm.identify.files import save
+        from pqswarm.identify.model_file import save
 
         return save(self, path)
 
@@ -310,6 +310,6 @@ def default_model() -> Model:
     >>> default_model().origin["preset"]
     'broad'
     """
-    from pqswarm.identify.files import load_model
+    from pqswarm.identify.model_file import load_model
 
     return load_model(Path(__file__).with_name("default.npz"))

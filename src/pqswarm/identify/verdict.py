@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pqswarm.identify.agreement import in_words
-from pqswarm.identify.curves import rank_event
-from pqswarm.identify.words import to_milliseconds, voltage_text
+from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.show.words import to_milliseconds, voltage_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -307,6 +307,6 @@ class Verdict:
             A panel of waveforms for the system of the event (by default for up to three systems), one of Urms(1/2), and
             one of the three currents that swing most, if there are any. Time is from the start of the event.
         """
-        from pqswarm.identify.figures import plot_verdict
+        from pqswarm.identify.show.figures import plot_verdict
 
         return plot_verdict(recording, self, event)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.measure.pages import read_channels
-from pqswarm.measure.urms import fill_gaps
+from pqswarm.measure.detect.pages import read_channels
+from pqswarm.measure.detect.urms import fill_gaps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pqswarm._typing import FloatArray
+    from pqswarm._base.typing import FloatArray
     from pqswarm.measure import ChannelResult, Characterisation, Event
     from pqswarm.recordings.recording import RecordingSource
 

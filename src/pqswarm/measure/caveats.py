@@ -1,10 +1,10 @@
 """What was assumed, and what a recording cannot show, in sentences."""
 
-from pqswarm._typing import FloatArray
-from pqswarm._units import frequency_text
-from pqswarm.measure.channels import list_reasons
-from pqswarm.measure.notches import FEWEST_SAMPLES
-from pqswarm.measure.survey import Supply
+from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import frequency_text
+from pqswarm.measure.steady.notches import FEWEST_SAMPLES
+from pqswarm.measure.supply.channels import list_reasons
+from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.visible import FEWEST_CYCLES, FEWEST_SAMPLES_OF_TRANSIENTS, FLICKER_CYCLES, SLOWEST_PERIODS
 from pqswarm.recordings.recording import RecordingSource
 

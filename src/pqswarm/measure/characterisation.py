@@ -4,17 +4,17 @@ import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pqswarm._typing import FloatArray
-from pqswarm._units import voltage_text
-from pqswarm.measure.channels import NotJudged
+from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import voltage_text
+from pqswarm.measure.detect.spans import Span
+from pqswarm.measure.detect.transients import Transient
 from pqswarm.measure.event import Event
-from pqswarm.measure.harmonics import Spectrum
+from pqswarm.measure.group.sentences import describe_transients
 from pqswarm.measure.ieee1159 import duration_text, join_names
-from pqswarm.measure.rms_events import Span
-from pqswarm.measure.sentences import describe_transients
 from pqswarm.measure.steady import SteadySeries
+from pqswarm.measure.steady.harmonics import Spectrum
+from pqswarm.measure.supply.channels import NotJudged
 from pqswarm.measure.thresholds import Thresholds
-from pqswarm.measure.transients import Transient
 from pqswarm.recordings.recording import ChannelHeader
 
 __all__ = ["ChannelResult", "Characterisation", "Disturbance", "Flag"]

@@ -6,23 +6,23 @@ from functools import cached_property
 
 import numpy as np
 
-from pqswarm._threads import one_blas_thread
-from pqswarm._typing import FloatArray
+from pqswarm._base.threads import one_blas_thread
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.measure.caveats import list_caveats
 from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
-from pqswarm.measure.event_list import list_events
-from pqswarm.measure.flicker import drop_modulated, find_flicker, longest_quiet
-from pqswarm.measure.harmonics import Spectrum, measure_spectrum
+from pqswarm.measure.detect.pages import PAGE, read_channels
+from pqswarm.measure.detect.scan import Scan, SourceMeanSquare, scan_pages
+from pqswarm.measure.detect.spans import Span, find_spans, locate
+from pqswarm.measure.detect.transients import Transient, fundamental_rms
+from pqswarm.measure.detect.urms import MeanSquare, fill_gaps
+from pqswarm.measure.group.list import list_events
 from pqswarm.measure.ieee1159 import category, join_names
-from pqswarm.measure.notches import Notches, find_notches
-from pqswarm.measure.pages import PAGE, read_channels
-from pqswarm.measure.rms_events import Span, find_spans, locate
-from pqswarm.measure.scan import Scan, SourceMeanSquare, scan_pages
-from pqswarm.measure.survey import Supply, survey
+from pqswarm.measure.steady.flicker import drop_modulated, find_flicker, longest_quiet
+from pqswarm.measure.steady.harmonics import Spectrum, measure_spectrum
+from pqswarm.measure.steady.notches import Notches, find_notches
+from pqswarm.measure.supply.survey import Supply, survey
 from pqswarm.measure.thresholds import Thresholds
-from pqswarm.measure.transients import Transient, fundamental_rms
-from pqswarm.measure.urms import MeanSquare, fill_gaps
 from pqswarm.recordings.recording import Recording, RecordingSource
 
 __all__ = ["characterise"]

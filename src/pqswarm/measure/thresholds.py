@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Self
 
-from pqswarm._options import Parameters, option, parameters
+from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.errors import PqswarmError
 
 __all__ = ["Thresholds"]

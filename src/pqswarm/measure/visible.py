@@ -1,6 +1,6 @@
 """What a capture can show at all, by its sampling rate and length."""
 
-from pqswarm.measure.notches import FEWEST_SAMPLES
+from pqswarm.measure.steady.notches import FEWEST_SAMPLES
 
 __all__ = [
     "FEWEST_CYCLES",

@@ -2,14 +2,14 @@
 
 from pqswarm.recordings._deprecated import __getattr__ as __getattr__
 from pqswarm.recordings.comtrade import write_comtrade
-from pqswarm.recordings.envelope import Envelope, EnvelopeView
 from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
-from pqswarm.recordings.site import ChannelRule, Site
+from pqswarm.recordings.site.model import ChannelRule, Site
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.table import write_csv
+from pqswarm.recordings.view.envelope import Envelope, EnvelopeView
 
 __all__ = [
     "READERS",

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm._compiling import njit
+from pqswarm._kernels.compiling import njit
 
 _POWERS = np.array([float(f"1e{n}") for n in range(23)])  # exact
 _EXACT = np.uint64(2**53)

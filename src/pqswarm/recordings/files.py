@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from pqswarm._files import open_regular
-from pqswarm._text import file_text
+from pqswarm._base.files import open_regular
+from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.recording import RecordingError
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, FloatArray
+from pqswarm._base.typing import AnyArray, FloatArray
 
 __all__ = [
     "MOST_CHANNELS",

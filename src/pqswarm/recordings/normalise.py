@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from pqswarm._text import count_text, file_text, printable
-from pqswarm._typing import FloatArray
-from pqswarm._units import frequency_text
+from pqswarm._base.text import count_text, file_text, printable
+from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import frequency_text
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawHeader, RawSource

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pqswarm._registry import Registry
-from pqswarm._text import count_text, file_text
+from pqswarm._base.registry import Registry
+from pqswarm._base.text import count_text, file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.comtrade.reader import COMTRADE
 from pqswarm.recordings.files import naming, read_bytes

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.recordings.status import StatusChannel
 

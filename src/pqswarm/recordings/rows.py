@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.text import number, split

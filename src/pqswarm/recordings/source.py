@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pqswarm._text import count_text
-from pqswarm._typing import FloatArray
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import naming
 from pqswarm.recordings.reader import RawSource
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pqswarm._text import count_text
-from pqswarm._typing import FloatArray
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import FloatArray
 
 __all__ = ["find_rate", "find_rate_of"]
 

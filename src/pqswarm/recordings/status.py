@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, IntArray
+from pqswarm._base.typing import AnyArray, IntArray
 
 __all__ = ["MAX_STATUS", "StatusChannel", "find_changes", "interruptible"]
 

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.report.paper_values import ALGORITHMS
 from pqswarm.report.sentences import decibel, enumerate_words, percent, probability
 from pqswarm.report.summary import ClassifierSummary, StudySummary

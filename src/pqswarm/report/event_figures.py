@@ -22,7 +22,7 @@ from pqswarm.report.style import BAND, FAINT, NARROW, STYLE, WAVE, WIDE, settle
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pqswarm._typing import FloatArray
+    from pqswarm._base.typing import FloatArray
     from pqswarm.datasets import Dataset
 
 __all__ = ["plot_event", "plot_features", "plot_gallery"]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 
 __all__ = ["CONFIDENCE", "Spread", "t_interval"]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pqswarm._files import write_atomically
+from pqswarm._base.files import write_atomically
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.report.comparison import compare_studies
 from pqswarm.report.document import Document, compose

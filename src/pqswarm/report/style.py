@@ -19,7 +19,7 @@ from pqswarm.report.interactive import mark
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from pqswarm._typing import FloatArray
+    from pqswarm._base.typing import FloatArray
 
 __all__ = [
     "BAND",
@@ -159,7 +159,7 @@ def save_figure(figure: Figure, path: str | Path) -> Path:
     Path
         Where it was written.
     """
-    from pqswarm._files import write_atomically
+    from pqswarm._base.files import write_atomically
 
     path = Path(path)
     ending = path.suffix.lower()[1:]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.report.interactive import mark_of
 from pqswarm.report.style import INK, STYLE

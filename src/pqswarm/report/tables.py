@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from pqswarm._text import disarm
+from pqswarm._base.text import disarm
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics import table as plain_table
 from pqswarm.statistics.tables import plain_markdown

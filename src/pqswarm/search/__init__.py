@@ -1,6 +1,6 @@
 """Searches for the best feature subset: 2D particle swarms and the algorithms they are compared with."""
 
-from pqswarm._options import option, parameters
+from pqswarm._base.options import option, parameters
 from pqswarm.search.aco import ACO, ACOParameters
 from pqswarm.search.annealing import SimulatedAnnealing, SimulatedAnnealingParameters
 from pqswarm.search.base import Search, SearchParameters

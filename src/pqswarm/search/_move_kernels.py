@@ -7,7 +7,7 @@ What NumPy does in its own order or by its own approximation, pairwise sums and 
 
 import numpy as np
 
-from pqswarm._compiling import njit
+from pqswarm._kernels.compiling import njit
 
 __all__ = ["best_around", "binary_step", "learn_in_two_dimensions", "likeliest", "notice_better", "spin", "trust"]
 

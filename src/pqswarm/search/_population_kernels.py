@@ -5,7 +5,7 @@ There are loops only: functions of arrays would take seconds to compile.
 
 import numpy as np
 
-from pqswarm._compiling import njit
+from pqswarm._kernels.compiling import njit
 
 __all__ = ["breed", "deposit", "exchange_tails", "spin_wheel"]
 

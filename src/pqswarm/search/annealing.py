@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.fresh import FreshSearch, move
@@ -18,7 +18,7 @@ def accepted(changes: FloatArray, temperature: float, u: FloatArray) -> BoolArra
 
     A change is accepted if its number of `u`, uniform in [0, 1), is below exp(-change / temperature).
     """
-    from pqswarm._math_kernels import logarithms
+    from pqswarm._kernels.math import logarithms
 
     if temperature <= 0:
         return np.asarray(changes <= 0)
@@ -106,7 +106,7 @@ class SimulatedAnnealing(FreshSearch):
 
     def _temperature(self) -> float:
         """The temperature now, in units of the error."""
-        from pqswarm._math_kernels import exponential, logarithm
+        from pqswarm._kernels.math import exponential, logarithm
 
         p = self.parameters
         share = len(self.seen) % p.evaluations / p.evaluations

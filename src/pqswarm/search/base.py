@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._options import Parameters, option, parameters
-from pqswarm._random import checked_seed, stream
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.random import checked_seed, stream
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 
 __all__ = ["Search", "SearchParameters", "as_rates", "checked_errors"]

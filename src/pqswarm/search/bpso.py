@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
@@ -44,7 +44,7 @@ def binary_velocity(
 
 def take_probability(velocity: FloatArray) -> FloatArray:
     """Return the probability that a feature is taken: 1 / (1 + exp(-velocity)), the same on every processor."""
-    from pqswarm._math_kernels import exponentials
+    from pqswarm._kernels.math import exponentials
 
     return np.asarray(1.0 / (1.0 + exponentials(-velocity.ravel()).reshape(velocity.shape)))
 

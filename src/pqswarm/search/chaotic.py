@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.bpso import BinarySwarm, BinarySwarmParameters

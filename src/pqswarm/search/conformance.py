@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._conformance import refuses, require
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.conformance import refuses, require
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.search.base import Search
 from pqswarm.search.driver import minimize, minimize_many
 from pqswarm.search.run import Run

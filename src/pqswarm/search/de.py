@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.fresh import FreshSearch
 
@@ -98,7 +98,7 @@ class DifferentialEvolution(FreshSearch):
 
     def _new_rates(self, count: int) -> FloatArray:
         """Draw F (Cauchy) and CR (normal) around remembered pairs."""
-        from pqswarm._math_kernels import make_normal, tangents
+        from pqswarm._kernels.math import make_normal, tangents
 
         chosen = self.memory[:, self._choose(self.parameters.memory, count)]
         u = self.rng.random((3, count, 1))[..., 0]

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, checked_errors
 from pqswarm.search.registry import search_class

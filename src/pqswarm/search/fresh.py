@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.search.base import Search
 from pqswarm.search.seen import Seen
 

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.fresh import FreshSearch, flip_balanced
 

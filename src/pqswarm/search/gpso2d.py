@@ -1,6 +1,6 @@
 """2D-GPSO: the global best teaches all."""
 
-from pqswarm._typing import BoolArray
+from pqswarm._base.typing import BoolArray
 from pqswarm.search.learning2d import SocialLearning2D
 
 __all__ = ["GPSO2D"]

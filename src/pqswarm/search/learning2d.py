@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.swarm import VelocityParameters, VelocitySwarm
 

@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.learning2d import SocialLearning2D, SocialParameters
 

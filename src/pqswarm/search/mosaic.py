@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._random import stream
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.random import stream
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.fresh import FreshSearch, move

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.filters import FILTERS, Filter
+from pqswarm.evaluation.filters.filter import FILTERS, Filter
 from pqswarm.search.base import Search, SearchParameters
 
 __all__ = ["Ranking", "RankingParameters", "filter_of"]

@@ -1,6 +1,6 @@
 """The algorithms by name: ours, and those of other packages."""
 
-from pqswarm._registry import Registry
+from pqswarm._base.registry import Registry
 from pqswarm.search.aco import ACO
 from pqswarm.search.annealing import SimulatedAnnealing
 from pqswarm.search.base import Search

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 
 __all__ = ["Seen"]
 

@@ -4,8 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
 from pqswarm.search.nsga2 import FrontParameters, FrontSearch
 
@@ -73,7 +73,7 @@ class SparseEA(FrontSearch):
 
     def _first(self, scores: FloatArray) -> BoolArray:
         """Draw subsets, features as likely as they win a contest of two."""
-        from pqswarm._math_kernels import logarithms
+        from pqswarm._kernels.math import logarithms
 
         p, n = self.parameters, self.n_features
         sizes = 1 + (self.rng.random((p.population_size, 1)) * min(p.start_size, n)).astype(np.int64)

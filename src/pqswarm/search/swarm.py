@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from pqswarm._options import option, parameters
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.options import option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import Search, SearchParameters
 
 __all__ = ["Swarm", "SwarmParameters", "VelocityParameters", "VelocitySwarm"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._random import derived_seed
+from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = ["check_at_least_one", "check_rule", "check_seconds", "is_whole", "seed_of", "sized_parameters", "threads_of"]

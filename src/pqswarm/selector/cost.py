@@ -3,7 +3,7 @@
 import time
 import warnings
 
-from pqswarm._random import stream
+from pqswarm._base.random import stream
 from pqswarm.evaluation import Choice
 
 __all__ = ["warn_if_slow"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import BoolArray
+from pqswarm._base.typing import BoolArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 from pqswarm.selector.front import FrontPoint

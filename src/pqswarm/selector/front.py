@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, FloatArray
+from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 
 __all__ = ["Interrupts"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring
 
-from pqswarm._random import derived_seed
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.random import derived_seed
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 from pqswarm.evaluation.estimators import weights_key

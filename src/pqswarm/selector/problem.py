@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pqswarm._random import derived_seed
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.random import derived_seed
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation import Choice, Splits, choose_evaluator
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
 from pqswarm.evaluation.estimators import check_classes

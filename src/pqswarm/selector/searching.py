@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pqswarm._typing import BoolArray
+from pqswarm._base.typing import BoolArray
 from pqswarm.search import Progress, Run, step
 from pqswarm.selector.interrupts import Interrupts
 

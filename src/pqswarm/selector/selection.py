@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Memo
 from pqswarm.search import Progress, ProgressBar, Run, SearchResult

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from pqswarm._archive import DAMAGE, write_arrays
-from pqswarm._files import write_atomically
-from pqswarm._typing import AnyArray
+from pqswarm._base.archive import DAMAGE, write_arrays
+from pqswarm._base.files import write_atomically
+from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.search import Run
 

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pqswarm._typing import BoolArray, IntArray
+from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import takes_missing
 from pqswarm.selector.checks import check_at_least_one, check_rule, check_seconds, is_whole

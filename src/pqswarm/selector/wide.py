@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import FILTERS, Splits, choose_evaluator, prefilter
 from pqswarm.selector.checks import is_whole

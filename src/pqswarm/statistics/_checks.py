@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
 __all__ = ["checked_alpha", "checked_count", "checked_names", "checked_sample", "checked_table", "frozen"]

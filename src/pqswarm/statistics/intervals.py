@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pqswarm._random import checked_seed, stream
-from pqswarm._typing import FloatArray
+from pqswarm._base.random import checked_seed, stream
+from pqswarm._base.typing import FloatArray
 from pqswarm.statistics._checks import checked_alpha, checked_sample
 
 __all__ = ["LEAST_RUNS", "Interval", "bootstrap_difference", "bootstrap_mean", "superiority"]

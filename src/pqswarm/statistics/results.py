@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._files import open_regular
-from pqswarm._typing import FloatArray
+from pqswarm._base.files import open_regular
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.statistics._checks import frozen
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pqswarm._text import disarm, printable
+from pqswarm._base.text import disarm, printable
 from pqswarm.errors import unknown_name
 
 __all__ = ["TABLE_STYLES", "one_cell", "plain_markdown", "table"]

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, TypeAdapter
 
-from pqswarm._typing import BoolArray, IntArray
+from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.evaluation import GridSearchResult
 from pqswarm.study.records import mask_text, text_mask
 

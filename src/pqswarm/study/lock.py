@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from pqswarm._files import file_identity
+from pqswarm._base.files import file_identity
 from pqswarm.errors import FileFormatError, PqswarmError
 
 __all__ = ["is_locked", "lock_folder"]

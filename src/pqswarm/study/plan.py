@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from pqswarm._options import warn_renamed
-from pqswarm._random import derived_seed
+from pqswarm._base.options import warn_renamed
+from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.preset_text import write_preset

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationInfo, model_validator
 
-from pqswarm._text import printable
+from pqswarm._base.text import printable
 from pqswarm.datasets.make import count_features
 from pqswarm.errors import unknown_name
 from pqswarm.events import NOISE_LEVELS, Preset, check_snr, get_preset, load_preset

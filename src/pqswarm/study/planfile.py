@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pqswarm._toml import parse_toml, read_toml_text, to_toml
+from pqswarm._base.toml import parse_toml, read_toml_text, to_toml
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.preset_text import preset_lines
 from pqswarm.study.plan import AlgorithmPlan, DatasetPlan, FoldsPlan, HeldOutPlan, StudyPlan

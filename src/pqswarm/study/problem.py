@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.evaluation import ClassificationEvaluator, Classifier, Folds
 
 __all__ = ["Problem"]

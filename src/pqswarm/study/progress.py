@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 
-from pqswarm._compile_times import last_compiled
+from pqswarm._kernels.compile_times import last_compiled
 from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_parts import HeldOutPlan
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus

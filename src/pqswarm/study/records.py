@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, read_npy
-from pqswarm._typing import AnyArray, BoolArray
+from pqswarm._base.archive import DAMAGE, read_npy
+from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
 from pqswarm.study._deprecated import renamed

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pqswarm import __version__
-from pqswarm._threads import effective_jobs
+from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Folds

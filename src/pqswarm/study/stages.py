@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, IntArray
+from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled

@@ -12,8 +12,8 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pqswarm._files import file_identity
-from pqswarm._text import printable
+from pqswarm._base.files import file_identity
+from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text

@@ -2,10 +2,10 @@
 
 from typing import Any, ClassVar
 
-from pqswarm._options import Parameters
+from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.lda import LDAEvaluator, LDAHyperparameters
-from pqswarm.evaluation.qda import QDAEvaluator, QDAHyperparameters
+from pqswarm.evaluation.exact.linear.lda import LDAEvaluator, LDAHyperparameters
+from pqswarm.evaluation.exact.linear.qda import QDAEvaluator, QDAHyperparameters
 
 __all__ = ["LDAClassifier", "QDAClassifier"]
 

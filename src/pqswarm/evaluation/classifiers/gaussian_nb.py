@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar
 
-from pqswarm._options import Parameters
+from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.gaussian_nb import GaussianNBEvaluator, GaussianNBHyperparameters
+from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBHyperparameters
 
 __all__ = ["GaussianNBClassifier"]
 

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pqswarm._options import Parameters
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.options import Parameters
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import unknown_name
 from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.classifier import Classifier
+from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator, KNNHyperparameters, KNNOnCpu, View
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.knn import METRICS, KNNEvaluator, KNNHyperparameters, KNNOnCpu, View
 
 __all__ = ["KNNClassifier", "covered_metric"]
 

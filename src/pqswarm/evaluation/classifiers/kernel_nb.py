@@ -4,11 +4,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pqswarm._options import Parameters
-from pqswarm._threads import effective_jobs
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.options import Parameters
+from pqswarm._base.threads import effective_jobs
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.naive_bayes import KernelNBEvaluator, KernelNBHyperparameters
+from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator, KernelNBHyperparameters
 
 __all__ = ["KernelNBClassifier"]
 
@@ -28,7 +28,7 @@ class KernelNBClassifier(Classifier):
 
     def estimator(self) -> Any:
         """Return :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.kernel_nb import KernelNB
+        from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 
         return KernelNB(**self.settings)
 
@@ -47,7 +47,7 @@ class KernelNBClassifier(Classifier):
         """Predict the labels of new events: what each feature says is computed once, for all subsets."""
         from joblib import Parallel, delayed
 
-        from pqswarm.evaluation._nb_kernels import decide_exactly
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
 
         def terms(columns: IntArray) -> tuple[FloatArray, FloatArray]:
             found: tuple[FloatArray, FloatArray] = self.estimator().fit(X[:, columns], y)._terms(new[:, columns])
@@ -65,6 +65,6 @@ class KernelNBClassifier(Classifier):
     @classmethod
     def from_estimator(cls, estimator: Any) -> Classifier | None:
         """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
-        from pqswarm.evaluation.kernel_nb import KernelNB
+        from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 
         return cls(estimator.checked_hyperparameters()) if type(estimator) is KernelNB else None

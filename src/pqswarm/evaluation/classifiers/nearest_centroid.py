@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar
 
-from pqswarm._options import Parameters
+from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
-from pqswarm.evaluation.nearest_centroid import NearestCentroidEvaluator, NearestCentroidHyperparameters
+from pqswarm.evaluation.exact.centroid.evaluator import NearestCentroidEvaluator, NearestCentroidHyperparameters
 
 __all__ = ["NearestCentroidClassifier"]
 

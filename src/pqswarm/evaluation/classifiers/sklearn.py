@@ -5,8 +5,8 @@ import re
 from importlib import import_module
 from typing import Any, ClassVar
 
-from pqswarm._options import Parameters, option, parameters
-from pqswarm._random import derived_seed
+from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation.classifier import Classifier
 from pqswarm.evaluation.generic import first_line

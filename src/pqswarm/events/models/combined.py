@@ -1,6 +1,6 @@
 """Events with two disturbances at once: the models v10 to v14 of the paper's Table 1."""
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.events.models.grid import TABLE_GRID, Grid
 from pqswarm.events.models.terms import flicker_envelope, harmonic_series, transient, window
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 
 __all__ = ["TABLE_GRID", "Grid"]
 
@@ -47,7 +47,7 @@ class Grid:
 
         `harmonics` maps an order to its amplitude and replaces the unit fundamental when given.
         """
-        from pqswarm._math_kernels import sum_of_sines
+        from pqswarm._kernels.math import sum_of_sines
 
         own = [(k, size, 0.0) for k, size in ({1: 1.0} if harmonics is None else harmonics).items()]
         orders, sizes, phases = np.array([*own, *self.background], dtype=np.float64).T.copy()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.events.models.grid import TABLE_GRID, Grid
 from pqswarm.events.models.terms import flicker_envelope, harmonic_series, transient, window
 
@@ -237,7 +237,7 @@ def notching(
     >>> notching(t, notch_depth=0.3, notch_position=0.0049, notch_width=0.0005).round(3).tolist()
     [0.7, -1.0, 0.7]
     """
-    from pqswarm._math_kernels import sines
+    from pqswarm._kernels.math import sines
 
     period = 1.0 / (grid.frequency * notches_per_cycle)
     since_first = t - notch_position

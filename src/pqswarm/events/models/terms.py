@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 
 __all__ = ["flicker_envelope", "harmonic_series", "transient", "window"]
 
@@ -20,7 +20,7 @@ def harmonic_series(h5: float, h7: float, h11: float, h13: float) -> dict[int, f
 
 def transient(t: FloatArray, amplitude: float, damping: float, frequency: float, onset: float) -> FloatArray:
     """u(t - t1) beta exp(-gamma (t - t1)) sin(2 pi f_tr t)."""
-    from pqswarm._math_kernels import exponentials, sines
+    from pqswarm._kernels.math import exponentials, sines
 
     burst = np.zeros_like(t)
     after = t > onset
@@ -30,7 +30,7 @@ def transient(t: FloatArray, amplitude: float, damping: float, frequency: float,
 
 def flicker_envelope(t: FloatArray, depth: float, frequency: float) -> FloatArray:
     """1 + alpha_f sin(2 pi f t)."""
-    from pqswarm._math_kernels import sines
+    from pqswarm._kernels.math import sines
 
     modulation: FloatArray = sines(2 * np.pi * frequency * t)
     return 1.0 + depth * modulation

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pqswarm._typing import BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.event import Event, Part
 from pqswarm.measure.steady.modulation import strongest_modulation

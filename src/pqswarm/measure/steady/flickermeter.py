@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
 __all__ = ["Flickermeter", "long_term_severity", "short_term_severity"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flickermeter import Flickermeter, short_term_severity
 from pqswarm.measure.steady.series import INTERVAL, SteadySeries, build_series, interval_of

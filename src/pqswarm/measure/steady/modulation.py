@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 
 __all__ = ["measure_modulation", "strongest_modulation"]
 

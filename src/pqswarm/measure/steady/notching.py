@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, FloatArray
+from pqswarm._base.typing import AnyArray, FloatArray
 
 __all__ = ["measure_notches"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.steady.flickermeter import long_term_severity
 from pqswarm.measure.steady.modulation import measure_modulation

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, FloatArray
-from pqswarm.measure.sag_types import orient_lines
+from pqswarm._base.typing import AnyArray, FloatArray
+from pqswarm.measure.group.sag_type import orient_lines
 from pqswarm.recordings.recording import ChannelHeader
 
 __all__ = ["measure_unbalance", "three_phases"]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._typing import AnyArray, BoolArray, FloatArray
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.measure.steady.notching import measure_notches
 
 __all__ = ["WindowValues", "advance", "half_cycle_squares", "highest_order", "measure_windows", "phasors"]

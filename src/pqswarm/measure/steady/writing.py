@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from pqswarm._files import write_atomically
-from pqswarm._text import disarm
+from pqswarm._base.files import write_atomically
+from pqswarm._base.text import disarm
 from pqswarm.errors import PqswarmError, unknown_name
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pqswarm._text import count_text
-from pqswarm._typing import AnyArray, FloatArray
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.recordings.comtrade.configuration import Configuration
 from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.recording import RecordingError

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._text import count_text
-from pqswarm._typing import FloatArray
-from pqswarm._units import frequency_text
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import frequency_text
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
 from pqswarm.recordings.comtrade.data import Data, open_data
 from pqswarm.recordings.files import FileBytes, find_partner, read_bytes

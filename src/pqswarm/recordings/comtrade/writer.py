@@ -8,8 +8,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from pqswarm._files import write_atomically
-from pqswarm._typing import FloatArray, IntArray
+from pqswarm._base.files import write_atomically
+from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.recordings.recording import Recording, RecordingSource
 

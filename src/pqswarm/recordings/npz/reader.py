@@ -27,10 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._archive import DAMAGE, damage_text, read_npy, write_arrays
-from pqswarm._files import write_atomically
-from pqswarm._text import count_text
-from pqswarm._typing import AnyArray
+from pqswarm._base.archive import DAMAGE, damage_text, read_npy, write_arrays
+from pqswarm._base.files import write_atomically
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import AnyArray
 from pqswarm.errors import FileFormatError
 from pqswarm.recordings.files import read_bytes
 from pqswarm.recordings.reader import MAX_CHANNELS, Options, RawChannel, RawRecording, Reader

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pqswarm._text import count_text
-from pqswarm._typing import FloatArray
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.files import read_bytes
 from pqswarm.recordings.pqdif import tags
 from pqswarm.recordings.pqdif.records import Collection, DamageError, moment, records

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import AnyArray
+from pqswarm._base.typing import AnyArray
 from pqswarm.recordings.pqdif import tags
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.text import decode

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.pqdif import tags
 from pqswarm.recordings.pqdif.records import Collection, Vector
 from pqswarm.recordings.units import clean

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pqswarm._text import count_text
+from pqswarm._base.text import count_text
 from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.table.header import (

@@ -10,10 +10,10 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from pqswarm._files import write_atomically
-from pqswarm._text import count_text
-from pqswarm._typing import FloatArray
-from pqswarm._units import frequency_text
+from pqswarm._base.files import write_atomically
+from pqswarm._base.text import count_text
+from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import frequency_text
 from pqswarm.recordings.clock import Clock
 from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.frequency import MOST_CHANNELS, estimate_nominal_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.report.comparison_figures import plot_ranks, plot_superiority
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.sentences import enumerate_words

@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm._typing import IntArray
+from pqswarm._base.typing import IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.events import class_title
 from pqswarm.report.section import Content, Drawing

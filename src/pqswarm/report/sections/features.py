@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm._typing import FloatArray
+from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report.curves import selection_shares
 from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features

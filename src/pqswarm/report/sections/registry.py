@@ -1,6 +1,6 @@
 """The sections of a report, in their order; those of other packages, found by their entry points, come after ours."""
 
-from pqswarm._registry import Registry
+from pqswarm._base.registry import Registry
 from pqswarm.report.section import ClassifierSection, Section, StudySection
 from pqswarm.report.sections import (
     algorithms,

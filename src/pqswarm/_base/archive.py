@@ -1,0 +1,199 @@
+"""Files of ours: one zip archive of ``.npy`` arrays and a JSON manifest, readable without pickle.
+
+The same content always gives the same bytes. A file may come from a stranger: everything is checked.
+"""
+
+import hashlib
+import io
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import numpy as np
+from numpy.lib import format as npy
+
+from pqswarm._base.files import open_regular, write_atomically
+from pqswarm._base.text import printable
+from pqswarm._base.typing import AnyArray
+from pqswarm.errors import FileFormatError, PqswarmError, shorten
+
+__all__ = ["DAMAGE", "Archive", "damage_text", "read_npy", "write_arrays"]
+
+T = TypeVar("T")
+
+_MANIFEST = "manifest.json"
+_MANIFEST_LIMIT = 4_000_000  # bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+_HEADER = re.compile(
+    rb"\s*\{\s*'descr':\s*'([<>|=]?[fiubUS]\d{1,7})',\s*'fortran_order':\s*(True|False),"
+    rb"\s*'shape':\s*\(([\d, ]{0,100})\),?\s*\}\s*"
+)
+DAMAGE = (
+    *(zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError),
+    *(LookupError, OverflowError, struct.error, zlib.error),
+)
+"""What a damaged archive, or an assembler that is fed with one, may raise."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A kind of file.
+
+    `format` is its name in the manifest, `what` it holds in words, such as ``"data set"``, `command` what makes such a
+    file, for messages; files of `older` versions are read too. The manifest must have the entries `keys`, and the file
+    the `arrays`, each of its type. No file of more than `limit` bytes is read.
+    """
+
+    format: str
+    what: str
+    version: int
+    command: str
+    keys: Mapping[str, type]
+    arrays: Mapping[str, str]
+    limit: int | None = None
+    older: tuple[int, ...] = ()
+
+    def write(self, path: str | Path, entries: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> Path:
+        """Write a file, whole or not at all: `entries` are the manifest's."""
+        members = {name: np.asarray(arrays[name], dtype) for name, dtype in self.arrays.items()}
+        checksums = {name: hashlib.sha256(_npy_bytes(array)).hexdigest() for name, array in members.items()}
+        head = {"format": self.format, "format_version": self.version}
+        manifest = json.dumps({**head, **entries, "sha256": checksums}, indent=1)
+        return write_atomically(path, lambda file: write_arrays(file, members, {_MANIFEST: manifest}))
+
+    def read(self, path: str | Path, assemble: Callable[[dict[str, Any], dict[str, AnyArray]], T]) -> T:
+        """Read a file, checking everything on the way; `assemble` makes the thing from manifest and arrays.
+
+        A FileFormatError of `assemble` is completed with the name of the file.
+        """
+        path = Path(path)
+        try:
+            if self.limit is not None and path.stat().st_size > self.limit:
+                raise FileFormatError(f"is not a pqswarm {self.what}: it is larger than {self.limit} bytes.")
+            with open_regular(path) as file, zipfile.ZipFile(file) as archive:
+                manifest = self._manifest(archive)
+                arrays = {name: self._array(archive, name, manifest["sha256"]) for name in self.arrays}
+            return assemble(manifest, arrays)
+        except FileNotFoundError as error:
+            raise PqswarmError(f"there is no file {path}; `{self.command} --out {path}` would make one.") from error
+        except FileFormatError as error:
+            raise FileFormatError(f"{path} {error}") from error
+        except PqswarmError:
+            raise
+        except OSError as error:
+            raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from error
+        except DAMAGE as error:
+            raise FileFormatError(
+                f"{path} is damaged, or is not a pqswarm {self.what}: {damage_text(error)}."
+            ) from error
+        except MemoryError as error:
+            raise PqswarmError(f"{path} does not fit into the memory of this machine.") from error
+
+    def _manifest(self, archive: zipfile.ZipFile) -> dict[str, Any]:
+        try:
+            manifest = json.loads(self._member(archive, _MANIFEST, _MANIFEST_LIMIT))
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, FileFormatError):
+                raise
+            raise FileFormatError(f"is damaged: its manifest is not readable ({damage_text(error)}).") from error
+        if not isinstance(manifest, dict) or manifest.get("format") != self.format:
+            raise FileFormatError(f"is not a pqswarm {self.what}: its manifest says otherwise.")
+        version = manifest.get("format_version")
+        if version not in (self.version, *self.older):
+            raise FileFormatError(
+                f"has format version {shorten(repr(version))}, this pqswarm reads version {self.version}: "
+                f"make it again with `{self.command}`, or use the pqswarm that wrote it."
+            )
+        for key, kind in {**self.keys, "sha256": dict}.items():
+            if not isinstance(manifest.get(key), kind):
+                raise FileFormatError(f"is damaged: its manifest has no proper {key!r}.")
+        return manifest
+
+    def _array(self, archive: zipfile.ZipFile, name: str, checksums: dict[str, Any]) -> AnyArray:
+        content, dtype = self._member(archive, f"{name}.npy"), self.arrays[name]
+        if hashlib.sha256(content).hexdigest() != checksums.get(name):
+            raise FileFormatError(f"is damaged: the checksum of {name!r} does not match its manifest.")
+        array = read_npy(content, name)
+        if array.dtype != np.dtype(dtype) or not array.flags.c_contiguous:
+            raise FileFormatError(f"is damaged: {name!r} is not an array of the expected type.")
+        return array.astype(dtype[1:])
+
+    def _member(self, archive: zipfile.ZipFile, name: str, limit: int | None = None) -> bytes:
+        """The content of a member that is stored uncompressed, so that it cannot be larger than the file."""
+        try:
+            info = archive.getinfo(name)
+        except KeyError:
+            raise FileFormatError(f"is not a pqswarm {self.what}: it has no {name}.") from None
+        plain = info.compress_type == zipfile.ZIP_STORED and info.file_size == info.compress_size
+        if not plain or (limit is not None and info.file_size > limit):
+            raise FileFormatError(f"is not a pqswarm {self.what}: {name} is not stored as pqswarm does.")
+        return archive.read(info)
+
+
+def damage_text(error: Exception) -> str:
+    """Return what is wrong with an archive, in a line of at most 200 characters; zipfile quotes kilobytes of the file.
+
+    Examples
+    --------
+    >>> damage_text(ValueError("File name b'" + 5000 * "x" + "'"))[:20]
+    "File name b'xxxxxxxx"
+    """
+    text = printable(" ".join(str(error).split())).rstrip(".")
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
+def read_npy(content: bytes, name: str) -> AnyArray:
+    """Read the content of a ``.npy`` of plain numbers or text; its header is matched, never evaluated.
+
+    A view of `content` is returned. More than three dimensions, or a length that its header does not say, is an error.
+
+    Examples
+    --------
+    >>> buffer = io.BytesIO()
+    >>> np.save(buffer, np.arange(3, dtype="<i2"))
+    >>> read_npy(buffer.getvalue(), "three").tolist()
+    [0, 1, 2]
+    """
+    if content[:6] != b"\x93NUMPY" or len(content) < 12:
+        raise FileFormatError(f"is damaged: {name!r} is not an array.")
+    start = 10 if content[6] == 1 else 12
+    length = int.from_bytes(content[8:start], "little")
+    match = _HEADER.fullmatch(content[start : start + min(length, 10_000)])
+    if match is None:
+        raise FileFormatError(f"is damaged, or {name!r} is not an array of plain numbers or text.")
+    try:
+        dtype = np.dtype(match[1].decode("ascii"))
+    except TypeError:
+        raise FileFormatError(f"is damaged: {name!r} has the impossible type {match[1].decode('ascii')!r}.") from None
+    shape = tuple(int(part) for part in match[3].split(b",") if part.strip())
+    if len(shape) > 3 or not dtype.itemsize or prod(shape) * dtype.itemsize != len(content) - start - length:
+        raise FileFormatError(f"is damaged: {name!r} is not as long as its header says.")
+    array = np.frombuffer(content, dtype, offset=start + length)
+    return array.reshape(shape, order="F" if match[2] == b"True" else "C")
+
+
+def write_arrays(
+    file: BinaryIO,
+    arrays: Mapping[str, AnyArray],
+    texts: Mapping[str, str] | None = None,
+    compression: int = zipfile.ZIP_STORED,
+) -> None:
+    """Write arrays, and texts before them, as a zip archive that ``numpy.load`` opens; equal content, equal bytes."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in (texts or {}).items():
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), text, compression)
+        for name, array in arrays.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), _npy_bytes(array), compression)
+
+
+def _npy_bytes(array: AnyArray) -> bytes:
+    buffer = io.BytesIO()
+    npy.write_array(buffer, np.ascontiguousarray(array).reshape(array.shape), (1, 0), allow_pickle=False)
+    return buffer.getvalue()

@@ -1,0 +1,3 @@
+"""Compilation, and compiled functions shared by several packages: mathematics, random numbers, sums."""
+
+__all__: list[str] = []

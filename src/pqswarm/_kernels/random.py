@@ -1,0 +1,143 @@
+"""Uniform numbers of a named stream, those of NumPy's generator PCG64, without one: compiled code.
+
+Integers modulo 2^64 are the same on every processor. The numbers of a stream follow from each other one by one; here
+every fourth follows from the one four before, so that four are on their way at a time.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import config
+from numba.extending import intrinsic
+
+from pqswarm._kernels.compiling import njit
+
+__all__ = ["fill_uniform"]
+
+_POOL = 4  # words of entropy
+_MASK = np.uint64(0xFFFFFFFF)
+_WORD = np.uint64(32)
+_HALF_WORD = np.uint64(16)
+_INIT_A, _MULTIPLIER_A = np.uint64(0x43B0D7E5), np.uint64(0x931E8875)
+_INIT_B, _MULTIPLIER_B = np.uint64(0x8B51F9DD), np.uint64(0x58F38DED)
+_MIX_LEFT, _MIX_RIGHT = np.uint64(0xCA01F9DD), np.uint64(0x4973F715)
+_HIGH, _LOW = np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645)  # what PCG64 multiplies its state by
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_TURN, _ALL = np.uint64(58), np.uint64(63)
+_SPARE = np.uint64(11)  # bits that a fraction of 53 bits has no room for
+_UNIT = 2.0**-53
+
+
+def _intrinsic(twin):
+    """Decorate a compiled function; with the compiler off integers of any size take its place."""
+    return (lambda a, b: np.uint64(int(a) * int(b) >> 64)) if config.DISABLE_JIT else intrinsic(twin)
+
+
+@_intrinsic
+def _multiply_high(_typing, a, b):  # noqa: ARG001
+    """The upper 64 of the 128 bits of a product."""
+
+    def generate(_context, builder, _signature, arguments):
+        wide = ir.IntType(128)
+        a, b = (builder.zext(value, wide) for value in arguments)
+        return builder.trunc(builder.lshr(builder.mul(a, b), ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+@njit(cache=True, nogil=True)
+def _multiply(a_high, a_low, b_high, b_low):
+    """Product of two numbers of 128 bits."""
+    return _multiply_high(a_low, b_low) + a_high * b_low + a_low * b_high, a_low * b_low
+
+
+@njit(cache=True, nogil=True)
+def _advance(high, low, by_high, by_low, plus_high, plus_low):
+    """A number of 128 bits times another, plus a third."""
+    high, low = _multiply(high, low, by_high, by_low)
+    total = low + plus_low
+    return high + plus_high + (_ONE if total < low else _ZERO), total
+
+
+@njit(cache=True, nogil=True)
+def _uniform(high, low):
+    """The number of [0, 1) that a state of PCG64 stands for."""
+    turn = high >> _TURN
+    bits = high ^ low
+    bits = (bits >> turn) | (bits << ((_ZERO - turn) & _ALL))
+    return np.float64(np.int64(bits >> _SPARE)) * _UNIT
+
+
+@njit(cache=True, nogil=True)
+def _scramble(value, constant, multiplier):
+    """The value, hashed, and the next constant of the hash (NumPy's SeedSequence)."""
+    value = value ^ constant
+    constant = constant * multiplier & _MASK
+    value = value * constant & _MASK
+    return value ^ (value >> _HALF_WORD), constant
+
+
+@njit(cache=True, nogil=True)
+def _put_words(number, words, count):
+    """Append a number in words of 32 bits, one at least, the lowest first; return how many there are."""
+    words[count] = number & _MASK
+    if number >> _WORD:
+        words[count + 1] = number >> _WORD
+        return count + 2
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def _seeded(seed, key):
+    """Four numbers of 64 bits that seed the generator of a stream (NumPy's SeedSequence)."""
+    words, pool = np.zeros(_POOL + 2 * key.size, np.uint64), np.zeros(_POOL, np.uint64)
+    _put_words(seed, words, 0)
+    count = _POOL
+    for number in key:
+        count = _put_words(number, words, count)
+    constant = _INIT_A
+    for i in range(_POOL):
+        pool[i], constant = _scramble(words[i], constant, _MULTIPLIER_A)
+    for source in range(count):
+        for i in range(_POOL):
+            if source != i:
+                word, constant = _scramble(pool[source] if source < _POOL else words[source], constant, _MULTIPLIER_A)
+                mixed = (_MIX_LEFT * pool[i] - _MIX_RIGHT * word) & _MASK
+                pool[i] = mixed ^ (mixed >> _HALF_WORD)
+    state = np.zeros(4, np.uint64)
+    constant = _INIT_B
+    for i in range(8):
+        word, constant = _scramble(pool[i % _POOL], constant, _MULTIPLIER_B)
+        state[i // 2] |= word << (_WORD if i % 2 else _ZERO)
+    return state
+
+
+@njit(cache=True, nogil=True)
+def fill_uniform(seed, key, out):
+    """Fill `out` with ``stream(seed, key).random(out.size)``; `seed`, uint64, and `key`, uint64[n], are its name."""
+    state = _seeded(seed, key)
+    plus_high, plus_low = (state[2] << _ONE) | (state[3] >> _ALL), (state[3] << _ONE) | _ONE
+    low = plus_low + state[1]
+    high = plus_high + state[0] + (_ONE if low < plus_low else _ZERO)
+    # Two steps at a time, and four: x -> a x + c becomes a^2 x + c (a + 1).
+    by_high, by_low, add_high, add_low = _HIGH, _LOW, plus_high, plus_low
+    for _ in range(2):
+        add_high, add_low = _advance(add_high, add_low, by_high, by_low, add_high, add_low)
+        by_high, by_low = _multiply(by_high, by_low, by_high, by_low)
+    a_high, a_low = _advance(high, low, _HIGH, _LOW, plus_high, plus_low)
+    a_high, a_low = _advance(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)
+    b_high, b_low = _advance(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)
+    c_high, c_low = _advance(b_high, b_low, _HIGH, _LOW, plus_high, plus_low)
+    d_high, d_low = _advance(c_high, c_low, _HIGH, _LOW, plus_high, plus_low)
+    for i in range(0, out.size - 3, 4):
+        out[i] = _uniform(a_high, a_low)
+        out[i + 1] = _uniform(b_high, b_low)
+        out[i + 2] = _uniform(c_high, c_low)
+        out[i + 3] = _uniform(d_high, d_low)
+        a_high, a_low = _advance(a_high, a_low, by_high, by_low, add_high, add_low)
+        b_high, b_low = _advance(b_high, b_low, by_high, by_low, add_high, add_low)
+        c_high, c_low = _advance(c_high, c_low, by_high, by_low, add_high, add_low)
+        d_high, d_low = _advance(d_high, d_low, by_high, by_low, add_high, add_low)
+    for i in range(out.size // 4 * 4, out.size):
+        out[i] = _uniform(a_high, a_low)
+        a_high, a_low = _advance(a_high, a_low, _HIGH, _LOW, plus_high, plus_low)

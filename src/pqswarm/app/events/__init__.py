@@ -1,0 +1,3 @@
+"""Generated events in the workbench: routes, requests, form fields, answers."""
+
+__all__: list[str] = []

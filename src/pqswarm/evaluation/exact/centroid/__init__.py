@@ -1,0 +1,3 @@
+"""Nearest centroid: evaluator and kernels."""
+
+__all__: list[str] = []

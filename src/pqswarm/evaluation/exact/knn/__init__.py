@@ -1,0 +1,3 @@
+"""k-nearest neighbours: evaluator, CPU and CUDA kernels."""
+
+__all__: list[str] = []

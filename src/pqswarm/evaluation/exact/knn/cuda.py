@@ -1,0 +1,187 @@
+"""Exact k-nearest-neighbour errors of many subsets at once, on an NVIDIA GPU.
+
+What is never looked at costs nothing, and what is looked at is looked at coarsely first:
+
+1. Under each subset the events are sorted by their distance to a pivot (under the Chebyshev distance, by one feature):
+   by the triangle inequality events far apart in this order are far apart, so that the neighbours of an event are in a
+   window. How far it must reach is known from the distances to events that are near by all features (``guess``).
+2. Inside the windows distances are added up on a grid of 256 levels, four features to a word, one instruction each.
+   On the grid no two events are farther from each other than in truth by more than their own distances to it, which are
+   known. What can be a neighbour is kept as a bit for each pair: about one in a hundred of all pairs (``filter``).
+3. For those, distances in single precision. Only where rounding cannot tell the neighbours from others are they
+   computed again in double precision, in the order of the features, ties to the lower index (``decide``).
+
+No list overflows where data are full of ties: more bits are set, that is all. So the counts are those of the
+processor's code in every case.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm.evaluation.backend import CudaBackend
+from pqswarm.evaluation.cuda import MaskPacker, source
+
+if TYPE_CHECKING:
+    from pqswarm.evaluation.exact.knn.evaluator import KNNEvaluator, View
+
+__all__ = ["KNNOnCuda", "grid_of"]
+
+_SIDE = 128  # places in a tile
+_KEYS = 4  # ways to sort the events, of which the best is taken; one under the Chebyshev distance
+_SLAB = 1 << 26  # bytes of the bits of a subset at a time: of many events only some rows are tested at once
+_GROUP = 512  # rows that are ordered by the width of their windows
+_ROWS = 8  # rows that a block decides
+_REACH = 16  # bytes of what is known of an event before the search
+_KERNELS = ("common.cu", "arrange.cu", "filter.cu", "decide.cu")
+
+
+def grid_of(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float32]:
+    """Return the grid of levels for data of so many features, (p, n): half its span, its step, and the last level.
+
+    There are 256 levels, or so few that the largest sum of squares of their differences fits into 30 bits.
+    """
+    most = 255 if metric != 1 else min(255, int(np.sqrt((1 << 30) / len(columns))))
+    span = np.float32(max(float(np.abs(columns).max()), 1e-30))
+    return span, np.float32(2 * span / most), np.float32(most)
+
+
+class _ViewOnGpu:
+    """A view of the data in the memory of the GPU."""
+
+    def __init__(self, cp: Any, view: "View", n_padded: int, tested: int, metric: int) -> None:
+        self.columns = cp.zeros((view.columns.shape[0], n_padded), dtype=cp.float32)
+        self.columns[:, : view.columns.shape[1]] = cp.asarray(view.columns)
+        self.data = cp.asarray(view.data)
+        self.exponents = cp.asarray(view.exponents.astype(np.int32))
+        self.variances = view.columns.var(axis=1, dtype=np.float64) * 4.0 ** np.maximum(view.exponents, -500)
+        self.grid = grid_of(view.columns, metric)
+        self.fold, self.tested = view.fold, tested
+
+
+class KNNOnCuda(CudaBackend["KNNEvaluator"]):
+    """The GPU's part of a k-NN evaluator: the compiled code of ``knn_*.cu``."""
+
+    def __init__(self, evaluator: "KNNEvaluator") -> None:
+        super().__init__(evaluator)
+        cp, n, self._metric = self._cp, len(evaluator.data), evaluator.metric_number
+        self._n, self._n_padded = n, -(-n // _SIDE) * _SIDE
+        self._slab = min(self._n_padded, max(1, _SLAB // (16 * self._n_padded)) * _SIDE)
+        self._keys = 1 if self._metric == 2 else _KEYS
+        sizes = evaluator.folds.sizes
+        self._views = [
+            _ViewOnGpu(cp, view, self._n_padded, n if view.fold < 0 else int(sizes[view.fold]), self._metric)
+            for view in evaluator.views
+        ]
+        self._pivots = cp.asarray(evaluator.pivots[:_KEYS].astype(np.int32))
+        n_guesses = max(12, 2 * evaluator.n_neighbors)
+        options = ("--std=c++14", f"-DK={evaluator.n_neighbors}", f"-DMETRIC={self._metric}", f"-DGUESSES={n_guesses}")
+        module = cp.RawModule(code=source(__package__, *_KERNELS), options=options)
+        names: tuple[str, ...] = ("scale_features", "arrange", "sort_events", "choose_keys", "list_places", "limit")
+        names += ("group_rows", "filter", "decide")
+        self._kernels = {name: module.get_function(name) for name in names}
+        self._packer = MaskPacker()
+        room = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        self._n_sorted = 1 << (n - 1).bit_length()
+        if 8 * self._n_sorted <= room:
+            self._kernels["sort_events"].max_dynamic_shared_size_bytes = 8 * self._n_sorted
+        else:
+            self._n_sorted = 0
+        self._guesses = self._guess(module.get_function("guess"), n_guesses)
+
+    def _guess(self, kernel: Any, count: int) -> Any:
+        """Events near each event in the space of all features."""
+        cp, view = self._cp, self._views[0]
+        exponents = self.evaluator.views[0].exponents
+        scales = cp.asarray(np.ldexp(1.0, np.maximum(exponents - exponents.max(), -200)).astype(np.float32))
+        guesses = cp.empty((self._n, count), dtype=cp.int32)
+        numbers = (np.int32(self._n), np.int32(self._n_padded), np.int32(len(view.columns)))
+        kernel((self._n,), (128,), (view.columns, *numbers, scales, self._folds, guesses))
+        return guesses
+
+    def _bytes_each(self, masks: BoolArray) -> int:
+        words = -(-int(masks.sum(axis=1).max(initial=1)) // 4)
+        each = self._n_padded * (20 * words + 8 * self._keys + 28 + _REACH) + self._slab * self._n_padded // 8
+        return max(each, 1 << 17)  # at most 65535 subsets fit into a grid
+
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+        cp, m = self._cp, len(masks)
+        counts = cp.zeros((m, self.evaluator.folds.n_folds), dtype=cp.int32)
+        labels = cp.empty((m, self._n), dtype=cp.int16) if predicted else None
+        selected, sizes, widest = self._packer.pack(masks)
+        for view in self._views:
+            self._test(view, masks, (selected, sizes, widest), counts, labels)
+        return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
+
+    def _test(
+        self, view: _ViewOnGpu, masks: BoolArray, subsets: tuple[Any, Any, int], counts: Any, labels: Any
+    ) -> None:
+        """Test the events that a view tests, under each subset."""
+        cp, m, i32, k = self._cp, len(masks), np.int32, self._kernels
+        selected, sizes, widest = subsets
+        n, n_padded, words, tested = i32(self._n), i32(self._n_padded), i32(-(-widest // 4)), i32(view.tested)
+        scales, errors = cp.empty((m, widest), dtype=cp.float32), cp.empty((m, 2), dtype=cp.float32)
+        k["scale_features"](
+            (-(-m // 4),), (128,), (selected, sizes, i32(m), i32(widest), view.exponents, scales, errors)
+        )
+
+        rows = cp.empty((m, self._n, 4 * words), dtype=cp.float32)
+        keys = cp.empty((m, self._n_padded, self._keys), dtype=cp.float32)
+        blurs, moments = cp.empty((m, self._n), dtype=cp.float32), cp.zeros((m, self._keys, 2))
+        most_blur, most_key = cp.zeros(m, dtype=cp.int32), cp.zeros(m, dtype=cp.int32)
+        given = (view.columns, n, n_padded, selected, scales, sizes, i32(widest), words, self._pivots)
+        made = (rows, keys, blurs, most_blur, most_key, moments)
+        k["arrange"]((-(-self._n // 256), m), (256,), (*given, self._leads(view, masks), *view.grid, *made))
+        order, sorted_keys = self._sort(keys, moments)
+
+        packed = cp.empty((m, int(words), self._n_padded), dtype=cp.uint32)
+        reaches = cp.empty((m, self._n_padded, _REACH), dtype=cp.uint8)
+        arranged = (rows, n, n_padded, sizes, words, order, sorted_keys, blurs, most_blur, most_key, errors)
+        placed, placed_keys = cp.empty((m, self._n_padded, 2), dtype=cp.int32), cp.empty_like(keys)
+        known = (self._guesses, self._folds, i32(view.fold), keys, packed, placed, placed_keys, reaches)
+        k["limit"]((self._n_padded // 64, m), (256,), (*arranged, *view.grid, *known))
+        listed: Any = 0
+        if view.fold >= 0:
+            listed = cp.empty((m, self._n), dtype=cp.int32)
+            k["list_places"]((m,), (1024,), (order, n, n_padded, self._folds, i32(view.fold), listed))
+        places = cp.empty((m, self._n), dtype=cp.int32)
+        k["group_rows"]((-(-view.tested // _GROUP), m), (_GROUP,), (reaches, listed, tested, n, n_padded, places))
+
+        slab = min(self._slab, -(-view.tested // _SIDE) * _SIDE)
+        bits = cp.empty((m, slab, self._n_padded // 8), dtype=cp.uint8)
+        exact = (rows, view.data, i32(view.data.shape[1]), n, n_padded, selected, sizes, i32(widest), words, errors)
+        out = (self._labels, i32(counts.shape[1]), counts, 0 if labels is None else labels)
+        for first in range(0, view.tested, slab):
+            here, at = min(slab, view.tested - first), (i32(first), i32(slab), bits)
+            filtered = (packed, n_padded, sizes, words, reaches, places, tested, n, *at)
+            k["filter"]((-(-here // _SIDE), m), (256,), filtered)
+            k["decide"](
+                (-(-here // _ROWS), m), (256,), (*exact, placed, placed_keys, reaches, places, tested, *at, *out)
+            )
+
+    def _leads(self, view: _ViewOnGpu, masks: BoolArray) -> Any:
+        """Which of its features each subset is sorted by under the Chebyshev distance: the one that varies most."""
+        if self._metric != 2:
+            return 0
+        features = np.where(masks, view.variances, -1.0).argmax(axis=1)
+        before = np.cumsum(masks, axis=1)[np.arange(len(masks)), features] - 1
+        return self._cp.asarray(before.astype(np.int32))
+
+    def _sort(self, keys: Any, moments: Any) -> tuple[Any, Any]:
+        """Events in the order of the key that varies most, (m, n_padded), and their keys."""
+        cp, m = self._cp, len(keys)
+        n, n_padded = np.int32(self._n), np.int32(self._n_padded)
+        order = cp.empty((m, self._n_padded), dtype=cp.int32)
+        sorted_keys = cp.empty((m, self._n_padded), dtype=cp.float32)
+        if self._n_sorted:
+            given = (keys, moments, n, n_padded, np.int32(self._n_sorted), order, sorted_keys)
+            self._kernels["sort_events"]((m,), (1024,), given, shared_mem=8 * self._n_sorted)
+            return order, sorted_keys
+        chosen = cp.empty_like(sorted_keys)
+        self._kernels["choose_keys"]((-(-self._n_padded // 256), m), (256,), (keys, moments, n, n_padded, chosen))
+        for row in range(m):  # one after the other: sorting all at once takes far more memory
+            order[row] = cp.argsort(chosen[row])
+            sorted_keys[row] = chosen[row][order[row]]
+        order[:, self._n :] = -1
+        return order, sorted_keys

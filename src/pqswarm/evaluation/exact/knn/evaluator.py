@@ -1,0 +1,205 @@
+"""The exact error of k-nearest-neighbour classifiers."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.backend import Backend, ExactEvaluator
+from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.folds import Folds
+
+__all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu", "View"]
+
+METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
+"""The distances that the evaluator computes at full speed."""
+
+_GUESSES = 8  # near events of the whole space, whose distances bound the search under any mask
+_LEAST_EXPONENT = -300  # of data whose squares are not too small for doubles
+_PART = 1024  # events for which a thread looks for them at a time
+
+
+@parameters
+class KNNHyperparameters(Parameters):
+    """Hyperparameters of nearest neighbours."""
+
+    n_neighbors: int = option(default=3, meaning="neighbours that vote", low=1, high=15, symbol="k")
+    metric: str = option(default="manhattan", meaning="distance", choices=METRICS)
+
+
+class KNNEvaluator(ExactEvaluator):
+    """The cross-validated error of a k-nearest-neighbour classifier, exactly and fast.
+
+    Uniform votes; of equal distances the lower event index is nearer, of equal votes the smallest label
+    wins. Distances decide in double precision. How it is fast is told in ``_knn_kernels.py``.
+
+    Parameters
+    ----------
+    X, y, folds, scaling, n_jobs, device
+        See :class:`ExactEvaluator`.
+    n_neighbors : int
+        Neighbours that vote, 1 to 15.
+    metric : {"manhattan", "euclidean", "chebyshev"}
+        Distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = KNNEvaluator(X, y, Folds.stratified(y, seed=1))
+    >>> masks = np.ones((2, 13), dtype=bool)
+    >>> masks[1, 1:] = False
+    >>> evaluator.error_counts(masks).sum(axis=1).tolist()
+    [6, 58]
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        n_neighbors: int = 3,
+        metric: str = "manhattan",
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
+        checked = KNNHyperparameters(n_neighbors=n_neighbors, metric=metric)
+        smallest = len(self.data) - int(folds.sizes.max())
+        if smallest < n_neighbors:
+            raise PqswarmError(f"a fold is trained on {smallest} events, fewer than the n_neighbors of {n_neighbors}.")
+        self.n_neighbors, self.metric = checked.n_neighbors, checked.metric
+        self.metric_number = METRICS.index(metric)
+        # One view of the data if all folds share it, else one for each fold.
+        views = self.fold_views(copies=2)  # beside the data, twice in single precision
+        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
+        self.least_training = smallest
+        self._backend = KNNOnCpu(self)
+        if device == "cuda":
+            from pqswarm.evaluation.exact.knn.cuda import KNNOnCuda
+
+            self._backend = KNNOnCuda(self)
+
+    @cached_property
+    def pivots(self) -> IntArray:
+        """Choose pivots, each as far from the earlier ones as can be."""
+        from pqswarm.evaluation.exact.knn.kernels import N_PIVOTS
+
+        data = self.views[0].data
+        pivots = [int(np.abs(data - data.mean(axis=0)).sum(axis=1).argmax())]
+        nearest = np.full(len(data), np.inf)
+        while len(pivots) < N_PIVOTS:
+            nearest = np.minimum(nearest, np.abs(data - data[pivots[-1]]).sum(axis=1))
+            pivots.append(int(nearest.argmax()))
+        return np.array(pivots, dtype=np.int64)
+
+    def neighbours(self, mask: npt.ArrayLike) -> IntArray:
+        """Return the neighbours of each event under one mask, (n_events, n_neighbors), in ascending order."""
+        backend = self._backend if isinstance(self._backend, KNNOnCpu) else KNNOnCpu(self)
+        return backend.neighbours(np.flatnonzero(self.checked_mask(mask)))
+
+
+_Indices = npt.NDArray[np.int32]
+_Singles = npt.NDArray[np.float32]
+
+
+class KNNOnCpu(Backend[KNNEvaluator]):
+    """The CPU's part of a k-NN evaluator: the compiled code of ``_knn_kernels.py``."""
+
+    @cached_property
+    def _rows(self) -> list[tuple[_Singles, _Singles]]:
+        """The events of each view in single precision, one after the other, and how far each feature goes."""
+        views = self.evaluator.views
+        return [(np.ascontiguousarray(view.columns.T), np.abs(view.columns).max(axis=1)) for view in views]
+
+    @cached_property
+    def _guesses(self) -> _Indices:
+        """Events near each event in the space of all features, which bound the search under any mask."""
+        e = self.evaluator
+        n, rows = len(e.data), self._rows  # made here, before threads ask for them
+        count = min(max(_GUESSES, 2 * e.n_neighbors), e.least_training)
+        guesses, nobody = np.empty((n, count), dtype=np.int32), np.empty((n, 0), dtype=np.int32)
+        everything, predicted = np.arange(e.n_features), np.empty(n, dtype=np.int64)
+        for view in range(len(rows)):
+            arranged = self._arrange(view, everything)
+
+            def work(first: int, view: int = view, arranged: tuple[Any, ...] = arranged) -> None:
+                part = (first, min(first + _PART, n))
+                self._search(view, arranged, everything, nobody, count, part, predicted, guesses)
+
+            e.in_threads(work, list(range(0, n, _PART)))
+        return guesses
+
+    def _arrange(self, view: int, selected: IntArray) -> tuple[Any, ...]:
+        from pqswarm.evaluation.exact.knn.kernels import arrange
+
+        e = self.evaluator
+        arranged: tuple[Any, ...] = arrange(*self._rows[view], e.views[view].exponents, selected, e.metric_number)
+        return arranged
+
+    def _search(
+        self,
+        view: int,
+        arranged: tuple[Any, ...],
+        selected: IntArray,
+        guesses: _Indices,
+        k: int,
+        part: tuple[int, int],
+        predicted: IntArray,
+        neighbours: _Indices,
+    ) -> None:
+        from pqswarm.evaluation.exact.knn.kernels import predict
+
+        e = self.evaluator
+        events = (e.folds.test_fold, e.views[view].fold, e.labels)
+        settings = (k, e.metric_number, *part)
+        predict(arranged, e.views[view].data, selected, guesses, *events, *settings, predicted, neighbours)
+
+    def _run(self, selected: IntArray, predicted: IntArray, neighbours: _Indices) -> None:
+        e = self.evaluator
+        for view in range(len(e.views)):
+            arranged = self._arrange(view, selected)
+            part = (0, len(e.data))
+            self._search(view, arranged, selected, self._guesses, e.n_neighbors, part, predicted, neighbours)
+
+    def predict(self, masks: BoolArray) -> IntArray:
+        """Return the labels of every event for each mask; see :class:`Backend`."""
+        e = self.evaluator
+        predicted = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        nothing = np.empty((0, 0), dtype=np.int32)
+        _ = self._guesses  # made here, before threads ask for them
+
+        def work(row: int) -> None:
+            self._run(np.flatnonzero(masks[row]), predicted[row], nothing)
+
+        e.in_threads(work, list(range(len(masks))))
+        return predicted
+
+    def neighbours(self, selected: IntArray) -> IntArray:
+        """Return the neighbours of each event by the selected features: shape (n, n_neighbors), ascending."""
+        e = self.evaluator
+        found = np.empty((len(e.data), e.n_neighbors), dtype=np.int32)
+        self._run(selected, np.empty(len(e.data), dtype=np.int64), found)
+        return found.astype(np.int64)
+
+
+class View:
+    """The data as the kernel wants them."""
+
+    def __init__(self, data: FloatArray, fold: int) -> None:
+        size = int(np.frexp(np.abs(data).max())[1])
+        self.data = data = np.ldexp(data, -size) if size < _LEAST_EXPONENT else data  # which rounds nothing
+        low, high = data.min(axis=0), data.max(axis=0)
+        half = high / 2 - low / 2
+        # Each feature is centred and divided by a power of two, which keeps single precision at its best.
+        self.exponents = np.where(half > 0, np.frexp(half)[1], -2000).astype(np.int64)
+        centred = data - (low / 2 + high / 2)
+        self.columns = np.ascontiguousarray(np.ldexp(centred, -np.maximum(self.exponents, -1000)).T, dtype=np.float32)
+        self.fold = fold

@@ -1,0 +1,260 @@
+"""Which of 32 events can be near an event: one test for each metric, in vector instructions.
+
+Each function looks at a *block*: 32 events whose codes lie beside each other, so that one instruction sees many of
+them. It returns an integer whose bit j tells whether event j of the block passes. What passes is looked at more
+closely; what does not pass is never seen again, so the limits that are given must allow for all rounding.
+
+Manhattan
+    Codes are bytes, eight features of an event together. Processors of the x86 family add up the differences of
+    eight bytes in one instruction (``psadbw``); others do so in five.
+Euclidean
+    Codes are coordinates y, integers of 15 bits, two of an event together, and half their squared length. The
+    distance to x is known by |y|^2 / 2 - x y, without any rounding. Processors of the x86 family multiply and add pairs
+    in one instruction (``pmaddwd``).
+Chebyshev
+    Codes are bytes, and |x - y| <= t holds if y - (x - t), which wraps around, is at most 2 t. Where the true
+    difference wraps around, too much passes, never too little.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from pqswarm._kernels.compiling import njit
+from pqswarm.evaluation.exact.knn.vector_kernels import (
+    FLOAT,
+    I8,
+    I16,
+    I32,
+    I64,
+    bits_of,
+    larger,
+    load,
+    pointer,
+    splat,
+    square,
+    total_of,
+)
+
+__all__ = [
+    "BLOCK",
+    "N_KEYS",
+    "boxes_by_largest",
+    "boxes_by_squares",
+    "slot",
+    "within_box",
+    "within_euclidean",
+    "within_manhattan",
+]
+
+
+BLOCK = 32
+N_KEYS = 4
+_BYTES = ir.VectorType(I8, BLOCK)
+
+
+@njit(cache=True, nogil=True)
+def slot(j):
+    """Where event j of a block lies among the 32 of `within_manhattan`: so that sums come out in order."""
+    return (j & 24) + (j & 1) * 4 + ((j >> 1) & 3)
+
+
+def _largest(builder, a, b):
+    return builder.select(builder.icmp_unsigned(">", a, b), a, b)
+
+
+def _is_x86(triple):
+    return triple.startswith(("x86_64", "amd64", "i386", "i686"))
+
+
+def _sums_of_differences(context, builder):
+    """The function that adds up |a - b| over each eight of 32 bytes, as the processor does it best."""
+    triple, _, features = context.codegen().magic_tuple()
+    sums = ir.VectorType(I64, BLOCK // 8)
+    if _is_x86(triple):
+        wide = "+avx2" in features.split(",")
+        name, width = ("llvm.x86.avx2.psad.bw", 32) if wide else ("llvm.x86.sse2.psad.bw", 16)
+        part, result = ir.VectorType(I8, width), ir.VectorType(I64, width // 8)
+        instruction = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, [part, part]), name)
+        if wide:
+            return lambda a, b: builder.call(instruction, [a, b])
+
+        def half(vector, start):
+            chosen = ir.Constant(ir.VectorType(I32, 16), list(range(start, start + 16)))
+            return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), chosen)
+
+        def by_halves(a, b):
+            low, high = (builder.call(instruction, [half(a, start), half(b, start)]) for start in (0, 16))
+            return builder.shuffle_vector(low, high, ir.Constant(ir.VectorType(I32, 4), [0, 1, 2, 3]))
+
+        return by_halves
+
+    def anywhere(a, b):
+        larger = builder.icmp_unsigned(">", a, b)
+        apart = builder.sub(builder.select(larger, a, b), builder.select(larger, b, a))
+        words = builder.bitcast(apart, sums)
+        even = ir.Constant(sums, [0x00FF00FF00FF00FF] * sums.count)
+        pairs = builder.add(
+            builder.and_(words, even), builder.and_(builder.lshr(words, ir.Constant(sums, [8] * sums.count)), even)
+        )
+        added = builder.mul(pairs, ir.Constant(sums, [0x0001000100010001] * sums.count))
+        return builder.lshr(added, ir.Constant(sums, [48] * sums.count))
+
+    return anywhere
+
+
+@intrinsic
+def within_manhattan(typing, codes, offset, query, groups, limit):  # noqa: ARG001
+    """Bits of the events of a block whose codes differ by at most `limit`, int64, from those of one event in total.
+
+    `codes`, uint8[...], holds for each block groups x 32 x 8 bytes, event j of the block at place `slot(j)` of the 32;
+    the block begins at `offset`, and the event's own first eight bytes are at `query`.
+    """
+
+    def generate(context, builder, signature, args):
+        codes, offset, query, groups, limit = args
+        add_up = _sums_of_differences(context, builder)
+        kind = signature.args[0]
+        theirs = pointer(context, builder, kind, codes, offset, _BYTES)
+        own = pointer(context, builder, kind, codes, query, I64)
+        sums = ir.VectorType(I64, 4)
+        totals = [cgutils.alloca_once_value(builder, ir.Constant(sums, [0] * 4)) for _ in range(8)]
+        for total in totals:
+            builder.store(ir.Constant(sums, [0] * 4), total)
+        with cgutils.for_range(builder, groups, intp=I64) as loop:
+            first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
+            mine = builder.bitcast(splat(builder, load(builder, own, first), 4), _BYTES)
+            for part, total in enumerate(totals):
+                position = builder.add(builder.mul(loop.index, ir.Constant(I64, 8)), ir.Constant(I64, part))
+                apart = add_up(load(builder, theirs, position), mine)
+                builder.store(builder.add(builder.load(total), apart), total)
+        high = ir.Constant(sums, [32] * 4)
+        loaded = [builder.load(total) for total in totals]
+        pairs = [builder.or_(loaded[a], builder.shl(loaded[a + 1], high)) for a in range(0, 8, 2)]
+        short = _joined(builder, [builder.bitcast(pair, ir.VectorType(I32, 8)) for pair in pairs])
+        at_most = splat(builder, builder.trunc(limit, I32))
+        return bits_of(builder, builder.icmp_signed("<=", short, at_most))
+
+    return types.int64(codes, types.int64, types.int64, types.int64, types.int64), generate
+
+
+def _joined(builder, vectors):
+    """One vector of all elements of some of equal length."""
+    while len(vectors) > 1:
+        twice = ir.Constant(ir.VectorType(I32, 2 * vectors[0].type.count), list(range(2 * vectors[0].type.count)))
+        vectors = [builder.shuffle_vector(a, b, twice) for a, b in zip(vectors[::2], vectors[1::2], strict=True)]
+    return vectors[0]
+
+
+def _products_of_pairs(context, builder):
+    """The function that multiplies 16 integers of 16 bits by others and adds up each two, as the processor does it."""
+    triple, _, features = context.codegen().magic_tuple()
+    wide = ir.VectorType(I32, 16)
+    if _is_x86(triple) and "+avx2" in features.split(","):
+        shorts, sums = ir.VectorType(I16, 16), ir.VectorType(I32, 8)
+        kind = ir.FunctionType(sums, [shorts, shorts])
+        instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx2.pmadd.wd")
+        return lambda a, b: builder.call(instruction, [a, b])
+
+    def anywhere(a, b):
+        products = builder.mul(builder.sext(a, wide), builder.sext(b, wide))
+        even, odd = (ir.Constant(ir.VectorType(I32, 8), list(range(first, 16, 2))) for first in (0, 1))
+        return builder.add(
+            builder.shuffle_vector(products, products, even), builder.shuffle_vector(products, products, odd)
+        )
+
+    return anywhere
+
+
+@intrinsic
+def within_euclidean(typing, codes, lengths, block, query, pairs, limit):  # noqa: ARG001
+    """Bits of the events of a block for which |y|^2 / 2 - x y is at most `limit`, int64.
+
+    `codes`, int16[...], holds for each block `pairs` x 32 x 2 coordinates; `lengths`, int32[...], for each event its
+    |y|^2 / 2. The event's own first two coordinates are at `query` of the codes, the next 64 places on.
+    """
+
+    def generate(context, builder, signature, args):
+        codes, lengths, block, query, pairs, limit = args
+        multiply = _products_of_pairs(context, builder)
+        shorts, sums = ir.VectorType(I16, 16), ir.VectorType(I32, 8)
+        offset = builder.mul(builder.mul(block, pairs), ir.Constant(I64, 2 * BLOCK))
+        theirs = pointer(context, builder, signature.args[0], codes, offset, shorts)
+        own = pointer(context, builder, signature.args[0], codes, query, I32)
+        offset = builder.mul(block, ir.Constant(I64, BLOCK))
+        halves = pointer(context, builder, signature.args[1], lengths, offset, sums)
+        totals = [cgutils.alloca_once(builder, sums) for _ in range(4)]
+        for part, total in enumerate(totals):
+            builder.store(load(builder, halves, ir.Constant(I64, part)), total)
+        with cgutils.for_range(builder, pairs, intp=I64) as loop:
+            first = builder.mul(loop.index, ir.Constant(I64, BLOCK))
+            mine = builder.bitcast(splat(builder, load(builder, own, first), 8), shorts)
+            for part, total in enumerate(totals):
+                position = builder.add(builder.mul(loop.index, ir.Constant(I64, 4)), ir.Constant(I64, part))
+                products = multiply(load(builder, theirs, position), mine)
+                builder.store(builder.sub(builder.load(total), products), total)
+        joined = _joined(builder, [builder.load(total) for total in totals])
+        return bits_of(builder, builder.icmp_signed("<=", joined, splat(builder, builder.trunc(limit, I32))))
+
+    return types.int64(codes, lengths, types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def within_box(typing, codes, offset, lows, place, start, stop, width):  # noqa: ARG001
+    """Bits of the events of a block whose codes exceed `lows` by at most `width`, uint8, in features start to stop.
+
+    `codes`, uint8[...], holds for each block 32 bytes for each feature and begins at `offset`; `lows`, uint8[...], has
+    a byte for each feature, the first at `place`, the next 32 places on. Differences wrap around.
+    """
+
+    def generate(context, builder, signature, args):
+        codes, offset, lows, place, start, stop, width = args
+        theirs = pointer(context, builder, signature.args[0], codes, offset, _BYTES)
+        own = pointer(context, builder, signature.args[2], lows, place, I8)
+        most = cgutils.alloca_once(builder, _BYTES)
+        builder.store(ir.Constant(_BYTES, [0] * BLOCK), most)
+        with cgutils.for_range_slice(builder, start, stop, ir.Constant(I64, 1), I64) as (feature, _):
+            low = load(builder, own, builder.mul(feature, ir.Constant(I64, BLOCK)))
+            apart = builder.sub(load(builder, theirs, feature), splat(builder, low))
+            builder.store(_largest(builder, builder.load(most), apart), most)
+        return bits_of(builder, builder.icmp_unsigned("<=", builder.load(most), splat(builder, width)))
+
+    integer = types.int64
+    return integer(codes, integer, lows, integer, integer, integer, types.uint8), generate
+
+
+def _boxes(add, name):
+    """A compiled function: bits of the 32 blocks that can hold events within a limit of an event.
+
+    `bounds`, float32[...], holds from `offset` on for each key the smallest and the largest of each block; the keys
+    of the event are at `place`. How far it lies outside of a block is added up over the keys by `add`.
+    """
+
+    def generate(context, builder, signature, args):
+        bounds, offset, keys, place, limit = args
+        vector = ir.VectorType(FLOAT, BLOCK)
+        sides = pointer(context, builder, signature.args[0], bounds, offset, vector)
+        own = pointer(context, builder, signature.args[2], keys, place, FLOAT)
+        total = ir.Constant(vector, [0.0] * BLOCK)
+        for key in range(N_KEYS):
+            low, high = (load(builder, sides, ir.Constant(I64, 2 * key + side), 4) for side in (0, 1))
+            mine = splat(builder, load(builder, own, ir.Constant(I64, key), 4))
+            outside = larger(builder, builder.fsub(low, mine), builder.fsub(mine, high))
+            total = add(builder, total, outside)
+        return bits_of(builder, builder.fcmp_ordered("<=", total, splat(builder, limit)))
+
+    def boxes(typing, bounds, offset, keys, place, limit):  # noqa: ARG001
+        return types.int64(bounds, types.int64, keys, types.int64, types.float32), generate
+
+    boxes.__name__ = boxes.__qualname__ = name
+    return intrinsic(boxes)
+
+
+def _add_square(builder, a, b):
+    positive = larger(builder, b, ir.Constant(b.type, [0.0] * b.type.count))
+    return total_of(builder, a, square(builder, positive))
+
+
+boxes_by_largest = _boxes(larger, "boxes_by_largest")
+boxes_by_squares = _boxes(_add_square, "boxes_by_squares")

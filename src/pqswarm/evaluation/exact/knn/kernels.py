@@ -1,0 +1,329 @@
+"""Exact k-nearest-neighbour predictions of all events at once: compiled code, arrays in, arrays out.
+
+For one subset of features, every event looks for its nearest events of other folds. Most pairs are never
+looked at:
+
+1. Near events are brought together in blocks of 32 (``_knn_order_kernels.py``). Blocks that are too far away as a
+   whole are left out.
+2. How far is too far is known beforehand: the distances to events that are probably near, which are those of the
+   space of all features, bound the distance to the k-th neighbour from above. The bound falls as nearer events are
+   found, first of all in the event's own block.
+3. The 32 events of a block are tested at once by codes of few bits (``_knn_filter_kernels.py``). Of all pairs about
+   one in two hundred passes.
+4. Distances to what passes are computed in single precision. Only where rounding could change the set of
+   neighbours are they computed again in double precision, added in the order of the features as scikit-learn
+   does, with ties to the lower index.
+
+Codes and single precision filter and never decide: all their comparisons allow for a bound of their error.
+Hence fast-math is harmless in the functions that carry it.
+"""
+
+import numpy as np
+
+from pqswarm._kernels.compiling import njit
+from pqswarm.evaluation.exact.knn.filter_kernels import (
+    BLOCK,
+    N_KEYS,
+    boxes_by_largest,
+    boxes_by_squares,
+    slot,
+    within_box,
+    within_euclidean,
+    within_manhattan,
+)
+from pqswarm.evaluation.exact.knn.order_kernels import SAFETY, UNIT, arrange
+from pqswarm.evaluation.exact.knn.vector_kernels import at_most, chebyshev, first_bit, manhattan, squared_euclidean
+
+__all__ = ["CHEBYSHEV", "EUCLIDEAN", "MANHATTAN", "N_PIVOTS", "arrange", "predict"]
+
+MANHATTAN, EUCLIDEAN, CHEBYSHEV = 0, 1, 2
+N_PIVOTS = 8
+_WORDS = 8  # 32 blocks each, that are looked through before bounds are made smaller
+_FIRST_FEATURES = 8  # of a Chebyshev distance, the widest: mostly they are enough to leave a block
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _exactly(a, b, selected, metric):
+    """Distance of two rows in double precision, term by term; its square where the metric is Euclidean."""
+    total = 0.0
+    for f in selected:
+        d = abs(a[f] - b[f])
+        if metric == 0:
+            total += d
+        elif metric == 1:
+            total += d * d
+        else:
+            total = max(total, d)
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _with_error(distance, floor, growth, metric):
+    """The largest single-precision distance that may be as small as `distance` in truth (squares if Euclidean)."""
+    if metric == 1:
+        root = np.sqrt(distance)
+        root += 2.0 * (floor + growth * root)
+        return root * root * (1.0 + 8.0 * UNIT)
+    return (distance + 2.0 * (floor + growth * distance)) * (1.0 + 8.0 * UNIT)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _nearest_exactly(data, event, candidates, count, selected, metric, chosen, distances):
+    """The nearest of the candidates in double precision, ties to the lower index, into `chosen`."""
+    k = chosen.size
+    for a in range(k):
+        distances[a] = np.inf
+        chosen[a] = -1
+    for s in range(count):
+        j = candidates[s]
+        d = _exactly(data[event], data[j], selected, metric)
+        a = k - 1
+        if d > distances[a] or (d == distances[a] and chosen[a] != -1 and j > chosen[a]):
+            continue
+        while a > 0 and (
+            d < distances[a - 1] or (d == distances[a - 1] and (j < chosen[a - 1] or chosen[a - 1] == -1))
+        ):
+            distances[a] = distances[a - 1]
+            chosen[a] = chosen[a - 1]
+            a -= 1
+        distances[a] = d
+        chosen[a] = j
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _vote(chosen, labels):
+    """The label that most of the chosen have, the smallest of those."""
+    winner = -1
+    most = 0
+    for a in range(chosen.size):
+        label = labels[chosen[a]]
+        votes = 0
+        for b in range(chosen.size):
+            votes += labels[chosen[b]] == label
+        if votes > most or (votes == most and label < winner):
+            most = votes
+            winner = label
+    return winner
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _keep_smallest(smallest, t, value):
+    """Insert `value` into the ascending row t of `smallest`, dropping the largest; no branch."""
+    for a in range(smallest.shape[1]):
+        kept = smallest[t, a]
+        smaller = value < kept
+        smallest[t, a] = value if smaller else kept
+        value = kept if smaller else value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _positions(bits, offset, found, count):
+    """Append `offset` and the position of each bit that is set to `count` numbers in `found`; return the new count."""
+    found[count] = offset + first_bit(bits)
+    count += bits != 0
+    bits &= bits - 1
+    while bits != 0:
+        found[count] = offset + first_bit(bits)
+        count += 1
+        bits &= bits - 1
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _all_near(rows, events, n_events, found, starts, metric, near):
+    """Distances of each event to what was found for it, in single precision; squares where the metric is Euclidean.
+
+    Four are computed at a time: those beyond the last of an event are then replaced by those of the next.
+    """
+    for s in range(starts[n_events], starts[n_events] + 3):
+        found[s] = 0  # some event, where there is no next
+    for t in range(n_events):
+        if metric == 0:
+            for s in range(starts[t], starts[t + 1], 4):
+                manhattan(rows, events[t], found, s, near)
+        elif metric == 1:
+            for s in range(starts[t], starts[t + 1], 4):
+                squared_euclidean(rows, events[t], found, s, near)
+        else:
+            for s in range(starts[t], starts[t + 1], 4):
+                chebyshev(rows, events[t], found, s, near)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _near_blocks(boxes, keys, events, n_events, reaches, metric, first, n_words, blocks, starts):
+    """Collect for each event the blocks that can hold events within its reach, its own left out.
+
+    They are looked for among `n_words` times 32, from word `first` on, and again from the beginning after the last.
+    """
+    size = boxes.shape[1] * BLOCK
+    count = 0
+    for t in range(n_events):
+        reach, place, own = min(reaches[t], 1e19), events[t] * N_KEYS, events[t] // BLOCK
+        for w in range(first, first + n_words):
+            word = w if w < boxes.shape[0] else w - boxes.shape[0]
+            if metric == 1:
+                bits = boxes_by_squares(boxes, word * size, keys, place, np.float32(reach * reach))
+            else:
+                bits = boxes_by_largest(boxes, word * size, keys, place, np.float32(reach))
+            if word == own // BLOCK:
+                bits &= ~(1 << (own % BLOCK))
+            count = _positions(bits, word * BLOCK, blocks, count)
+        starts[t + 1] = count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _test(codes, points, lengths, width, events, n_events, code_reaches, metric, blocks, starts, lows, passed):
+    """Set `passed` to the bits of the events in each of the blocks that pass the tests; `width` is that of a code."""
+    size = BLOCK * width
+    if metric == 0:
+        for t in range(n_events):
+            query, most = events[t] // BLOCK * size + slot(events[t] % BLOCK) * 8, int(min(code_reaches[t], 1e9))
+            for b in range(starts[t], starts[t + 1]):
+                passed[b] = within_manhattan(codes, blocks[b] * size, query, width // 8, most)
+    elif metric == 1:
+        for t in range(n_events):
+            query = events[t] // BLOCK * size + events[t] % BLOCK * 2
+            most = int(0.5 * min(code_reaches[t] * code_reaches[t], 4e9)) + 1 - lengths[events[t]]
+            for b in range(starts[t], starts[t + 1]):
+                passed[b] = within_euclidean(points, lengths, blocks[b], query, width // 2, most)
+    else:
+        for t in range(n_events):
+            side = min(int(min(code_reaches[t], 128.0)), 128)
+            sides, place = np.uint8(min(2 * side, 255)), events[t] // BLOCK * size + events[t] % BLOCK
+            for f in range(width):
+                lows[f * BLOCK + t] = codes[place + f * BLOCK] - np.uint8(side)
+            for b in range(starts[t], starts[t + 1]):
+                passed[b] = within_box(codes, blocks[b] * size, lows, t, 0, _FIRST_FEATURES, sides)
+        for t in range(n_events):
+            sides = np.uint8(min(2 * int(min(code_reaches[t], 128.0)), 255))
+            for b in range(starts[t], starts[t + 1]):
+                f = _FIRST_FEATURES
+                while f < width and passed[b] != 0:
+                    passed[b] &= within_box(codes, blocks[b] * size, lows, t, f, f + _FIRST_FEATURES, sides)
+                    f += _FIRST_FEATURES
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def predict(arranged, data, selected, guesses, folds, fold, labels, k, metric, first, last, predicted, neighbours):
+    """Predict the label of every event of `fold` (of all events if it is negative) into `predicted`, int64[n].
+
+    `arranged` is what `arrange` made of the events, of which those from `first` to `last` in its order are predicted.
+    `data`, float64[n, p], are the events; `selected`, int64[q], the features to use, ascending, at least one;
+    `guesses`, int32[n, m], events of other folds that are probably near each event, m may be 0; `folds` and `labels`,
+    int64[n], are those of each event. Every event has at least `k` events in other folds. `metric` is MANHATTAN,
+    EUCLIDEAN or CHEBYSHEV. `neighbours`, int32[n, k], is filled too, with ascending indices, unless it is empty.
+
+    Up to 32 events are done together, step by step, as the processor then works on several of them at a time.
+    """
+    order, rows, keys, boxes, codes, points, lengths, off, step, floor, slack = arranged
+    n, n_guesses = guesses.shape
+    growth = SAFETY * UNIT * (selected.size + 4.0)
+    n_words = boxes.shape[0]
+    width = (codes.size + points.size) // rows.shape[0]
+    per_step = 1.000001 / np.float64(step)
+    most_off = 0.0
+    place = np.empty(n, np.int32)
+    own_folds = np.empty(rows.shape[0], np.int32)
+    for i in range(n, own_folds.size):
+        own_folds[i] = -1  # there is no such event: the last block is not full
+    for i in range(n):
+        place[order[i]] = i
+        own_folds[i] = folds[order[i]]
+        most_off = max(most_off, np.float64(off[i]))
+
+    # Of each event: bounds of the k-th distance in single precision, with its error, in keys, and in codes.
+    events = np.empty(BLOCK, np.int64)
+    bounds, limits, reaches, code_reaches = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    smallest = np.empty((BLOCK, k), np.float32)
+    starts, block_starts = np.zeros(BLOCK + 1, np.int64), np.zeros(BLOCK + 1, np.int64)
+    blocks = np.empty(_WORDS * BLOCK * BLOCK + 1, np.int64)
+    passed = np.empty(_WORDS * BLOCK * BLOCK, np.int64)
+    found = np.zeros(BLOCK * max(min(_WORDS * BLOCK * BLOCK, n + BLOCK), n_guesses) + 4, np.int32)
+    near = np.empty(found.size + BLOCK, np.float32)
+    kept = np.empty(BLOCK, np.int64)
+    kept_events = np.empty((BLOCK, n + 1), np.int32)
+    kept_near = np.empty((BLOCK, n + 1), np.float32)
+    lows = np.empty(BLOCK * width, np.uint8)
+    chosen = np.empty(k, np.int64)
+    distances = np.empty(k, np.float64)
+    candidates = np.empty(n + 1, np.int64)
+
+    while first < last:
+        n_events = 0
+        while n_events < BLOCK and first < last:
+            events[n_events] = first
+            n_events += fold < 0 or own_folds[first] == fold
+            first += 1
+        for t in range(n_events):
+            kept[t] = 0
+            bounds[t] = np.inf
+            starts[t + 1] = starts[t] + n_guesses
+            for g in range(n_guesses):
+                found[starts[t] + g] = place[guesses[order[events[t]], g]]
+        word = events[0] // (BLOCK * BLOCK)
+        for turn in range(-1, 1 + -(-n_words // _WORDS)):  # the guesses, the own block, all other blocks
+            if turn == 0:
+                for t in range(n_events):
+                    blocks[t] = events[t] // BLOCK
+                    block_starts[t + 1] = t + 1
+            elif turn > 0:
+                todo = min(_WORDS, n_words - (turn - 1) * _WORDS)
+                _near_blocks(boxes, keys, events, n_events, reaches, metric, word, todo, blocks, block_starts)
+                word = (word + todo) % n_words
+            if turn >= 0:
+                coded = (codes, points, lengths, width)
+                _test(*coded, events, n_events, code_reaches, metric, blocks, block_starts, lows, passed)
+                for t in range(n_events):
+                    count = starts[t]
+                    for b in range(block_starts[t], block_starts[t + 1]):
+                        count = _positions(passed[b], blocks[b] * BLOCK, found, count)
+                    starts[t + 1] = count
+            _all_near(rows, events, n_events, found, starts, metric, near)
+            for t in range(n_events):
+                if turn <= 0:  # guesses will be found again
+                    for a in range(k):
+                        smallest[t, a] = np.inf
+                if turn < 0:
+                    for s in range(starts[t], starts[t + 1]):
+                        _keep_smallest(smallest, t, near[s])
+                    continue
+                own = own_folds[events[t]]
+                count = kept[t]
+                limit = np.float32(limits[t]) * np.float32(1.000001)
+                for s in range(starts[t], starts[t + 1], BLOCK):
+                    bits = at_most(near, s, limit) & ((1 << min(starts[t + 1] - s, BLOCK)) - 1)
+                    while bits != 0:
+                        at = s + first_bit(bits)
+                        bits &= bits - 1
+                        kept_events[t, count] = found[at]
+                        kept_near[t, count] = near[at]
+                        count += (own_folds[found[at]] != own) & (own_folds[found[at]] >= 0)
+                for s in range(kept[t], count):
+                    _keep_smallest(smallest, t, kept_near[t, s])
+                kept[t] = count
+            for t in range(n_events):
+                bounds[t] = min(bounds[t], np.float64(smallest[t, k - 1]))
+                limits[t] = _with_error(bounds[t], floor, growth, metric)
+                reach = np.sqrt(bounds[t]) if metric == 1 else bounds[t]
+                reaches[t] = (reach + floor + growth * reach) * 1.000001 + floor + slack
+                code_reaches[t] = (reaches[t] + off[events[t]] + most_off) * per_step
+
+        for t in range(n_events):
+            event = order[events[t]]
+            close = 0
+            for s in range(kept[t]):
+                candidates[close] = order[kept_events[t, s]]
+                close += kept_near[t, s] <= limits[t]
+            if close == k:
+                for a in range(k):
+                    chosen[a] = candidates[a]
+            else:
+                _nearest_exactly(data, event, candidates, close, selected, metric, chosen, distances)
+            predicted[event] = _vote(chosen, labels)
+            if neighbours.shape[0] > 0:
+                for a in range(k):
+                    b = a
+                    while b > 0 and neighbours[event, b - 1] > chosen[a]:
+                        neighbours[event, b] = neighbours[event, b - 1]
+                        b -= 1
+                    neighbours[event, b] = chosen[a]

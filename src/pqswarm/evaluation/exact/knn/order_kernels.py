@@ -1,0 +1,324 @@
+"""Events arranged so that those that can be near each other under one subset of features lie together.
+
+For each subset the events are
+
+1. brought to a common scale, in single precision, the largest feature from -1 to 1;
+2. given *keys*, which change by no more than the distance does, and much: sums and differences of all features
+   (Manhattan), the first principal components (Euclidean), the widest features (Chebyshev);
+3. sorted by these: in slices by the first key, in each slice by the second, in each of these by the third. Then they
+   are cut into blocks of 32. Each block knows its smallest and largest keys, its *box*: who lies far outside of the
+   box is far from all events in it;
+4. coded for the tests of ``_knn_filter_kernels.py``: by bytes, or by coordinates along the directions in which they
+   vary most. Codes know how far they are off from what they stand for.
+
+Directions are estimated from a few events: a poor estimate costs time, never a neighbour.
+"""
+
+import numpy as np
+
+from pqswarm._kernels.compiling import njit
+from pqswarm.evaluation.exact.knn.filter_kernels import BLOCK, N_KEYS, slot
+from pqswarm.evaluation.exact.knn.vector_kernels import encode, project
+
+__all__ = ["LOOSE", "SAFETY", "UNIT", "arrange"]
+
+LOOSE = {"reassoc", "nsz", "contract", "arcp", "nnan"}
+UNIT = 2.0**-24  # rounding unit of single precision
+SAFETY = 1.1
+_SAMPLE = 128  # events that estimate directions, at most
+_DIRECTIONS = 16  # of Euclidean codes
+_ROUNDS = 1  # of finding directions: more make them better, and take longer
+_LEVELS = 255  # of a byte, above zero
+_FINEST = 16000.0  # length of the longest point in its code: products of two fit into 32 bits
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _dot(a, b):
+    total = a[0] * b[0]
+    for f in range(1, a.size):
+        total += a[f] * b[f]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _add_times(total, row, factor):
+    for f in range(row.size):
+        total[f] += factor * row[f]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _centred_sample(rows, selected, factors):
+    """The selected features of some events times their factors, without their mean."""
+    n, q = rows.shape[0], selected.size
+    m = min(max(n // 16, _DIRECTIONS), n, _SAMPLE)
+    sample = np.empty((m, q), np.float32)
+    mean = np.zeros(q, np.float32)
+    for i in range(m):
+        for f in range(q):
+            sample[i, f] = rows[i * n // m, selected[f]] * factors[f]
+        _add_times(mean, sample[i], np.float32(1.0 / m))
+    for i in range(m):
+        _add_times(sample[i], mean, np.float32(-1.0))
+    return sample
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _orthonormal(directions):
+    """Make the rows of `directions`, float64, orthogonal to each other and of length one, or zero; in place."""
+    for a in range(directions.shape[0]):
+        before = _dot(directions[a], directions[a])
+        for turn in range(2 * a):  # each twice, as once leaves a rest by rounding
+            other = directions[turn % a]
+            _add_times(directions[a], other, -_dot(directions[a], other))
+        squares = _dot(directions[a], directions[a])
+        factor = 1.0 / np.sqrt(squares) if squares > 1e-12 * before and squares > 1e-60 else 0.0
+        for f in range(directions.shape[1]):
+            directions[a, f] *= factor
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _widest_directions(sample, count):
+    """Directions, float64[count, q], in which the sample varies most, about the widest first; orthonormal, or zero."""
+    m, q = sample.shape
+    directions = np.empty((count, q))
+    total = np.empty(q, np.float32)
+    direction = np.empty(q, np.float32)
+    for a in range(count):
+        for f in range(q):
+            directions[a, f] = sample[a * m // count, f]
+    _orthonormal(directions)
+    for _ in range(_ROUNDS):
+        for a in range(count):
+            for f in range(q):
+                direction[f] = directions[a, f]
+                total[f] = 0.0
+            for row in sample:
+                _add_times(total, row, _dot(row, direction))
+            for f in range(q):
+                directions[a, f] = total[f]
+        _orthonormal(directions)
+    return directions
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _widest_first(rows, exponents, largest, selected):
+    """The selected features in the order of falling variance, which some events tell."""
+    stride = max(rows.shape[0] // _SAMPLE, 1)
+    variances = np.empty(selected.size)
+    order = np.empty(selected.size, np.int64)
+    for f in range(selected.size):
+        values = rows[::stride, selected[f]]
+        total = squares = 0.0
+        for value in values:
+            total += value
+            squares += value * value
+        spread = (squares - total * total / values.size) * 4.0 ** max(exponents[selected[f]] - largest, -200)
+        a = f
+        while a > 0 and variances[a - 1] < spread:
+            variances[a] = variances[a - 1]
+            order[a] = order[a - 1]
+            a -= 1
+        variances[a] = spread
+        order[a] = selected[f]
+    return order
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sorted_by(words, shift, order):
+    """The events in `order` sorted by eight bits of their words from `shift` on; equal ones stay as they are."""
+    starts = np.zeros(256, np.int32)
+    for word in words:
+        starts[(word >> np.uint32(shift)) & np.uint32(255)] += 1
+    total = 0
+    for rank in range(256):
+        count = starts[rank]
+        starts[rank] = total
+        total += count
+    arranged = np.empty_like(order)
+    for event in order:
+        rank = (words[event] >> np.uint32(shift)) & np.uint32(255)
+        arranged[starts[rank]] = event
+        starts[rank] += 1
+    return arranged
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _nested_order(keys, n_blocks):
+    """Events, int32[n], in slices by the first key, in these by the second, and in these by the third.
+
+    Keys are float32[n, ...]. Slices are whole blocks; there are about as many on each level.
+    """
+    n = keys.shape[0]
+    each = int(np.ceil(n_blocks ** (1.0 / 3.0)))
+    size = BLOCK * each * -(-n_blocks // (each * each))
+    order = np.empty(n, np.int32)
+    for i in range(n):
+        order[i] = i
+    words = np.empty(n, np.uint32)
+    values = words.view(np.float32)
+    slices = np.zeros(n, np.uint32)
+    for level in range(3):
+        for i in range(n):
+            values[i] = keys[i, level]
+        for i in range(n):  # integers in the order of the numbers
+            words[i] ^= np.uint32(0x80000000) | (np.uint32(0) - (words[i] >> np.uint32(31)))
+        order = _sorted_by(words, 24, _sorted_by(words, 16, order))  # the upper 16 bits are enough
+        if level > 0:
+            order = _sorted_by(slices, 0, order)
+            if n > 256 * size * each:
+                order = _sorted_by(slices, 8, order)
+        for i in range(n):
+            slices[order[i]] = i // size
+        size //= each
+    return order
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _code_features(row, lows, step, codes, place):
+    """Code an event for Chebyshev distances, a byte for each feature; return by how much the worst one is off."""
+    per_step = np.float32(1.0) / step
+    worst = np.float32(0.0)
+    for f in range(row.size):
+        above = row[f] - lows[f]
+        level = np.int32(min(max(above * per_step + np.float32(0.5), np.float32(0.0)), np.float32(_LEVELS)))
+        codes[place + f * BLOCK] = level
+        off = abs(above - np.float32(level) * step)
+        worst = off if off > worst else worst
+    return worst
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _longest(points):
+    """The largest squared length of the points."""
+    most = np.float32(0.0)
+    for point in points:
+        most = max(most, _dot(point, point))
+    return most
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _code_points(points, order, step, pairs, codes, lengths, off):
+    """Fill `codes`, half their squared `lengths`, and `off`, by how much they are off, for the test of points."""
+    for i in range(order.size):
+        start, lane = i // BLOCK * BLOCK * 2 * pairs, i % BLOCK
+        squares = 0
+        errors = np.float32(0.0)
+        for a in range(2 * pairs):
+            value = points[order[i], a] / step
+            code = int(np.rint(value))
+            codes[start + (a // 2 * BLOCK + lane) * 2 + a % 2] = code
+            squares += code * code
+            errors += (value - code) * (value - code)
+        lengths[i] = squares // 2
+        off[i] = np.sqrt(errors) * step
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=LOOSE)
+def _boxes(keys, n_blocks):
+    """Smallest and largest key of each block, float32[words, 2 * keys, 32]; a word is 32 blocks, the last not full."""
+    boxes = np.empty((-(-n_blocks // BLOCK), 2 * N_KEYS, BLOCK), np.float32)
+    low, high = np.empty(N_KEYS, np.float32), np.empty(N_KEYS, np.float32)
+    for b in range(boxes.shape[0] * BLOCK):
+        low[:] = np.float32(3e38)  # no event is here
+        high[:] = np.float32(-3e38)
+        for i in range(b * BLOCK, min(b * BLOCK + BLOCK, keys.shape[0])):
+            for a in range(N_KEYS):
+                low[a] = min(low[a], keys[i, a])
+                high[a] = max(high[a], keys[i, a])
+        for a in range(N_KEYS):
+            boxes[b // BLOCK, 2 * a, b % BLOCK] = low[a]
+            boxes[b // BLOCK, 2 * a + 1, b % BLOCK] = high[a]
+    return boxes
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _points(rows, selected, factors, sample, metric):
+    """Coordinates of the events, float32[n, 16 or 8], of which the first are their keys.
+
+    None of the keys, and for Euclidean distances not all coordinates together, differ by more than the distance.
+    """
+    n, q = rows.shape[0], selected.size
+    count = _DIRECTIONS if metric == 1 else 8
+    points = np.zeros((n, count), np.float32)
+    if metric == 2:
+        for i in range(n):
+            for a in range(min(q, N_KEYS)):
+                points[i, a] = rows[i, selected[a]] * factors[a]
+        return points
+    directions = _widest_directions(sample, count)
+    packed = np.empty((count // 8, q, 8), np.float32)
+    for a in range(count):
+        for f in range(q):
+            share = directions[a, f] if metric == 1 else (-1.0 if directions[a, f] < 0.0 else 1.0)
+            packed[a // 8, f, a % 8] = share * factors[f]
+    for i in range(0, n, 4):
+        for part in range(count // 8):
+            project(rows, i, selected, packed, part * 8 * q, points, count)
+    return points
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def arrange(rows, extents, exponents, selected, metric):
+    """Sort and code the events for one subset of features; see above.
+
+    `rows`, float32[n, p], are the events, each feature centred and divided by 2 ** `exponents`, int64[p], so that it
+    goes from minus to plus its entry of `extents`, float32[p]. `selected`, int64[q], are the features to use.
+
+    Returns the order, int32[n]; the events in this order, float32[..., width], and their keys, float32[n, 4]; boxes
+    (see `_boxes`); codes of bytes, or codes of points and half their squared lengths; by how much the code of each
+    event is off, float32[n], and the size of a step in it; a bound of the error of distances by rounding the data; and
+    one of the error of keys and codes by rounding.
+    """
+    n, q = rows.shape[0], selected.size
+    width = (q + 7) // 8 * 8
+    largest = exponents[selected[0]]
+    for f in selected:
+        largest = max(largest, exponents[f])
+    if metric == 2:
+        selected = _widest_first(rows, exponents, largest, selected)
+    factors = np.empty(q, np.float32)
+    lows = np.zeros(width, np.float32)
+    size = 0.0  # of the largest possible rounded coordinates, by the norm of the metric
+    widest = np.float32(0.0)
+    for f in range(q):
+        factor = 2.0 ** max(exponents[selected[f]] - largest, -200)
+        factors[f] = factor
+        size = size + factor if metric == 0 else (np.hypot(size, factor) if metric == 1 else 1.0)
+        lows[f] = -extents[selected[f]] * factors[f]
+        widest = max(widest, -lows[f])
+    floor = SAFETY * 3.0 * UNIT * size + 1e-30
+    slack = SAFETY * 16.0 * UNIT * size * (q + 4.0)
+
+    sample = _centred_sample(rows, selected, factors)
+    points = _points(rows, selected, factors, sample, metric)
+    n_blocks = -(-n // BLOCK)
+    order = _nested_order(points, n_blocks)
+    near = np.zeros((n_blocks * BLOCK, width), np.float32)
+    keys = np.empty((n, N_KEYS), np.float32)
+    for i in range(n):
+        event = order[i]
+        for f in range(q):
+            near[i, f] = rows[event, selected[f]] * factors[f]
+        for a in range(N_KEYS):
+            keys[i, a] = points[event, a]
+    boxes = _boxes(keys, n_blocks)
+
+    shift = 2 if width == 8 and metric == 0 else (1 if width == 16 and metric == 0 else 0)
+    n_bytes = width << shift if metric != 1 else 0
+    pairs = (min(_DIRECTIONS, q) + 1) // 2 if metric == 1 else 0
+    codes = np.zeros(n_blocks * BLOCK * n_bytes, np.uint8)
+    coordinates = np.zeros(n_blocks * BLOCK * 2 * pairs, np.int16)
+    lengths = np.zeros(n_blocks * BLOCK if metric == 1 else 0, np.int32)
+    off = np.empty(n, np.float32)
+    if metric == 1:
+        step = max(np.float32(np.sqrt(_longest(points)) / _FINEST), np.float32(1e-30))
+        _code_points(points, order, step, pairs, coordinates, lengths, off)
+        return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack
+    step = max(np.float32(2.0) * widest / np.float32(_LEVELS << shift), np.float32(1e-30))
+    for i in range(n):
+        start = i // BLOCK * BLOCK * n_bytes
+        if metric == 0:
+            off[i] = encode(near, i, lows, step, shift, codes, start + slot(i % BLOCK) * 8, BLOCK * 8)
+        else:
+            off[i] = _code_features(near[i], lows, step, codes, start + i % BLOCK)
+    return order, near, keys, boxes, codes, coordinates, lengths, off, step, floor, slack

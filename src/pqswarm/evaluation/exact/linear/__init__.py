@@ -1,0 +1,3 @@
+"""Linear models: LDA, QDA, linear and ridge regression."""
+
+__all__: list[str] = []

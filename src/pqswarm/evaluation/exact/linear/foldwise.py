@@ -1,0 +1,109 @@
+"""What evaluators that work fold by fold share: the events, sums of products, and fits by scikit-learn."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.typing import AnyArray, FloatArray, IntArray
+from pqswarm.evaluation.base import Evaluator, SubsetError
+from pqswarm.evaluation.memory import MOST_SOLVED
+
+__all__ = ["EPSILON", "Columns", "Foldwise", "Products", "can_be_solved", "product_error"]
+
+EPSILON = float(np.finfo(np.float64).eps)
+_TABLE = 2**25  # numbers that a table of products may hold; beyond, products are made when they are needed
+
+Columns = IntArray | slice
+
+
+class Foldwise:
+    """The training and test events of each fold as its classifier sees them, and scikit-learn where all else fails."""
+
+    def __init__(self, evaluator: Evaluator, target: AnyArray, make: Callable[[], Any]) -> None:
+        self._views = evaluator.fold_views()
+        self._folds = evaluator.folds
+        # Training events are not kept: with as many folds as events they would be the square of the events.
+        self.tests = [self._folds.test(fold) for fold in range(self._folds.n_folds)]
+        self.target = target
+        self._make = make
+        # The largest number of each feature, as rounding errors are in proportion to it.
+        self._largest = [np.abs(view).max(axis=0) for view in self._views]
+
+    def train(self, fold: int) -> IntArray:
+        """Return the training events of a fold, ascending."""
+        return self._folds.train(fold)
+
+    def take(self, fold: int, events: IntArray, features: Columns) -> FloatArray:
+        """Return some features of some events as the classifier of the fold sees them, and copy no others."""
+        view = self.view(fold)
+        return view[events] if isinstance(features, slice) else np.asarray(view[events[:, np.newaxis], features])
+
+    def view(self, fold: int) -> FloatArray:
+        """Return all events as the classifier of the fold sees them."""
+        return self._views[fold % len(self._views)]
+
+    def largest(self, fold: int) -> FloatArray:
+        """Return the largest absolute number of each feature."""
+        return np.asarray(self._largest[fold % len(self._largest)])
+
+    def fit(self, fold: int, selected: IntArray) -> AnyArray:
+        """Return what scikit-learn predicts for the test events of the fold, when rounding could decide.
+
+        A subset that it refuses is a SubsetError.
+        """
+        train, test = self.train(fold), self.tests[fold]
+        data = self.view(fold)[:, selected]
+        estimator = self._make()
+        try:
+            with np.errstate(all="ignore"):
+                return np.asarray(estimator.fit(data[train], self.target[train]).predict(data[test]))
+        except Exception as error:  # the code of others may fail in any way
+            raise SubsetError.of(estimator, selected, error) from error
+
+
+class Products:
+    """The products of the columns of several matrices with each other, for any selection of the columns.
+
+    `columns(part, which)` gives some columns of a matrix. All products are made once if their table is not too large.
+    """
+
+    def __init__(self, columns: Callable[[int, Columns], FloatArray], n_parts: int, width: int) -> None:
+        self._columns = columns
+        self._table = np.empty((n_parts, width, width)) if n_parts * width**2 <= _TABLE else None
+        if self._table is not None:
+            for part, products in enumerate(self._table):
+                matrix = columns(part, slice(None))
+                np.matmul(matrix.T, matrix, out=products)
+
+    def all(self, selected: IntArray, scale: FloatArray) -> FloatArray:
+        """Return the products of the selected columns of all matrices, those of each times its `scale`."""
+        from pqswarm.evaluation.exact.linear.kernels import gather
+
+        found = np.empty((scale.size, selected.size, selected.size))
+        if self._table is not None:
+            gather(self._table, selected, scale, found)
+        else:
+            for part in range(scale.size):
+                found[part] = self.of(part, selected) * scale[part]
+        return found
+
+    def of(self, part: int, selected: IntArray) -> FloatArray:
+        """Return the products of the selected columns of one matrix."""
+        if self._table is not None:
+            return np.asarray(self._table[part][selected[:, np.newaxis], selected])
+        matrix = self._columns(part, selected)
+        return np.asarray(matrix.T @ matrix)
+
+
+def can_be_solved(n_folds: int, size: int) -> bool:
+    """Return whether the systems of all folds fit into memory, with factors and inverses; else scikit-learn fits."""
+    return 8 * 8 * n_folds * size**2 <= MOST_SOLVED
+
+
+def product_error(n: int, p: int) -> float:
+    """Return how far a p x p matrix of mean products of n standardised events is off by rounding, in spectral norm.
+
+    Errors of the sums are taken as independent, with a factor to spare for what that leaves out.
+    """
+    return float(2.0 * EPSILON * np.sqrt(p * (1.0 + n / 64.0)))

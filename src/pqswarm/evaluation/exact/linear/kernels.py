@@ -1,0 +1,277 @@
+"""Positive definite systems, many of the same size: compiled code, arrays in, arrays out."""
+
+import numpy as np
+
+from pqswarm._kernels.compiling import njit
+
+__all__ = [
+    *("deflate_all", "factorise", "factorise_all", "find_winners", "gather", "invert", "orthonormalise"),
+    *("predict_all", "solve_all", "solve_each"),
+]
+
+
+@njit(cache=True, nogil=True)
+def gather(table, selected, scale, out):
+    """Set out[f] to the selected rows and columns of table[f], times scale[f]."""
+    for f in range(table.shape[0]):
+        for i in range(selected.size):
+            row = table[f, selected[i]]
+            for j in range(selected.size):
+                out[f, i, j] = row[selected[j]] * scale[f]
+
+
+@njit(cache=True, nogil=True)
+def factorise_all(matrices, upper, inverse, traces):
+    """Set upper[f] to the transposed Cholesky factor of matrices[f], and inverse[f] to its inverse, also upper.
+
+    The trace of the inverse of the matrix goes to traces[f]; it is infinite if the matrix is not positive definite.
+    An empty `inverse` is left alone, and then traces of regular matrices are 0.
+    """
+    for f in range(matrices.shape[0]):
+        upper[f] = matrices[f]
+        traces[f] = np.inf
+        if factorise(upper[f]):
+            traces[f] = invert(upper[f], inverse[f]) if inverse.size else 0.0
+
+
+@njit(cache=True, nogil=True)
+def factorise(u):
+    """Turn a symmetric matrix into its transposed Cholesky factor; return whether it is positive definite.
+
+    Rows are taken off the rest four at a time: the rest is then loaded and stored less often.
+    """
+    p = u.shape[0]
+    for i in range(0, p, 4):
+        end = min(i + 4, p)
+        for r in range(i, end):
+            for s in range(i, r):
+                factor = u[s, r]
+                for k in range(r, p):
+                    u[r, k] -= factor * u[s, k]
+            if not u[r, r] > 0.0:
+                return False
+            u[r, r] = np.sqrt(u[r, r])
+            one = 1.0 / u[r, r]
+            for k in range(r + 1, p):
+                u[r, k] *= one
+            for k in range(r):
+                u[r, k] = 0.0
+        for j in range(end, p):  # there are four rows, if there is anything left
+            a, b, c, d = u[i, j], u[i + 1, j], u[i + 2, j], u[i + 3, j]
+            for k in range(j, p):
+                u[j, k] -= (a * u[i, k] + b * u[i + 1, k]) + (c * u[i + 2, k] + d * u[i + 3, k])
+    return True
+
+
+@njit(cache=True, nogil=True)
+def invert(u, v):
+    """Set v to the inverse of the upper triangle u, and return the sum of its squares."""
+    p = u.shape[0]
+    total = 0.0
+    for i in range(p - 1, -1, -1):  # each row is a combination of those below it
+        row = v[i]
+        row[:] = 0.0
+        j = i + 1
+        while j + 4 <= p:
+            a, b, c, d = u[i, j], u[i, j + 1], u[i, j + 2], u[i, j + 3]
+            for k in range(j, p):
+                row[k] -= (a * v[j, k] + b * v[j + 1, k]) + (c * v[j + 2, k] + d * v[j + 3, k])
+            j += 4
+        while j < p:
+            a = u[i, j]
+            for k in range(j, p):
+                row[k] -= a * v[j, k]
+            j += 1
+        one = 1.0 / u[i, i]
+        row[i] = 1.0
+        for k in range(i, p):
+            row[k] *= one
+            total += row[k] * row[k]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def solve_all(upper, right, out):
+    """Set out[f], of shape (p, m), to the solution for the columns of right[f], by the transposed Cholesky factor."""
+    p, m = right.shape[1], right.shape[2]
+    for f in range(upper.shape[0]):
+        u, x = upper[f], out[f]
+        x[:, :] = right[f]
+        for i in range(p):
+            one = 1.0 / u[i, i]
+            for c in range(m):
+                x[i, c] *= one
+            for j in range(i + 1, p):
+                factor = u[i, j]
+                for c in range(m):
+                    x[j, c] -= factor * x[i, c]
+        for i in range(p - 1, -1, -1):
+            row = x[i]
+            for j in range(i + 1, p):
+                factor = u[i, j]
+                for c in range(m):
+                    row[c] -= factor * x[j, c]
+            one = 1.0 / u[i, i]
+            for c in range(m):
+                row[c] *= one
+
+
+@njit(cache=True, nogil=True)
+def solve_each(upper, which, rows):
+    """Turn each row into the solution of the system of upper[which], likewise."""
+    p = rows.shape[1]
+    for r in range(rows.shape[0]):
+        u, x = upper[which[r]], rows[r]
+        for i in range(p):
+            x[i] /= u[i, i]
+            factor = x[i]
+            for j in range(i + 1, p):
+                x[j] -= factor * u[i, j]
+        for i in range(p - 1, -1, -1):
+            total = x[i]
+            for j in range(i + 1, p):
+                total -= u[i, j] * x[j]
+            x[i] = total / u[i, i]
+
+
+@njit(cache=True, nogil=True)
+def predict_all(events, selected, slopes, offsets, out):
+    """Set out[f, i] to offsets[f] plus the product of slopes[f] with the selected features of events[f, :, i]."""
+    for f in range(events.shape[0]):
+        out[f, :] = offsets[f]
+        for j in range(selected.size):
+            row, slope = events[f, selected[j]], slopes[f, j]
+            for i in range(out.shape[1]):
+                out[f, i] += slope * row[i]
+
+
+@njit(cache=True, nogil=True)
+def deflate_all(matrices, directions, limit, parts, residuals, out):
+    """Turn the rows of directions[f] into eigenvectors of small eigenvalues, and give them the eigenvalue 1 in out[f].
+
+    The directions are guesses at first. parts[f] becomes the matrix as seen in them, and residuals[f] how far they are
+    from being invariant; steps end when that is at most `limit`, or does not shrink any more.
+    """
+    p, m = matrices.shape[1], directions.shape[1]
+    image, step = np.empty((m, p)), np.empty((1, p, m))
+    upper = np.empty((1, p, p))
+    for f in range(matrices.shape[0]):
+        a, q, g = matrices[f], directions[f], parts[f]
+        residuals[f] = np.inf
+        orthonormalise(q)
+        out[f] = a
+        for i in range(m):
+            for r in range(p):
+                factor = q[i, r]
+                for c in range(p):
+                    out[f, r, c] += factor * q[i, c]
+        upper[0] = out[f]
+        if not factorise(upper[0]):
+            continue
+        for _ in range(10):
+            for i in range(m):
+                image[i, :] = 0.0
+                for r in range(p):
+                    factor = q[i, r]
+                    for c in range(p):
+                        image[i, c] += factor * a[r, c]
+            largest = 0.0
+            for i in range(m):
+                for j in range(m):
+                    total = 0.0
+                    for c in range(p):
+                        total += image[i, c] * q[j, c]
+                    g[i, j] = total
+                total = 0.0
+                for c in range(p):
+                    rest = image[i, c]
+                    for j in range(m):
+                        rest -= g[i, j] * q[j, c]
+                    step[0, c, i] = rest
+                    total += rest * rest
+                largest = max(largest, np.sqrt(total))
+            stuck = largest > 0.5 * residuals[f]
+            residuals[f] = largest
+            if largest <= limit or stuck:
+                break
+            solve_all(upper, step.copy(), step)
+            for i in range(m):
+                for c in range(p):
+                    q[i, c] -= step[0, c, i]
+            orthonormalise(q)
+        out[f] = a
+        for i in range(m):
+            for r in range(p):
+                factor = q[i, r]
+                for j in range(m):
+                    factor -= g[i, j] * q[j, r]
+                for c in range(p):
+                    out[f, r, c] += factor * q[i, c]
+
+
+@njit(cache=True, nogil=True)
+def orthonormalise(rows):
+    """Make rows orthonormal, one after the other, twice: once leaves rounding errors of nearly parallel ones."""
+    for _ in range(2):
+        for i in range(rows.shape[0]):
+            for j in range(i):
+                total = 0.0
+                for c in range(rows.shape[1]):
+                    total += rows[i, c] * rows[j, c]
+                for c in range(rows.shape[1]):
+                    rows[i, c] -= total * rows[j, c]
+            total = 0.0
+            for c in range(rows.shape[1]):
+                total += rows[i, c] * rows[i, c]
+            one = 1.0 / np.sqrt(total)
+            for c in range(rows.shape[1]):
+                rows[i, c] *= one
+
+
+@njit(cache=True, nogil=True)
+def find_winners(events, selected, slopes, constants, sizes, rates, offsets, winners, doubtful):
+    """Set winners[f, i] to the first class of the highest score of event i of fold f.
+
+    Scores are constants[f] plus the products of the selected features, events[f, selected, i], with the columns of
+    slopes[f]. doubtful[f, i] tells whether the lead is at most rates[f] times the length of the selected features plus
+    offsets[f]; only the first sizes[f] events count. Return how many are doubtful.
+    """
+    p, k, width = selected.size, slopes.shape[2], events.shape[2]
+    scores, length, second = np.empty((k, width)), np.empty(width), np.empty(width)
+    count = 0
+    for f in range(events.shape[0]):
+        length[:] = 0.0
+        for c in range(k):
+            scores[c, :] = constants[f, c]
+        for j in range(0, p - p % 4, 4):  # four features at a time: each sum is then loaded and stored less often
+            one, two = events[f, selected[j]], events[f, selected[j + 1]]
+            three, four = events[f, selected[j + 2]], events[f, selected[j + 3]]
+            for c in range(k):
+                row = scores[c]
+                a, b, d, e = slopes[f, j, c], slopes[f, j + 1, c], slopes[f, j + 2, c], slopes[f, j + 3, c]
+                for i in range(width):
+                    row[i] += (a * one[i] + b * two[i]) + (d * three[i] + e * four[i])
+            for i in range(width):
+                length[i] += (one[i] * one[i] + two[i] * two[i]) + (three[i] * three[i] + four[i] * four[i])
+        for j in range(p - p % 4, p):
+            one = events[f, selected[j]]
+            for c in range(k):
+                row, a = scores[c], slopes[f, j, c]
+                for i in range(width):
+                    row[i] += a * one[i]
+            for i in range(width):
+                length[i] += one[i] * one[i]
+        high, winner = scores[0], winners[f]
+        for i in range(width):
+            second[i], winner[i] = -np.inf, 0
+        for c in range(1, k):
+            row = scores[c]
+            for i in range(width):
+                value, best = row[i], high[i]
+                second[i] = max(second[i], min(value, best))
+                winner[i] = c if value > best else winner[i]
+                high[i] = max(value, best)
+        for i in range(width):
+            doubtful[f, i] = i < sizes[f] and not high[i] - second[i] > rates[f] * np.sqrt(length[i]) + offsets[f]
+            count += doubtful[f, i]
+    return count

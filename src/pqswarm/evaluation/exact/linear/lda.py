@@ -1,0 +1,336 @@
+"""The exact error of linear discriminant analysis."""
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.threads import one_blas_thread
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
+from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Columns, Foldwise, Products, can_be_solved, product_error
+from pqswarm.evaluation.exact.linear.solve import factorise_all
+from pqswarm.evaluation.exact.linear.systems import Systems
+from pqswarm.evaluation.folds import Folds
+
+__all__ = ["LDAEvaluator", "LDAHyperparameters"]
+
+_RANK = 1e-8  # scikit-learn's tolerance of singular values, 1e-4, as one of eigenvalues
+_FAR = 1e3  # standard deviations from the origin, beyond which solvers that do not centre events lose digits
+_RANGE = 1e10  # ratio of eigenvalues beyond which solvers that invert the covariance lose digits
+_GATHERED = 2**23  # numbers that are gathered at a time
+_HARDLY_VARIES = 1e-10  # below this share of a feature's size, its variation is rounding
+
+
+@parameters
+class LDAHyperparameters(Parameters):
+    """Hyperparameters of linear discriminant analysis."""
+
+    solver: str = option(default="svd", meaning="scikit-learn's solver", choices=("svd", "lsqr", "eigen"))
+    shrinkage: float = option(
+        default=0.0, meaning="share of the mean variance in the covariance, not with svd", low=0.0, high=1.0
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.solver == "svd" and self.shrinkage:
+            raise PqswarmError("shrinkage needs the solver 'lsqr' or 'eigen', not 'svd'.")
+
+
+class LDAEvaluator(ClassificationEvaluator):
+    """The cross-validated error of scikit-learn's LinearDiscriminantAnalysis, exactly and fast.
+
+    The covariances of all features are computed once for each fold; a subset takes its part of them, and solves. That
+    loses digits where features are nearly collinear: what is lost is estimated, and folds in which it could decide
+    about an event are fitted by scikit-learn itself.
+
+    Parameters
+    ----------
+    X, y, folds, scaling, n_jobs
+        See :class:`ClassificationEvaluator`.
+    solver : {"svd", "lsqr", "eigen"}
+        As in LinearDiscriminantAnalysis: "svd" leaves out directions in which events of a class hardly differ.
+    shrinkage : float
+        As in LinearDiscriminantAnalysis, 0 to 1; 0 is its None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = LDAEvaluator(X, y, Folds.stratified(y))
+    >>> bool(evaluator.errors(np.ones((1, 13), dtype=bool))[0] < 0.03)
+    True
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        solver: str = "svd",
+        shrinkage: float = 0.0,
+        *,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
+        self._foldwise = Foldwise(self, self.labels, self._estimator)
+        self._moments = _Moments(self._foldwise, self.labels, self.classes.size)
+        with one_blas_thread():
+            self._products = Products(self._moments.within, folds.n_folds, self.n_features)
+
+    def _estimator(self) -> object:
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        own = self.hyperparameters
+        return LinearDiscriminantAnalysis(solver=own.solver, shrinkage=own.shrinkage or None)
+
+    def _predict(self, masks: BoolArray) -> IntArray:
+        import scipy.linalg  # noqa: F401  # before its threads are limited
+
+        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+
+        def work(row: int) -> None:
+            selected = np.flatnonzero(masks[row])
+            best, sure = self._decide(selected)
+            try:
+                for fold, test in enumerate(self._foldwise.tests):
+                    found = best[fold, : test.size] if sure[fold] else self._foldwise.fit(fold, selected)
+                    predicted[row, test] = found
+            except SubsetError:
+                predicted[row] = -1
+
+        with one_blas_thread():
+            self.in_threads(work, list(range(len(masks))))
+        return predicted
+
+    def _decide(self, selected: IntArray) -> tuple[IntArray, BoolArray]:
+        """The labels of each fold's test events, and in which folds rounding could not change one."""
+        from pqswarm.evaluation.exact.linear.kernels import find_winners
+
+        if not can_be_solved(self.folds.n_folds, selected.size):
+            return np.empty((self.folds.n_folds, 0), dtype=np.int64), np.zeros(self.folds.n_folds, dtype=np.bool_)
+        moments, by_svd = self._moments, self.hyperparameters.solver == "svd"
+        error = np.full(len(moments.n), product_error(len(self.data), selected.size))
+        systems = self._systems(selected, float(error[0]))
+        sure = systems.sure & np.logical_not(moments.unsure[:, selected].any(axis=1))
+        if not by_svd:  # the other solvers do not centre the events, and round in proportion to their size
+            sure &= (moments.sizes[:, selected] < _FAR).all(axis=1)
+            error *= (1.0 + moments.sizes[:, selected].max(axis=1)) ** 2
+        means, parts = systems.without(moments.means[:, selected])
+        slopes = systems.solve(means)
+        squares = means.transpose(0, 2, 1) @ slopes
+        used = np.ascontiguousarray(slopes)
+        if by_svd:
+            some, kept, caution = moments.kept(squares, slopes, error, systems.ranks)
+            error[some] *= caution
+            sure &= error < np.inf
+            error[~sure] = 0.0
+            cut = caution > 1.0
+            if cut.any():
+                some, kept = some[cut], kept[cut]
+                used = slopes.copy()
+                used[some] = slopes[some] @ kept
+                squares[some] = kept.transpose(0, 2, 1) @ squares[some] @ kept
+        constants = moments.log_priors - 0.5 * np.einsum("fkk->fk", squares)
+        doubt = _Doubt(systems, slopes, parts, error, moments.shifts[:, selected])
+        rates, offsets = doubt.largest(np.sqrt(np.square(moments.means[:, selected]).sum(axis=1).max(axis=1)))
+        best, doubtful = np.empty(moments.shape, dtype=np.int64), np.empty(moments.shape, dtype=np.bool_)
+        sizes = np.where(sure, moments.tested, 0)
+        if find_winners(moments.events, selected, used, constants, sizes, rates, offsets, best, doubtful):
+            # Some at a time: for each of these events its fold's slopes, and directions left out, are gathered.
+            at_once = max(1, _GATHERED // (selected.size * (self.classes.size + systems.n_left_out)))
+            every_fold, every_event = np.nonzero(doubtful)
+            for start in range(0, every_fold.size, at_once):
+                folds, which = every_fold[start : start + at_once], every_event[start : start + at_once]
+                events, among = moments.events[folds[:, np.newaxis], selected, which[:, np.newaxis]], best[folds, which]
+                scores = np.einsum("ij,ijk->ik", events, used[folds]) + constants[folds]
+                gaps = scores[np.arange(folds.size), among][:, np.newaxis] - scores
+                gaps[np.arange(folds.size), among] = np.inf
+                near = events - moments.means[folds[:, np.newaxis], selected, among[:, np.newaxis]]
+                sure[folds[(gaps <= doubt.bounds(folds, among, near)).any(axis=1)]] = False
+        return best, sure
+
+    def _systems(self, selected: IntArray, error: float) -> Systems:
+        """The covariances within classes, ready to solve."""
+        moments, own = self._moments, self.hyperparameters
+        spread = moments.spread[:, selected]
+        if own.solver == "svd":
+            within = self._products.all(selected, 1.0 / (moments.n - _lost_freedom() * moments.n_classes))
+            return Systems.without_small(within, _RANK, error, spread)
+        within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n)
+        variances = np.square(spread)
+        diagonals = np.einsum("fii->fi", within)  # a view of them
+        if own.shrinkage:
+            varying = variances * moments.varies[:, selected]
+            diagonals += own.shrinkage * varying.mean(axis=1, keepdims=True) / variances
+        systems = Systems.regular(within)
+        # They must be far from singular, also in the units of the features.
+        inverse = np.square(systems.inverse).sum(axis=2)
+        ranges = (diagonals * variances).sum(axis=1) * (inverse / variances).sum(axis=1)
+        systems.forget(ranges > _RANGE)
+        return systems
+
+
+class _Moments:
+    """The moments of each fold's training events, and its test events in their units; folds come first."""
+
+    def __init__(self, foldwise: Foldwise, labels: IntArray, n_classes: int) -> None:
+        self._foldwise, self._labels = foldwise, labels
+        n_folds, p = len(foldwise.tests), foldwise.view(0).shape[1]
+        self.tested = np.array([test.size for test in foldwise.tests])
+        self.n = labels.size - self.tested
+        self._class_means = np.zeros((n_folds, n_classes, p))
+        self.spread = np.empty((n_folds, p))
+        self.means = np.zeros((n_folds, p, n_classes))
+        self.varies, self.unsure = np.ones((2, n_folds, p), dtype=np.bool_)
+        self.sizes, self.shifts = np.empty((2, n_folds, p))
+        self.shape = n_folds, int(self.tested.max())
+        self.events = np.zeros((n_folds, p, self.shape[1]))
+        inside = np.array([np.bincount(labels[test], minlength=n_classes) for test in foldwise.tests])
+        counts = inside.sum(axis=0) - inside
+        self.n_classes = (counts > 0).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            self.log_priors = np.log(counts / self.n[:, np.newaxis])
+        # What scikit-learn weighs the distances of the class means by.
+        self._weights = np.sqrt(counts / np.maximum(1, self.n_classes - 1)[:, np.newaxis])
+        present = counts > 0
+        length = np.sqrt(counts / self.n[:, np.newaxis])  # the direction in which weighted class means cannot differ
+        self._redundant = length[:, :, np.newaxis] * length[:, np.newaxis]
+        self._redundant += (~present)[:, :, np.newaxis] * np.eye(n_classes)  # nor do classes that are not there
+        for fold in range(n_folds):
+            self._measure(fold, counts[fold])
+        self.unsure[(self.n_classes < 2) | (self.n_classes == self.n)] = True
+
+    def _measure(self, fold: int, counts: IntArray) -> None:
+        train, test = self._foldwise.train(fold), self._foldwise.tests[fold]
+        data, labels, largest = self._foldwise.view(fold), self._labels[train], self._foldwise.largest(fold)
+        present = np.flatnonzero(counts)
+        for label in present:
+            self._class_means[fold, label] = data[train[labels == label]].mean(axis=0)
+        spread = np.std(data[train] - self._class_means[fold, labels], axis=0)
+        self.unsure[fold] = (spread <= _HARDLY_VARIES * largest) & (largest > 0)
+        self.varies[fold] = spread > 0
+        self.spread[fold] = spread = np.where(spread > 0, spread, 1.0)
+        middle = counts / train.size @ self._class_means[fold]
+        self.means[fold][:, present] = ((self._class_means[fold, present] - middle) / spread).T
+        self.events[fold, :, : test.size] = ((data[test] - middle) / spread).T
+        # Means, and scores far from the origin, are off by as much as this, in these units.
+        self.sizes[fold] = largest / spread
+        self.shifts[fold] = 4.0 * EPSILON * np.sqrt(train.size) * self.sizes[fold]
+
+    def within(self, fold: int, which: Columns) -> FloatArray:
+        """Training events as deviations from the mean of their class, in units of their standard deviation."""
+        train = self._foldwise.train(fold)
+        result = self._foldwise.take(fold, train, which)
+        result -= self._class_means[fold][:, which][self._labels[train]]
+        result /= self.spread[fold, which]
+        return result
+
+    def kept(
+        self, squares: FloatArray, slopes: FloatArray, error: FloatArray, ranks: IntArray
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """What scikit-learn keeps of the differences between classes, in the folds where it may not keep all.
+
+        It leaves out directions in which classes differ by less than 1e-4 of the direction in which they differ most.
+        Returned are the folds, what is kept there, and factors for the errors: 1 where that is all, infinite where it
+        cannot be told.
+        """
+        between = self._weights[:, :, np.newaxis] * squares * self._weights[:, np.newaxis]
+        weighted = slopes * self._weights[:, np.newaxis]
+        n_classes = squares.shape[1]
+        sizes = np.trace(between, axis1=1, axis2=2)
+        # The classes differ in one direction less than there are classes; with that one, the least eigenvalue is
+        # above the inverse of the inverse's trace.
+        complete = between + sizes[:, np.newaxis, np.newaxis] * self._redundant
+        traces = factorise_all(complete, with_inverse=True)[2]
+        lengths = np.square(weighted).sum(axis=(1, 2))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = 4.0 * error * lengths * (1.0 + n_classes * error * lengths / sizes)
+            all_kept = 1.0 / traces > 2.0 * _RANK * sizes + 10.0 * errors
+        some = np.flatnonzero(~all_kept)
+        if some.size == 0:
+            return some, np.empty((0, *squares.shape[1:])), np.empty(0)
+        kept, caution = self._partly_kept(some, between[some], weighted[some], error[some], ranks[some])
+        return some, kept, caution
+
+    def _partly_kept(
+        self, some: IntArray, between: FloatArray, weighted: FloatArray, error: FloatArray, ranks: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same by eigenvectors, for some folds."""
+        weights = self._weights[some]
+        values, vectors = np.linalg.eigh(between)
+        lengths = np.square(weighted @ vectors).sum(axis=1)
+        most = values[:, -1:]
+        limit = _RANK * most
+        second = 1.0 + error[:, np.newaxis] * lengths.max(axis=1, keepdims=True) / np.maximum(most, EPSILON)
+        errors = 4.0 * error[:, np.newaxis] * lengths * second
+        near = (np.abs(values - limit) <= errors + 0.05 * limit).any(axis=1)
+        near |= most[:, 0] <= 10.0 * errors.max(axis=1)
+        keep = values > limit
+        caution = np.where(keep.sum(axis=1) == np.minimum(self.n_classes[some] - 1, ranks), 1.0, 20.0)
+        chosen = vectors * keep[:, np.newaxis]
+        scale = np.where(weights > 0, weights, 1.0)
+        kept = scale[:, :, np.newaxis] * (chosen @ chosen.transpose(0, 2, 1)) / scale[:, np.newaxis]
+        return kept, np.where(near, np.inf, caution)
+
+
+class _Doubt:
+    """How far scores may be off, to first order in the errors of covariances and means."""
+
+    def __init__(
+        self, systems: Systems, slopes: FloatArray, parts: FloatArray, error: FloatArray, shifts: FloatArray
+    ) -> None:
+        self._systems, self._slopes, self._parts, self._error = systems, slopes, parts, error
+        self._shifts = (shifts[:, np.newaxis] @ np.abs(slopes))[:, 0]
+        self._length = np.sqrt(np.square(shifts).sum(axis=1))
+
+    def largest(self, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A bound of the errors of each fold, for class means that reach as far as given.
+
+        Returned are what it grows by with the length of an event, and what it is for an event without length.
+        """
+        traces, gaps = self._systems.traces, self._systems.gaps
+        slopes = 2.0 * np.sqrt(np.square(self._slopes).sum(axis=1).max(axis=1))
+        products = slopes * 2.0 * traces
+        if self._systems.some_left_out:
+            parts = 2.0 * np.sqrt(np.square(self._parts).sum(axis=2).max(axis=1))
+            products += 2.0 * (parts * traces + slopes) / gaps
+        rates = self._error * products + 2.0 * self._length * traces
+        return rates, rates * reach + 2.0 * self._shifts.max(axis=1)
+
+    def bounds(self, fold: IntArray, best: IntArray, near: FloatArray) -> FloatArray:
+        """Bounds of the errors of score differences, shape (events, classes), between the best class and each.
+
+        Events are given by their folds, best classes, and differences from the means of those.
+        """
+        lengths, beside = (each[:, np.newaxis] for each in self._systems.measure(fold, near))
+        slopes = _distances(self._slopes.transpose(0, 2, 1))[fold, best]
+        solutions = lengths + 0.5 * slopes
+        products = slopes * solutions
+        if self._systems.some_left_out:
+            parts = _distances(self._parts)[fold, best]
+            products += (parts * solutions + (beside + 0.5 * parts) * slopes) / self._systems.gaps[fold, np.newaxis]
+        shifts = self._shifts[fold, best][:, np.newaxis] + self._shifts[fold]
+        shifts += self._length[fold, np.newaxis] * solutions
+        return np.asarray(self._error[fold, np.newaxis] * products + shifts)
+
+
+def _distances(rows: FloatArray) -> FloatArray:
+    """The Euclidean distances between all rows, in each fold."""
+    products = rows @ rows.transpose(0, 2, 1)
+    squares = np.einsum("fkk->fk", products)
+    return np.asarray(np.sqrt(np.maximum(squares[:, :, np.newaxis] + squares[:, np.newaxis] - 2.0 * products, 0.0)))
+
+
+@cache
+def _lost_freedom() -> int:
+    """What scikit-learn takes off the number of events for each class, by svd: its versions differ."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [4.0], [6.0]], [0, 0, 1, 1])
+    return round(2 - 2 * float(model.scalings_[0, 0]) ** 2)

@@ -1,0 +1,197 @@
+"""Errors of many subsets from a table of log-likelihoods: compiled code, arrays in, arrays out.
+
+The score of a class is a sum over the selected features. Subsets of a batch often have features in common, above all
+if a search asks for those around one of them: what the batch, its halves, their halves and so on have in common is
+added once. An event is classified correctly if the score of its own class, which comes first, exceeds all others.
+"""
+
+import numpy as np
+from numba import uint64
+
+from pqswarm._kernels.compiling import njit
+from pqswarm.evaluation.exact.naive_bayes.kernels import winner
+
+__all__ = ["count_doubtful", "count_errors", "share_features"]
+
+_UNIT = 2.0**-24  # rounding unit of single precision
+_SAFETY = 1.1
+_CLIPPED = -1e29  # scores below may hold terms that single precision could not hold
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def share_features(masks, parents, slots, starts, subsets, features):
+    """Fill in how to add up the features of all `masks`, bool[m, p], in which neighbours should be similar.
+
+    Node i is the sum of `slots[i]`: that of `parents[i]`, of which 0 is the empty one, and of
+    `features[starts[i] : starts[i + 1]]`. It is the sum of the mask `subsets[i]`, or -1. Returned are the numbers of
+    nodes, below 2 m, and of slots.
+    """
+    n_masks, n_features = masks.shape
+    deepest = 3  # of halves of halves
+    while 1 << (deepest - 3) < n_masks:
+        deepest += 1
+    known = np.zeros((deepest, n_features), np.bool_)  # the features in the sum of each slot
+    common = np.empty(n_features, np.bool_)
+    todo = np.empty((2 * deepest, 3), np.int64)
+    todo[0] = 0, n_masks, 0
+    n_todo, n_nodes, n_added, n_slots = 1, 0, 0, 1
+    while n_todo:
+        n_todo -= 1
+        first, last, slot = todo[n_todo]
+        common[:] = masks[first]
+        for row in range(first + 1, last):
+            for f in range(n_features):
+                common[f] &= masks[row, f]
+        new = 0
+        for f in range(n_features):
+            new += common[f] & ~known[slot, f]
+        count = last - first
+        if count == 1 or new * (count - 1) > 2:  # else it is not worth the way to memory and back
+            parents[n_nodes], slots[n_nodes], starts[n_nodes] = slot, slot + 1, n_added
+            subsets[n_nodes] = first if count == 1 else -1
+            for f in range(n_features):
+                if common[f] and not known[slot, f]:
+                    features[n_added] = f
+                    n_added += 1
+            n_nodes += 1
+            slot += 1
+            known[slot] = common
+            n_slots = max(n_slots, slot + 1)
+        if count > 1:
+            middle = (first + last) >> 1
+            todo[n_todo] = middle, last, slot
+            todo[n_todo + 1] = first, middle, slot
+            n_todo += 2
+    starts[n_nodes] = n_added
+    return n_nodes, n_slots
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _add(sums, source, target, table, rows, width):
+    """Add rows of the table, which begin at `rows`, to the sum at `source`; the result goes to `target`."""
+    # Only with indices that have no sign, and with += where source and target are the same, it vectorises.
+    if rows.size == 0:
+        for j in range(width):
+            sums[target + j] = sums[source + j]
+        return
+    a = rows[0]
+    for j in range(width):
+        sums[target + j] = sums[source + j] + table[a + j]
+    for k in range(1, rows.size - 3, 4):
+        a, b, c, d = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+        for j in range(width):
+            sums[target + j] += (table[a + j] + table[b + j]) + (table[c + j] + table[d + j])
+    for k in range(rows.size - (rows.size - 1) % 4, rows.size):
+        a = rows[k]
+        for j in range(width):
+            sums[target + j] += table[a + j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _highest_other(sums, start, n_classes, events, most):
+    """Fill `most` with the largest score of the classes but the first, for a block of `events`."""
+    for j in range(events):
+        most[j] = sums[start + events + j]
+    c = uint64(2)
+    while c + uint64(4) <= n_classes:
+        a = start + c * events
+        b, d, e = a + events, a + uint64(2) * events, a + uint64(3) * events
+        for j in range(events):
+            most[j] = max(max(max(sums[a + j], sums[b + j]), max(sums[d + j], sums[e + j])), most[j])
+        c += uint64(4)
+    while c < n_classes:
+        a = start + c * events
+        for j in range(events):
+            most[j] = max(sums[a + j], most[j])
+        c += uint64(1)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, doubtful):
+    """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return how many events are in doubt.
+
+    `table`, float32, of shape (blocks, features + 1, classes, events), flat, holds the terms of single events, the last
+    being their logarithmic prior; the first class is the event's own; terms below -1e30 were raised to that, and
+    priors to -3e38. `shape` are the last three numbers, and that of all events, which come fold by fold from
+    `fold_starts`, int64[folds + 1]. `span` are the first block and the one after the last. `sizes`, int64[m], are those
+    of the subsets; no term is larger than `highest`, which is not negative. `tree` is what :func:`share_features`
+    fills and returns. Where rounding could change whether an event is an error, it is not counted, and
+    subset * n + event goes to `doubtful`, int32, which must be large enough for all.
+    """
+    parents, slots, starts, subsets, features, n_nodes, n_slots = tree
+    n_rows, n_classes, events, n = shape
+    width, per_class, classes = uint64(n_classes * events), uint64(events), uint64(n_classes)
+    sums = np.empty(n_slots * n_classes * events, np.float32)
+    most = np.empty(events, np.float32)
+    wrong, unsure = np.empty(events, np.int32), np.empty(events, np.int32)
+    rows = np.empty(features.size, np.uint64)
+    n_doubtful = 0
+    fold = 0
+    for block in range(span[0], span[1]):
+        start = uint64(block) * uint64(n_rows) * width
+        for k in range(features.size):
+            rows[k] = start + uint64(features[k]) * width
+        first = block * events
+        last = min(n, first + events)
+        while fold_starts[fold + 1] <= first:
+            fold += 1
+        prior = start + uint64(n_rows - 1) * width
+        for j in range(width):
+            sums[j] = table[prior + j]
+        for node in range(n_nodes):
+            target = uint64(slots[node]) * width
+            _add(sums, uint64(parents[node]) * width, target, table, rows[starts[node] : starts[node + 1]], width)
+            subset = subsets[node]
+            if subset < 0:
+                continue
+            _highest_other(sums, target, classes, per_class, most)
+            size = sizes[subset] + 1.0
+            relative = np.float32(_SAFETY * _UNIT * (size + 3.0))
+            # The absolute terms of a sum S add up to at most |S| + 2 size highest, and two sums are compared.
+            fixed = np.float32(relative * 4.0 * size * highest)
+            clipped = np.float32(_CLIPPED)
+            for j in range(per_class):
+                own = sums[target + j]
+                other = most[j]
+                error = fixed + relative * (abs(own) + abs(other))
+                sure = (abs(own - other) > error) & (max(own, other) > clipped)
+                unsure[j] = not sure
+                wrong[j] = sure & (other > own)
+            in_doubt = np.int32(0)
+            for j in range(last - first):
+                in_doubt += unsure[j]
+            low, f = first, fold
+            while low < last:
+                high = min(last, fold_starts[f + 1])
+                errors = np.int32(0)
+                for j in range(low - first, high - first):
+                    errors += wrong[j]
+                counts[subset, f] += errors
+                low, f = high, f + 1
+            if in_doubt:
+                for j in range(last - first):
+                    if unsure[j]:
+                        doubtful[n_doubtful] = subset * n + first + j
+                        n_doubtful += 1
+    return n_doubtful
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_doubtful(table, priors, masks, doubtful, by_fold, labels, folds, counts):
+    """Add errors as :func:`decide_exactly` finds them to `counts`, int64[m, folds], for the events in doubt.
+
+    `doubtful` are numbers subset * events + event, events in the order `by_fold`, int64[n]; `labels` and `folds` are
+    in the order of `table` and `priors`.
+    """
+    n, n_classes = priors.shape
+    totals, absolute = np.empty(n_classes), np.empty(n_classes)
+    selected = np.empty(masks.shape[1], np.int64)
+    for number in doubtful:
+        subset, event = number // n, by_fold[number % n]
+        size = 0
+        for f in range(masks.shape[1]):
+            if masks[subset, f]:
+                selected[size] = f
+                size += 1
+        found = winner(table, priors, selected[:size], event, totals, absolute)
+        counts[subset, folds[event]] += found != labels[event]

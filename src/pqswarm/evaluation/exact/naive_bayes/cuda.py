@@ -1,0 +1,170 @@
+"""Exact naive Bayes errors of many subsets at once, on an NVIDIA GPU.
+
+Kernel naive Bayes: the scores of a batch are one matrix product in single precision; where its rounding leaves the
+winner in doubt, the sums are made again in double precision, in the order of the features, as the processor does it.
+Normal densities: sums in double precision; only events in doubt come back, and scikit-learn is asked about them.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm._base.typing import BoolArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.backend import CudaBackend
+from pqswarm.evaluation.cuda import MaskPacker, batch_memory, cupy, pieces, source
+from pqswarm.evaluation.exact.naive_bayes.gaussian import GaussianNBEvaluator, GaussianNBOnCpu
+
+if TYPE_CHECKING:
+    from pqswarm.evaluation.exact.naive_bayes.evaluator import KernelNBEvaluator
+
+__all__ = ["GaussianNBOnCuda", "KernelNBOnCuda"]
+
+_THREADS = 256
+_MOST_CLASSES = 2048  # whose means and weights of a feature fit into the fast memory of a block
+
+
+class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
+    """The GPU's part of a kernel naive Bayes evaluator: a matrix product, and the compiled code of ``kernel_nb.cu``."""
+
+    def __init__(self, evaluator: "KernelNBEvaluator") -> None:
+        super().__init__(evaluator)
+        cp = self._cp
+        self._table = cp.asarray(evaluator.table)
+        self._priors = cp.asarray(evaluator.priors)
+        self._table32 = cp.asarray(evaluator.table32.reshape(len(evaluator.table32), -1))
+        options = ("--std=c++14", f"-DMOST_CLASSES={evaluator.classes.size}")
+        module = cp.RawModule(code=source(__package__, "kernel.cu"), options=options)
+        self._decide, self._exactly = module.get_function("decide"), module.get_function("decide_exactly")
+        self._blocks = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
+
+    def _bytes_each(self, masks: BoolArray) -> int:  # noqa: ARG002
+        return 4 * len(self.evaluator.data) * (self.evaluator.classes.size + 2)
+
+    def _compute(self, masks: BoolArray, predicted: bool) -> IntArray:
+        cp, e, number = self._cp, self.evaluator, np.int32
+        n, n_classes, n_folds = len(e.data), e.classes.size, e.folds.n_folds
+        subsets = cp.asarray(masks)
+        weights = cp.ones((len(masks), masks.shape[1] + 1), dtype=cp.float32)
+        weights[:, :-1] = subsets
+        scores = weights @ self._table32
+        sizes = subsets.sum(axis=1, dtype=cp.int32)
+        counts = cp.zeros((len(masks), n_folds), dtype=cp.int32)
+        labels = cp.empty((len(masks), n), dtype=cp.int16) if predicted else None
+        doubtful, n_doubtful = cp.empty(len(masks) * n, dtype=cp.int32), cp.zeros(1, dtype=cp.int32)
+        shared = (self._folds, self._labels, number(n_folds), counts, labels if labels is not None else 0)
+        numbers = (number(n), number(n_classes))
+        self._decide(
+            (-(-len(masks) * n // _THREADS),),
+            (_THREADS,),
+            (scores, sizes, np.float64(e.highest), *numbers, number(len(masks)), *shared, doubtful, n_doubtful),
+        )
+        self._exactly(
+            (self._blocks,),
+            (_THREADS,),
+            (self._table, self._priors, subsets, number(masks.shape[1]), *numbers, *shared, doubtful, n_doubtful),
+        )
+        return np.asarray(cp.asnumpy(counts if labels is None else labels), dtype=np.int64)
+
+
+class GaussianNBOnCuda(GaussianNBOnCpu):
+    """The GPU's part of a Gaussian naive Bayes evaluator: the compiled code of ``gaussian_nb.cu``.
+
+    Single features have rules of their own, and are left to the CPU.
+    """
+
+    def __init__(self, evaluator: GaussianNBEvaluator) -> None:
+        super().__init__(evaluator)
+        self._cp = cp = cupy()
+        self._memory = batch_memory(cp)
+        self._columns = cp.asarray(evaluator.columns)
+        self._means, self._variances, self._spread = (cp.asarray(moment) for moment in evaluator.moments)
+        self._log_priors = cp.asarray(evaluator.log_priors)
+        by_fold = evaluator.by_fold
+        self._starts = cp.asarray(evaluator.starts.astype(np.int32))
+        self._labels = cp.asarray(evaluator.labels[by_fold].astype(np.int32))
+        self._packer = MaskPacker()
+        n_classes = evaluator.classes.size
+        if n_classes > _MOST_CLASSES:
+            raise PqswarmError(
+                f"there are {n_classes} classes, more than the {_MOST_CLASSES} for device 'cuda': use 'cpu'."
+            )
+        options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MOST_CLASSES // n_classes))}")
+        module = cp.RawModule(code=source(__package__, "gaussian.cu"), options=options)
+        self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
+
+    def predict(self, masks: BoolArray) -> IntArray:
+        """Return the labels of every event for each mask; see :class:`Backend`."""
+        predicted = np.empty((len(masks), len(self.evaluator.data)), dtype=np.int64)
+        rest, parts = self._divide(masks)
+        if rest.size:
+            predicted[rest] = super().predict(masks[rest])
+        for rows in parts:
+            _, winners, doubtful = self._compute(masks[rows], True)
+            predicted[rows[:, np.newaxis], self.evaluator.by_fold] = winners
+            for row, events in _by_row(doubtful, winners.shape[1]):
+                places = self.evaluator.by_fold[events]
+                self.evaluator.decide_as_scikit_learn(masks[rows[row]], places, predicted[rows[row]])
+        return predicted
+
+    def counts(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+        e = self.evaluator
+        counts = np.empty((len(masks), e.folds.n_folds), dtype=np.int64)
+        rest, parts = self._divide(masks)
+        if rest.size:
+            counts[rest] = super().counts(masks[rest])
+        for rows in parts:
+            counts[rows], _, doubtful = self._compute(masks[rows], False)
+            for row, events in _by_row(doubtful, len(e.data)):
+                places, winners = e.by_fold[events], e.labels.copy()
+                e.decide_as_scikit_learn(masks[rows[row]], places, winners)
+                wrong = winners[places] != e.labels[places]
+                np.add.at(counts[rows[row]], e.folds.test_fold[places[wrong]], 1)
+        return counts
+
+    def _divide(self, masks: BoolArray) -> tuple[IntArray, list[IntArray]]:
+        """Rows for the CPU, and pieces of the others that fit into the memory of the GPU."""
+        n_folds, n_features, n_classes = self._means.shape
+        single = masks.sum(axis=1) < 2
+        rows = np.flatnonzero(~single)
+        each = 12 * len(self.evaluator.data) + 8 * n_folds * n_classes * (n_features + 2)
+        return np.flatnonzero(single), [rows[part] for part in pieces(masks[rows], max(each, 1 << 17), self._memory)]
+
+    def _compute(self, masks: BoolArray, predicted: bool) -> tuple[IntArray, IntArray, IntArray]:
+        """Errors of each fold, the winner of each event if wanted, and the numbers of the pairs that are in doubt."""
+        cp, number = self._cp, np.int32
+        n_folds, n_features, n_classes = self._means.shape
+        n, m = self._columns.shape[1], len(masks)
+        selected, sizes, widest = self._packer.pack(masks)
+        constant = cp.empty((m, n_folds, n_classes))
+        largest, weights = cp.empty_like(constant), cp.empty((m, n_folds, widest, n_classes))
+        shape = (number(m), number(n_folds), number(n_features), number(n_classes))
+        subsets = (selected, sizes, number(widest))
+        given = (self._variances, self._spread, np.float64(self.evaluator.var_smoothing), self._log_priors)
+        self._constants(
+            (-(-constant.size // _THREADS),), (_THREADS,), (*given, *subsets, *shape, constant, weights, largest)
+        )
+        counts = cp.zeros((m, n_folds), dtype=cp.int32)
+        winners = cp.empty((m, n), dtype=cp.int16) if predicted else None
+        doubtful, n_doubtful = cp.empty(m * n, dtype=cp.int64), cp.zeros(1, dtype=cp.int32)
+        events = (self._columns, self._starts, self._labels, self._means, constant, weights, largest)
+        found = (counts, winners if winners is not None else 0, doubtful, n_doubtful)
+        numbers = (number(n), number(n_folds), number(n_features))
+        self._winners((n_folds, m), (128,), (*events, *subsets, *numbers, *found))
+        doubts = cp.asnumpy(doubtful[: int(n_doubtful[0])])
+        none = np.empty((0, n), dtype=np.int64)
+        return (
+            np.asarray(cp.asnumpy(counts), dtype=np.int64),
+            none if winners is None else np.asarray(cp.asnumpy(winners), dtype=np.int64),
+            np.sort(doubts),
+        )
+
+
+def _by_row(pairs: IntArray, n: int) -> Iterator[tuple[int, IntArray]]:
+    """Cut ascending numbers row * n + event into rows, each with its events."""
+    if not pairs.size:
+        return
+    rows, firsts = np.unique(pairs // n, return_index=True)
+    yield from zip(rows.tolist(), np.split(pairs % n, firsts[1:]), strict=True)

@@ -1,0 +1,300 @@
+"""The exact error of naive Bayes with kernel densities."""
+
+from itertools import pairwise
+from math import log, pi, sqrt
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from pqswarm._base.options import Parameters, option, parameters
+from pqswarm._base.threads import effective_jobs
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation.backend import Backend, ExactEvaluator
+from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.folds import Folds
+
+__all__ = [
+    *("KernelNBEvaluator", "KernelNBHyperparameters", "KernelNBOnCpu"),
+    *("class_blocks", "log_priors", "mix_uniform", "portable_log"),
+]
+
+_MEMORY = 2e9  # bytes of the tables at most
+_WIDTH = 1024  # numbers of a feature in a block of events: those of a hundred features stay in the cache
+_MASKS = 512  # evaluated together at most
+_DOUBTFUL = 2**24  # places for events in doubt at most
+_TERMS = 2**21  # terms to add for which another thread is worth while
+_LOWEST_TERM, _LOWEST_PRIOR = -1e30, -3e38  # their sum is a number in single precision
+
+
+def class_blocks(
+    column: FloatArray, folds: IntArray, labels: IntArray, n_classes: int
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return a column class by class, ascending, each between -inf and inf; its folds; where each class begins."""
+    order = np.lexsort((column, labels))
+    edges = np.searchsorted(labels[order], np.arange(n_classes + 1))
+    starts = edges + 2 * np.arange(n_classes + 1)
+    values = np.empty(column.size + 2 * n_classes)
+    value_folds = np.full(values.size, -2, dtype=np.int64)  # the ends are in no fold, nor in "none"
+    inside = np.arange(column.size) + 2 * labels[order] + 1
+    values[inside] = column[order]
+    value_folds[inside] = folds[order]
+    values[starts[:-1]] = -np.inf
+    values[starts[1:] - 1] = np.inf
+    return values, value_folds, starts.astype(np.int64)
+
+
+def mix_uniform(terms: FloatArray, floor: float) -> FloatArray:
+    """Return log-densities mixed with a share `floor` of a uniform density on [0, 1]; unchanged if that is 0."""
+    from pqswarm.evaluation.exact.naive_bayes import kernels as _nb_kernels
+
+    if floor:
+        terms = terms.copy(order="C")
+        _nb_kernels.mix_uniform(terms.reshape(-1), floor)
+    return terms
+
+
+@parameters
+class KernelNBHyperparameters(Parameters):
+    """Hyperparameters of naive Bayes with kernel densities."""
+
+    bandwidth: float = option(
+        default=0.004,
+        meaning="standard deviation of the kernels, features scaled to [0, 1]",
+        low=1e-30,
+        high=1e30,
+        symbol="sigma",
+        was="width",
+    )
+    floor: float = option(
+        default=0.0,
+        meaning="share of a uniform density, which bounds how strongly one feature can speak against a class",
+        low=0.0,
+        high=0.5,
+    )
+
+    @classmethod
+    def of_arguments(cls, bandwidth: Any, floor: Any, width: Any) -> Self:
+        """Return them from the arguments of a class that still takes a `width`, None if it is not given."""
+        new = {} if width is not None and bandwidth == cls.bandwidth else {"bandwidth": bandwidth}
+        return cls.of({**new, **({} if width is None else {"width": width}), "floor": floor})
+
+
+class KernelNBEvaluator(ExactEvaluator):
+    r"""The cross-validated error of naive Bayes with normal kernel densities, exactly and fast.
+
+    .. math:: p(x \mid c) = \frac{1}{N_c} \sum_{i \in c} \mathcal{N}(x; x_i, \sigma^2)
+
+    for each feature, empirical priors, in logarithms, so that nothing underflows. Of equal scores (to 1e-12)
+    the smallest label wins. It agrees with :class:`pqswarm.KernelNB`.
+
+    Parameters
+    ----------
+    X, y, folds, scaling, n_jobs, device
+        See :class:`ExactEvaluator`.
+    bandwidth : float
+        :math:`\sigma`, in units of the scaled features.
+    floor : float
+        Share of a uniform density on [0, 1] in that of each class, which bounds how strongly one feature can speak
+        against a class; 0 to 0.5.
+    width : float, optional
+        The bandwidth, as it was called in earlier versions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = KernelNBEvaluator(X, y, Folds.stratified(y), bandwidth=0.05)
+    >>> bool(evaluator.errors(np.ones((1, 13), dtype=bool))[0] < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        folds: Folds,
+        bandwidth: float = 0.004,
+        floor: float = 0.0,
+        *,
+        width: float | None = None,
+        scaling: Scaling = "once",
+        n_jobs: int | None = None,
+        device: str = "cpu",
+    ) -> None:
+        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
+        checked = KernelNBHyperparameters.of_arguments(bandwidth, floor, width)
+        self.bandwidth, self.floor = checked.bandwidth, checked.floor
+        check_table_size(len(self.data), self.n_features, self.classes.size)
+        self.priors = log_priors(self)[folds.test_fold]
+        # The logarithm of the density of a kernel at its middle; a uniform density is 1.
+        self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
+        self.table = self._terms()
+        self._backend = self._backend_on(device)
+
+    def _backend_on(self, device: str) -> Backend[Any]:
+        if device == "cuda":
+            from pqswarm.evaluation.exact.naive_bayes.cuda import KernelNBOnCuda
+
+            return KernelNBOnCuda(self)
+        return KernelNBOnCpu(self)
+
+    @property
+    def table32(self) -> npt.NDArray[np.float32]:
+        """The table in single precision, where terms below -1e30 are raised to that, and below it the priors."""
+        table = np.empty((self.n_features + 1, *self.priors.shape), dtype=np.float32)
+        np.maximum(self.table, -1e30, out=table[:-1], casting="same_kind")
+        table[-1] = self.priors
+        return table
+
+    def _terms(self) -> FloatArray:
+        """Log-likelihood of every event under every class and feature, learnt from the other folds."""
+        from pqswarm.evaluation.exact.naive_bayes.kernels import kernel_terms
+
+        n, n_classes, fold = len(self.data), self.classes.size, self.folds.test_fold
+        table = np.empty((self.n_features, n, n_classes))
+        log_counts = _log_counts(self)
+        views = self.fold_views()
+        queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
+
+        def work(feature: int) -> None:
+            for data, queries in zip(views, queries_of, strict=True):
+                column = np.ascontiguousarray(data[:, feature])
+                blocks = class_blocks(column, fold, self.labels, n_classes)
+                terms = np.empty((queries.size, n_classes))
+                kernel_terms(column[queries], fold[queries], *blocks, log_counts, self.bandwidth, terms)
+                table[feature, queries] = mix_uniform(terms, self.floor)
+
+        self.in_threads(work, list(range(self.n_features)))
+        return table
+
+
+class KernelNBOnCpu(Backend[KernelNBEvaluator]):
+    """The CPU's part of a kernel naive Bayes evaluator: the compiled code of ``_nb_count_kernels.py``."""
+
+    def __init__(self, evaluator: KernelNBEvaluator) -> None:
+        super().__init__(evaluator)
+        n, n_classes = evaluator.priors.shape
+        self._by_fold = np.argsort(evaluator.folds.test_fold, kind="stable")
+        self._fold_starts = np.concatenate([[0], np.cumsum(evaluator.folds.sizes)])
+        self._events = min(max(_WIDTH // n_classes // 32, 1) * 32, -(-n // 8) * 8)
+        self._table = self._blocks()
+
+    def _blocks(self) -> npt.NDArray[np.float32]:
+        """The table in single precision: (blocks, features and prior, classes, events), the event's own class first."""
+        e, events = self.evaluator, self._events
+        n, n_classes = e.priors.shape
+        full, rest = divmod(n, events)
+        blocks = np.zeros((-(-n // events), e.n_features + 1, n_classes, events), dtype=np.float32)
+        own_first = np.tile(np.arange(n_classes), (n, 1))
+        own_first[np.arange(n), e.labels] = 0
+        own_first[:, 0] = e.labels
+        rows, columns = self._by_fold[:, np.newaxis], own_first[self._by_fold]
+
+        def work(feature: int) -> None:
+            terms = np.maximum(e.table[feature], _LOWEST_TERM) if feature < e.n_features else e.priors
+            terms = np.maximum(terms[rows, columns], _LOWEST_PRIOR)
+            blocks[:full, feature] = terms[: n - rest].reshape(full, events, n_classes).transpose(0, 2, 1)
+            if rest:
+                blocks[full, feature, :, :rest] = terms[n - rest :].T
+
+        e.in_threads(work, list(range(e.n_features + 1)))
+        return blocks
+
+    def counts(self, masks: BoolArray) -> IntArray:
+        """Return the misclassified events of each fold for each mask; see :class:`Backend`."""
+        counts = np.empty((len(masks), self.evaluator.folds.n_folds), dtype=np.int64)
+        order = _similar_together(masks)
+        step = min(_MASKS, max(1, _DOUBTFUL // len(self.evaluator.data)))
+        for first in range(0, len(masks), step):
+            rows = order[first : first + step]
+            counts[rows] = self._counts_of(masks[rows])
+        return counts
+
+    def _counts_of(self, masks: BoolArray) -> IntArray:
+        """The counts of masks, neighbours similar, that are not too many."""
+        from pqswarm.evaluation.exact.naive_bayes.count_kernels import count_doubtful, count_errors, share_features
+
+        e, n = self.evaluator, len(self.evaluator.data)
+        sizes = masks.sum(axis=1)
+        parents, slots, starts, subsets = np.empty((4, 2 * len(masks)), dtype=np.int64)
+        features = np.empty(sizes.sum(), dtype=np.int64)
+        shared = share_features(masks, parents, slots, starts, subsets, features)
+        tree = (parents, slots, starts, subsets, features[: starts[shared[0]]], *shared)
+        shape = (*self._table.shape[1:], n)
+        found: list[IntArray] = []
+
+        def work(span: tuple[int, int]) -> None:
+            counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
+            doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
+            table = self._table.reshape(-1)
+            some = count_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
+            if some:
+                exact = (self._by_fold, e.labels, e.folds.test_fold)
+                count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts)
+            found.append(counts)
+
+        jobs = min(effective_jobs(e.n_jobs), 1 + self._table[:, 0].size * len(tree[4]) // _TERMS)
+        edges = [len(self._table) * job // jobs for job in range(jobs + 1)]
+        e.in_threads(work, list(pairwise(edges)))
+        return np.asarray(np.sum(found, axis=0))
+
+    def predict(self, masks: BoolArray) -> IntArray:
+        """Return the labels of every event for each mask; see :class:`Backend`."""
+        from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly
+
+        e = self.evaluator
+        winners = np.empty((len(masks), len(e.data)), dtype=np.int64)
+        events = np.arange(len(e.data))
+
+        def work(row: int) -> None:
+            decide_exactly(e.table, e.priors, np.flatnonzero(masks[row]), events, winners[row])
+
+        e.in_threads(work, list(range(len(masks))))
+        return winners
+
+
+def _similar_together(masks: BoolArray) -> IntArray:
+    """The order in which neighbouring masks have many features in common, those that most of them select above all."""
+    often_first = np.argsort(masks.sum(axis=0), kind="stable")[::-1]
+    packed = np.ascontiguousarray(np.packbits(masks[:, often_first], axis=1))
+    return np.argsort(packed.view(f"S{packed.shape[1]}").ravel(), kind="stable")
+
+
+def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
+    """Raise an error if the tables of log-likelihoods, in double and in single precision, would be too large."""
+    size = 12 * n_events * n_features * n_classes
+    if size > _MEMORY:
+        raise PqswarmError(
+            f"kernel naive Bayes needs {size / 1e9:.1f} GB for its tables of {n_events} events x {n_features} features "
+            f"x {n_classes} classes, more than {_MEMORY / 1e9:.1f} GB: use fewer events, or fewer features (the best "
+            f"by a filter), or Gaussian naive Bayes, which needs no table."
+        )
+
+
+def _log_counts(evaluator: ClassificationEvaluator) -> FloatArray:
+    """Logarithm of the training events of each class without each fold; the last row is for all folds."""
+    return portable_log(_counts(evaluator))
+
+
+def _counts(evaluator: ClassificationEvaluator) -> FloatArray:
+    """Training events of each class without each fold; the last row is for all folds."""
+    n_folds, n_classes = evaluator.folds.n_folds, evaluator.classes.size
+    inside = np.zeros((n_folds + 1, n_classes))
+    np.add.at(inside, (evaluator.folds.test_fold, evaluator.labels), 1.0)
+    return np.asarray(inside.sum(axis=0) - inside)
+
+
+def log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
+    """Logarithm of the share of each class among the training events of each fold, shape (folds, classes)."""
+    counts = _counts(evaluator)[:-1]
+    return np.asarray(portable_log(counts) - portable_log(counts.sum(axis=1, keepdims=True)))
+
+
+def portable_log(values: FloatArray) -> FloatArray:
+    """Return the logarithms, which are the same on every processor; that of 0 is -inf."""
+    from pqswarm._kernels.math import logarithms
+
+    return np.asarray(logarithms(values.ravel()).reshape(values.shape))

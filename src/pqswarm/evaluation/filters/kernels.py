@@ -1,0 +1,75 @@
+"""The inner loops of the filters: compiled code, arrays in, arrays out."""
+
+import numpy as np
+
+from pqswarm._kernels.compiling import njit
+
+__all__ = ["add_relief", "count_information"]
+
+
+@njit(cache=True, nogil=True)
+def count_information(codes, n_codes, other, n_other, table, out):
+    """Set out[f] to n times the mutual information of codes[f] and other, both whole numbers from 0.
+
+    table[c] is c log(c), rounded so that sums of it are exact: whatever the order, equal features come out equal.
+    """
+    n = other.size
+    ones, others = np.zeros(n_codes, np.int64), np.zeros(n_other, np.int64)
+    pairs = np.zeros((n_codes, n_other), np.int64)
+    for event in range(n):
+        others[other[event]] += 1
+    alone = table[n]
+    for value in range(n_other):
+        alone -= table[others[value]]
+    for f in range(codes.shape[0]):
+        ones[:] = 0
+        pairs[:] = 0
+        row = codes[f]
+        for event in range(n):
+            pairs[row[event], other[event]] += 1
+        total = alone
+        for a in range(n_codes):
+            for b in range(n_other):
+                ones[a] += pairs[a, b]
+                total += table[pairs[a, b]]
+            total -= table[ones[a]]
+        out[f] = total
+
+
+@njit(cache=True, nogil=True)
+def add_relief(rows, columns, labels, counts, looked_at, k, weights):
+    """Add to weights[f] what the nearest events of each class say of feature f, for each event of `looked_at`.
+
+    `rows` and `columns` hold the same data, by event and by feature.
+    """
+    n, width = rows.shape
+    distances = np.empty(n)
+    near = np.empty((counts.size, k), np.int64)
+    for event in looked_at:
+        distances[:] = 0.0
+        for f in range(width):  # features one after the other: the sums are the same on every processor
+            column = columns[f]
+            here = column[event]
+            for other in range(n):
+                distances[other] += abs(column[other] - here)
+        own = labels[event]
+        found = np.zeros(counts.size, np.int64)
+        for other in range(n):
+            if other == event:
+                continue
+            c = labels[other]
+            if found[c] == k and distances[near[c, k - 1]] <= distances[other]:
+                continue
+            place = min(found[c], k - 1)
+            while place > 0 and distances[near[c, place - 1]] > distances[other]:
+                near[c, place] = near[c, place - 1]
+                place -= 1
+            near[c, place] = other
+            found[c] = min(found[c] + 1, k)
+        for c in range(counts.size):
+            if found[c] == 0:
+                continue
+            share = -1.0 if c == own else counts[c] / (n - counts[own])
+            for neighbour in near[c, : found[c]]:
+                for f in range(width):
+                    weights[f] += share / found[c] * abs(rows[event, f] - rows[neighbour, f])

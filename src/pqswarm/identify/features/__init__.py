@@ -1,0 +1,3 @@
+"""Features that the model uses: shape, RMS and wavelet features of a capture."""
+
+__all__: list[str] = []

@@ -1,0 +1,148 @@
+"""From a capture of any rate, frequency and length to the features that a model knows."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm.errors import PqswarmError
+from pqswarm.features import WINDOW_CYCLES, extend, extract, feature_names
+from pqswarm.identify.features.capture import MEASURES, SAMPLES_PER_CYCLE, WIDEST, measure_capture
+
+if TYPE_CHECKING:
+    from pqswarm._base.typing import BoolArray, FloatArray
+
+__all__ = [
+    "BANDWIDTHS",
+    "FEATURES",
+    "LEAST_CYCLES",
+    "MARGIN",
+    "bandwidth_of",
+    "compute_features",
+    "resample",
+    "upper_frequencies",
+    "usable_features",
+    "uses_wavelets",
+]
+
+_NAMES = feature_names(8)
+FEATURES: tuple[str, ...] = (*_NAMES, *MEASURES)
+"""Names of all features that a model can use: the paper's 99, then the measures."""
+
+LEAST_CYCLES = 2.2
+"""Shortest capture that can be looked at."""
+
+BANDWIDTHS: tuple[float, ...] = (WIDEST, 125.0, 62.5, 31.25, 16.0, 8.0, 4.0)
+"""Bandwidths for which a model has a subset of features, in multiples of the fundamental."""
+
+_TAPS = 24
+_FEWEST = 16
+_FINER = 4
+MARGIN = 1.02
+"""Half the sampling rate may be so much below the edge of a band: recorders of 64 samples per cycle are common."""
+
+
+def upper_frequencies() -> "FloatArray":
+    """Return the highest frequency of each feature, in multiples of the fundamental."""
+    bands = {f"D{j}": min(SAMPLES_PER_CYCLE / 2**j, WIDEST) for j in range(1, 9)} | {"A8": SAMPLES_PER_CYCLE / 2**9}
+    return np.array([*(bands[name.partition(".")[0]] for name in _NAMES), *MEASURES.values()])
+
+
+def usable_features(sampling_rate: float, frequency: float) -> "BoolArray":
+    """Say which features a recording of that rate can have.
+
+    Parameters
+    ----------
+    sampling_rate : float
+        Real one, of the recording [Hz].
+    frequency : float
+        Of the fundamental [Hz].
+
+    Returns
+    -------
+    ndarray of bool, shape (n_features,)
+        True for features of frequencies below half the sampling rate, in the order of :data:`FEATURES`.
+
+    Examples
+    --------
+    >>> [name for name, yes in zip(FEATURES, usable_features(3200, 50), strict=True) if yes][0]
+    'D4.minimum'
+    """
+    highest = MARGIN * sampling_rate / (2 * frequency)
+    yes: BoolArray = upper_frequencies() <= highest
+    return yes
+
+
+def bandwidth_of(sampling_rate: float, frequency: float) -> float:
+    """Return the widest of BANDWIDTHS that a recording has, or the narrowest if it has none."""
+    highest = MARGIN * sampling_rate / (2 * frequency)
+    return next((width for width in BANDWIDTHS if width <= highest), BANDWIDTHS[-1])
+
+
+def uses_wavelets(names: Iterable[str]) -> bool:
+    """Whether any of these features is one of the paper's, which need a capture of 30 cycles."""
+    return not set(names).isdisjoint(_NAMES)
+
+
+def resample(signal: "FloatArray", ratio: float, cutoff: float = 1.0) -> "FloatArray":
+    """Sample an even signal without NaN again, band-limited, with `ratio` samples for each one.
+
+    By sinc interpolation under a Kaiser window; what a lower rate cannot hold, or what is above `cutoff` times half the
+    rate, is filtered out. Beyond the ends the signal goes on point-symmetrically.
+    """
+    from scipy.ndimage import map_coordinates
+    from scipy.signal import firwin, upfirdn
+
+    cutoff = min(1.0, ratio, cutoff)
+    reach = min(int(np.ceil(_TAPS / cutoff)), signal.size - 1)
+    if signal.size < _FEWEST:
+        raise PqswarmError(f"a capture of {signal.size} samples is too short to be sampled again.")
+    padded = np.concatenate([2 * signal[0] - signal[reach:0:-1], signal, 2 * signal[-1] - signal[-2 : -reach - 2 : -1]])
+    low_pass = _FINER * firwin(2 * _FINER * reach + 1, 0.97 * cutoff / _FINER, window=("kaiser", 7.0))
+    finer = upfirdn(low_pass, padded, up=_FINER)
+    places = np.arange(int(np.floor((signal.size - 1) * ratio)) + 1) / ratio
+    result = map_coordinates(finer, [_FINER * (2 * reach + places)], order=3, mode="nearest")
+    return np.asarray(result, dtype=np.float64)
+
+
+def compute_features(
+    capture: "FloatArray", sampling_rate: float, frequency: float, *, wavelet: bool = True
+) -> "FloatArray":
+    """Compute all features of a capture, also those that its rate cannot have (see :func:`usable_features`).
+
+    Time is scaled so that a cycle has 500 samples, at whatever frequency and rate; bands are then the same multiples
+    of the fundamental for all recordings. What lies above the widest of :data:`BANDWIDTHS` that the rate can hold is
+    filtered out, so that recorders of different rates see the same. What is shorter than 30 cycles is lengthened
+    (:func:`pqswarm.features.extend`) for the wavelet features, and what is longer is cut.
+
+    Parameters
+    ----------
+    capture : ndarray of shape (n,)
+        Voltage [pu of the peak], without NaN.
+    sampling_rate : float
+        [Hz].
+    frequency : float
+        Measured fundamental [Hz].
+    wavelet : bool
+        Whether to compute the 99 wavelet features; they are 0 if not.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        In the order of :data:`FEATURES`.
+
+    Examples
+    --------
+    >>> from pqswarm.events import generate
+    >>> event = generate("sag", seed=1, frequency=60, cycles=6, sampling_rate=15_360)
+    >>> compute_features(event.signal, 15_360, 60.0).shape == (len(FEATURES),)
+    True
+    """
+    cycles = capture.size / sampling_rate * frequency
+    if cycles < LEAST_CYCLES:
+        raise PqswarmError(f"a capture of {cycles:.2g} cycles is too short for a verdict: {LEAST_CYCLES} are needed.")
+    bandwidth = bandwidth_of(sampling_rate, frequency)
+    ratio, cutoff = SAMPLES_PER_CYCLE * frequency / sampling_rate, 2 * bandwidth * frequency / sampling_rate
+    even = resample(capture, ratio, cutoff)[: round(WINDOW_CYCLES * SAMPLES_PER_CYCLE)]
+    bands = extract(extend(even, 25_000.0, 50.0), 25_000.0)[0] if wavelet else np.zeros(len(_NAMES))
+    return np.concatenate([bands, measure_capture(even, bandwidth)])

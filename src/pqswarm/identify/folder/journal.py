@@ -1,0 +1,272 @@
+"""The journal of a watched folder: what was judged, the events found, and how far each receiver has got."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from pqswarm._base.text import file_text
+from pqswarm.errors import FileFormatError, PqswarmError
+from pqswarm.identify.show.lines import json_text
+
+__all__ = ["Entry", "FileRecord", "Journal"]
+
+_VERSION = 1
+_APPLICATION = 0x70717377
+"""Marks our files among those of SQLite."""
+_MARKS = ("application_id", "user_version")
+_TABLES = """
+CREATE TABLE IF NOT EXISTS files (
+    path TEXT PRIMARY KEY, stamp TEXT NOT NULL, digest TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL,
+    judged TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS files_by_digest ON files (digest);
+CREATE TABLE IF NOT EXISTS begun (path TEXT PRIMARY KEY, times INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, path TEXT NOT NULL, kind TEXT NOT NULL,
+    row TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS receivers (
+    name TEXT PRIMARY KEY, last INTEGER NOT NULL, length INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS refused (
+    name TEXT NOT NULL, number INTEGER NOT NULL, times INTEGER NOT NULL, reason TEXT NOT NULL,
+    PRIMARY KEY (name, number));
+"""
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """What became of a file.
+
+    Attributes
+    ----------
+    path : str
+        From the watched folder, with ``/``.
+    stamp : str
+        Sizes and times of change of its parts when it was judged.
+    digest : str
+        Of its content.
+    state : {"done", "failed", "copy", "ours"}
+        Judged; not judged; the same content as another file; a table that pqswarm wrote.
+    reason : str
+        Why, or which recordings of it failed.
+    judged : str
+        When (UTC).
+    """
+
+    path: str
+    stamp: str
+    digest: str
+    state: str
+    reason: str
+    judged: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An event in the journal: its running number, its key, which follows from the content of its file, and its row."""
+
+    number: int
+    key: str
+    row: Mapping[str, Any]
+
+    def line(self) -> str:
+        """Return the event as one line of JSON."""
+        return json_text({"key": self.key, **self.row})
+
+
+class Journal:
+    """What a watcher knows of a folder, in an SQLite file that survives any end of the process.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; it is made if it does not exist.
+    read_only : bool
+        Whether only to look at it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Journal(f"{folder}/journal.sqlite") as journal:
+    ...     journal.finish("a.cfg", "12:1", "f00d", [{"kind": "sag"}], "done", "")
+    ...     [(entry.key, entry.row) for entry in journal.events()], journal.files()["a.cfg"].state
+    ([('f00d-1', {'kind': 'sag'})], 'done')
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self.path = Path(path)
+        if read_only and not self.path.is_file():
+            raise PqswarmError(f"there is no journal {self.path}: `pqswarm watch` has not watched this folder yet.")
+        if self.path.is_symlink() and not read_only:  # in the folder of a stranger it may lead anywhere
+            raise FileFormatError(f"{file_text(self.path)} is a link: give the journal itself by --journal.")
+        mode = "rw" if read_only else "rwc"
+        with self._explained():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            uri = f"file:{quote(os.fsencode(self.path.resolve().as_posix()))}?mode={mode}"
+            self._database = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)
+        try:
+            self._prepare(read_only)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, read_only: bool) -> None:
+        """Make the tables of a new file; refuse one that is not ours."""
+        with self._explained():
+            marks = [self._database.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
+            new = marks == [0, 0] and not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if new and not read_only:
+                marks = [_APPLICATION, _VERSION]
+                set_marks = " ".join(f"PRAGMA {name} = {mark};" for name, mark in zip(_MARKS, marks, strict=True))
+                self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} {set_marks} COMMIT;")
+        if marks != [_APPLICATION, _VERSION]:
+            raise FileFormatError(
+                f"{file_text(self.path)} is a file of another program, or of another version of pqswarm, and was not "
+                "touched: give another by --journal."
+            )
+        with self._explained():
+            if read_only:
+                self._database.execute("PRAGMA query_only = ON")
+            else:  # a write-ahead log does not work on network shares
+                self._database.execute("PRAGMA journal_mode = DELETE")
+                self._database.execute("PRAGMA synchronous = FULL")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Name the file in what SQLite says."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise FileFormatError(
+                f"{file_text(self.path)} cannot be used as a journal: {error}. Look at the disk and the rights of its "
+                "folder, or give another by --journal."
+            ) from error
+
+    def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows that a query finds."""
+        with self._explained():
+            return self._database.execute(query, values).fetchall()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it is written, or nothing."""
+        with self._explained():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._database
+                self._database.execute("COMMIT")
+            except BaseException:
+                if self._database.in_transaction:
+                    self._database.execute("ROLLBACK")
+                raise
+
+    def files(self) -> dict[str, FileRecord]:
+        """Return what became of every file, by path."""
+        found = self._rows("SELECT path, stamp, digest, state, reason, judged FROM files ORDER BY path")
+        return {row[0]: FileRecord(*row) for row in found}
+
+    def judged_as(self, digest: str) -> FileRecord | None:
+        """Return what became of a file of this content that was judged."""
+        query = "SELECT path, stamp, digest, state, reason, judged FROM files WHERE digest = ? AND state = 'done'"
+        rows = self._rows(f"{query} ORDER BY path LIMIT 1", digest)
+        return FileRecord(*rows[0]) if rows else None
+
+    def events_of(self, path: str) -> list[dict[str, Any]]:
+        """Return the rows of the events of a file."""
+        return [json.loads(row) for (row,) in self._rows("SELECT row FROM events WHERE path = ?", path)]
+
+    def begin(self, path: str) -> None:
+        """Note that a file is going to be judged, in case that ends the process."""
+        with self._transaction() as database:
+            database.execute("INSERT INTO begun VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1", (path,))
+
+    def begun(self) -> dict[str, int]:
+        """Return how often files were begun that never were finished."""
+        return {str(path): int(times) for path, times in self._rows("SELECT path, times FROM begun")}
+
+    def finish(
+        self, path: str, stamp: str, digest: str, rows: Sequence[Mapping[str, Any]], state: str, reason: str
+    ) -> None:
+        """Write the events of a file together with the mark that it is done."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._transaction() as database:
+            database.executemany(
+                "INSERT OR IGNORE INTO events (key, path, kind, row) VALUES (?, ?, ?, ?)",
+                [
+                    (f"{digest[:24]}-{number}", path, str(row["kind"]), json_text(row))
+                    for number, row in enumerate(rows, 1)
+                ],
+            )
+            database.execute(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
+                (path, stamp, digest, state, file_text(reason), now),
+            )
+            database.execute("DELETE FROM begun WHERE path = ?", (path,))
+
+    def events(self) -> Iterator[Entry]:
+        """Yield all events, and the rows of recordings without any, in the order in which they were judged."""
+        last = 0
+        while rows := self._rows(
+            "SELECT number, key, row FROM events WHERE number > ? ORDER BY number LIMIT 1000", last
+        ):
+            for last, key, row in rows:
+                yield Entry(last, key, json.loads(row))
+
+    def progress(self, receiver: str) -> tuple[int, int | None]:
+        """Return the number of the last event that a receiver has, and the length of its file [byte], if it has any."""
+        rows = self._rows("SELECT last, length FROM receivers WHERE name = ?", receiver)
+        return (int(rows[0][0]), int(rows[0][1])) if rows else (0, None)
+
+    def pending(self, receiver: str, most: int = 200) -> list[Entry]:
+        """Return the next events that a receiver does not have; recordings without events are none."""
+        query = "SELECT number, key, row FROM events WHERE number > ? AND kind != 'none' ORDER BY number LIMIT ?"
+        return [
+            Entry(number, key, json.loads(row))
+            for number, key, row in self._rows(query, self.progress(receiver)[0], most)
+        ]
+
+    def refuse(self, receiver: str, number: int, reason: str, most: int) -> bool:
+        """Note that a receiver refuses an event, and return whether that is enough to set the event aside."""
+        with self._transaction() as database:
+            database.execute(
+                "INSERT INTO refused VALUES (?, ?, 1, ?) "
+                "ON CONFLICT DO UPDATE SET times = times + 1, reason = excluded.reason",
+                (receiver, number, reason),
+            )
+            query = "SELECT times FROM refused WHERE name = ? AND number = ?"
+            enough = int(database.execute(query, (receiver, number)).fetchone()[0]) >= most
+            if enough:
+                database.execute(
+                    "INSERT INTO receivers VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET last = excluded.last",
+                    (receiver, number),
+                )
+        return enough
+
+    def set_aside(self) -> list[tuple[str, str, str]]:
+        """Return the events that receivers do not have because they refuse them: receiver, key and reason."""
+        query = (
+            "SELECT refused.name, events.key, refused.reason FROM refused JOIN events USING (number) "
+            "JOIN receivers USING (name) WHERE number <= last ORDER BY number"
+        )
+        return [(name, key, reason) for name, key, reason in self._rows(query)]
+
+    def delivered(self, receiver: str, last: int, length: int = 0) -> None:
+        """Note that a receiver has all events to this number, and the length of its file [byte]."""
+        with self._transaction() as database:
+            database.execute("INSERT OR REPLACE INTO receivers VALUES (?, ?, ?)", (receiver, last, length))
+            database.execute("DELETE FROM refused WHERE name = ? AND number = ?", (receiver, last))

@@ -1,0 +1,156 @@
+"""The recordings of a folder, and the files there that pqswarm wrote itself."""
+
+import hashlib
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+
+from pqswarm._base.files import open_regular
+from pqswarm._base.text import file_text
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings import READERS
+from pqswarm.recordings.files import find_partner
+
+__all__ = ["Candidate", "find_candidate", "is_ours", "scan", "stamp_of"]
+
+_BLOCK = 1 << 20
+"""Bytes that are read at a time."""
+
+_OURS = (b"source,path,station,", b"file,kind,phases,", b"start [s],end [s],", b"time,start [s],end [s],")
+"""How tables begin that pqswarm writes: rows of events, the truth of generated recordings, steady quantities."""
+_OUR_ARCHIVES = (
+    {"edges.npy", "thd_without_notches.npy", "severity.npy"},
+    {"X.npy", "y.npy", "feature_names.npy", "class_names.npy"},
+)
+"""Some members of archives that pqswarm writes: steady quantities, and samples of a study."""
+_MANIFEST, _OUR_MANIFEST = "manifest.json", b'"format": "pqswarm '
+"""What data sets and models have."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A recording in the folder.
+
+    Attributes
+    ----------
+    name : str
+        Path from the folder, with ``/``, as text.
+    parts : tuple of Path
+        Its files: the ``.cfg`` and the ``.dat``, or one.
+    stamp : str
+        Sizes [byte] and times of change [ns] of them; empty as long as a part is missing or empty.
+    """
+
+    name: str
+    parts: tuple[Path, ...]
+    stamp: str
+
+    @property
+    def lack(self) -> str:
+        """Why it is waited for."""
+        if self.stamp:
+            return "it still changes"
+        alone = len(self.parts) == 1 and self.parts[0].suffix.casefold() == ".cfg"
+        return "its .dat is missing" if alone else "it is empty, or cannot be looked at"
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the content."""
+        total = hashlib.sha256()
+        for part in self.parts:
+            with open_regular(part) as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+        return total.hexdigest()
+
+    def has_grown(self, stamp: str, digest: str) -> bool:
+        """Whether an earlier content, by its sizes and its SHA-256, is the beginning of this one."""
+        sizes = [int(part.partition(":")[0]) for part in stamp.split()]
+        if len(sizes) != len(self.parts):
+            return False
+        total = hashlib.sha256()
+        for part, size in zip(self.parts, sizes, strict=True):
+            own = hashlib.sha256()
+            with open_regular(part) as file:
+                while size > 0 and (block := file.read(min(size, _BLOCK))):
+                    own.update(block)
+                    size -= len(block)
+            total.update(own.digest())
+        return total.hexdigest() == digest
+
+
+def scan(folder: Path) -> Iterator[Candidate]:
+    """Yield the recordings of a folder and all below it, complete or not, by name; hidden ones are left out."""
+    suffixes = {suffix for reader in READERS.values() for suffix in reader.suffixes}
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                found = sorted((entry for entry in entries if not entry.name.startswith(".")), key=lambda e: e.name)
+        except OSError:  # it was removed, or may not be read
+            continue
+        by_name = {entry.name.casefold(): entry for entry in found}
+        for entry in found:
+            if _is(entry, folder=True):
+                waiting.append(Path(entry.path))
+            elif Path(entry.name).suffix.casefold() in suffixes and _is(entry, folder=False):
+                parts = [entry]
+                if entry.name.casefold().endswith(".cfg"):
+                    data = by_name.get(entry.name.casefold().removesuffix(".cfg") + ".dat")
+                    if data is not None and not _is(data, folder=False):
+                        data = None
+                    parts = [entry] if data is None else [entry, data]
+                    stamp = "" if data is None else stamp_of(parts)
+                else:
+                    stamp = stamp_of(parts)
+                paths = tuple(Path(part.path) for part in parts)
+                yield Candidate(file_text(paths[0].relative_to(folder).as_posix()), paths, stamp)
+
+
+def find_candidate(path: str | Path) -> Candidate:
+    """Return the recording that a file is, or is the ``.cfg`` of; it must be there."""
+    whole = Path(path)
+    data = find_partner(whole, ".dat") if whole.suffix.casefold() == ".cfg" else None
+    parts = (whole,) if data is None else (whole, data)
+    if not all(part.is_file() for part in parts):  # nor is it a pipe, which would be waited for
+        raise PqswarmError(f"{file_text(path)} is not there, or is not a regular file.")
+    return Candidate(file_text(whole.name), parts, stamp_of(parts))
+
+
+def stamp_of(parts: "Sequence[os.DirEntry[str] | Path]") -> str:
+    """Return sizes and times of change; empty if a part is gone or empty."""
+    try:
+        found = [part.stat() for part in parts]
+    except OSError:
+        return ""
+    return " ".join(f"{one.st_size}:{one.st_mtime_ns}" for one in found) if all(one.st_size for one in found) else ""
+
+
+def _is(entry: "os.DirEntry[str]", *, folder: bool) -> bool:
+    """Whether it is a folder, and no link to one, or else a regular file."""
+    try:
+        return entry.is_dir(follow_symlinks=False) if folder else entry.is_file()
+    except OSError:
+        return False
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is a table, data set or model that pqswarm wrote, or one that is being written."""
+    if path.name.startswith("."):
+        return True
+    try:
+        if path.suffix.lower() == ".npz":
+            with open_regular(path) as content, ZipFile(content) as file:
+                members = set(file.namelist())
+                if _MANIFEST in members:
+                    with file.open(_MANIFEST) as manifest:
+                        return _OUR_MANIFEST in manifest.read(256)
+                return any(members >= ours for ours in _OUR_ARCHIVES)
+        if path.suffix.lower() == ".csv":
+            with open_regular(path) as file:
+                return file.read(64).removeprefix(b"\xef\xbb\xbf").startswith(_OURS)
+    except (OSError, ValueError, BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error):
+        pass
+    return False

@@ -1,7 +1,0 @@
-"""What people get to see of many verdicts: one page, fit to forward."""
-
-from pqswarm.identify.page.html import page_html
-from pqswarm.identify.page.kept import slim
-from pqswarm.identify.page.waveforms import find_recording, match_recording
-
-__all__ = ["find_recording", "match_recording", "page_html", "slim"]

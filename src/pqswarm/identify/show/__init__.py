@@ -1,0 +1,3 @@
+"""Show results: text lines, figures and the HTML page."""
+
+__all__: list[str] = []

@@ -1,0 +1,305 @@
+"""The figure of an event: waveforms, Urms(1/2) and currents over one axis of time, read where they lie."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from pqswarm.identify.show.curves import COLOURS, RMS
+from pqswarm.identify.show.fonts import draw_name, families, shorten
+from pqswarm.identify.show.words import count_text, frequency_text, scale_of, time_text
+from pqswarm.report.style import FAINT, STYLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pqswarm._base.typing import FloatArray
+    from pqswarm.identify.verdict import EventVerdict, Verdict
+    from pqswarm.measure import ChannelResult, Event
+    from pqswarm.recordings.recording import ChannelHeader, RecordingSource
+
+__all__ = ["plot_verdict"]
+
+_COLOURS = (
+    ("#d24b00", "#0b6fd6", "#2d9626"),
+    ("#da9e5a", "#00b4da", "#b4ac00"),
+    ("#d20869", "#9e5a9e", "#5a783c"),
+    ("#e17069", "#1e7870", "#9299a1"),
+)
+"""Of the phases A, B and C of each system: no two systems of a figure share any."""
+
+_PHASES = {"A": 0, "B": 1, "C": 2, "AB": 0, "BC": 1, "CA": 2}
+_SHORT = 15.0
+"""Cycles of a record that is shown whole."""
+
+_LEAD = 3.0
+"""Cycles before and after an event, at least; a quarter of its length otherwise, at most a second."""
+
+_STEADY = {"flicker": 50.0}
+"""Cycles shown of what is steady, 10 unless named here."""
+
+_LONGEST = 60.0
+"""Seconds of an event that are shown."""
+
+_BUCKETS = 500
+"""Stretches of which the least and the greatest sample are drawn, where there are more samples."""
+
+_BLOCK = 1 << 18
+"""Samples that are read at a time."""
+
+_MOST_SYSTEMS, _MOST_CURRENTS = 3, 3
+_WIDTH, _LEFT, _RIGHT, _BOTTOM, _GAP = 7.5, 0.72, 1.85, 0.5, 0.16  # inches
+_LINE, _PANEL, _URMS = 0.19, 1.55, 1.3  # inches
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A channel in a panel: its name, its colour, and its samples as drawn."""
+
+    name: str
+    colour: str
+    time: "FloatArray"
+    values: "FloatArray"
+
+
+def plot_verdict(
+    recording: "RecordingSource",
+    verdict: "Verdict",
+    event: "EventVerdict | None" = None,
+) -> Figure:
+    """Draw an event: see :meth:`pqswarm.identify.Verdict.plot`."""
+    chosen = event or verdict.main
+    begin, end = _find_window(chosen.event, recording.n_samples / recording.sampling_rate)
+    systems = _choose_systems(verdict, chosen.event, 1 if event else _MOST_SYSTEMS)
+    results = [result for members in systems.values() for result in members]
+    currents = [place for place, channel in enumerate(recording.channels) if channel.is_current]
+    places = [*(result.number for result in results), *currents]
+    lines = _read(recording, places, begin, end, chosen.event.start)
+    groups, number = [], 0
+    for colours, members in zip(_choose_colours(verdict, list(systems)), systems.values(), strict=True):
+        group = []
+        for place, result in enumerate(members):
+            time, values = lines[number]
+            name = draw_name(result.name, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
+            colour = colours[_PHASES.get(result.phase, place) % 3]
+            group.append(_Line(name, colour, time, values))
+            number += 1
+        groups.append(group)
+    flowing = _choose_currents([recording.channels[i] for i in currents], lines[number:])
+    with mpl.rc_context({**STYLE, "font.family": list(families())}):
+        title = _title(recording, verdict, chosen, begin, end)
+        heights = [_PANEL] * len(groups) + [_URMS] + ([_URMS] if flowing else [])
+        figure, axes = _lay_out(heights, len(title))
+        scale, unit = (1.0, "s") if end - begin > 2 else (1000.0, "ms")
+        for axis, group in zip(axes, groups, strict=False):
+            _draw_lines(axis, group, scale, "V")
+        urms = [(result, line.colour) for result, line in zip(results, sum(groups, []), strict=True)]  # noqa: RUF017
+        _draw_urms(axes[len(groups)], verdict, urms, (begin, end), chosen.event.start, scale)
+        if flowing:
+            _draw_lines(axes[-1], flowing, scale, "A")
+        for axis in axes:
+            _mark_events(axis, verdict, chosen.event, results, (begin, end), scale)
+        axes[-1].set_xlim(scale * (begin - chosen.event.start), scale * (end - chosen.event.start))
+        origin = "recording" if chosen.event.kind == "none" else "event"
+        axes[-1].set_xlabel(f"time from the start of the {origin} [{unit}]")
+        if title:
+            height = float(figure.get_figheight())
+            figure.text(0.1 / _WIDTH, 1 - 0.08 / height, "\n".join(title), va="top", fontsize=8.5).set_parse_math(False)
+        return figure
+
+
+def _find_window(event: "Event", length: float) -> tuple[float, float]:
+    """Begin and end of what is shown [s]."""
+    cycle = 1 / event.nominal_frequency
+    if length <= _SHORT * cycle:
+        return 0.0, length
+    if event.kind in (*RMS, "transient", "voltage change"):
+        lead = max(_LEAD * cycle, min(0.25 * (event.end - event.start), 1.0))
+        begin, end = event.start - lead, min(event.end + lead, event.start - lead + _LONGEST)
+    else:
+        middle, half = (event.start + event.end) / 2, 0.5 * _STEADY.get(event.kind, 10.0) * cycle
+        begin, end = middle - half, middle + half
+    return max(begin, 0.0), min(end, length)
+
+
+def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str, list[ChannelResult]]":
+    """The channels of each system that is shown, that of the event first."""
+    systems: dict[str, list[ChannelResult]] = {}
+    for channel in verdict.channels:
+        systems.setdefault(channel.result.system, []).append(channel.result)
+    worst = event.worst.channel
+    own = next((name for name, members in systems.items() if worst in [one.name for one in members]), "")
+    own = event.system if event.system in systems else own
+    names = sorted(systems, key=lambda name: name != own)[:most]
+    return {name: systems[name] for name in names}
+
+
+def _choose_colours(verdict: "Verdict", shown: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Colours of each system: by its place in the recording, unless another one has them."""
+    order = list(dict.fromkeys(channel.result.system for channel in verdict.channels))
+    taken: list[int] = []
+    for name in shown:
+        wanted = order.index(name) % len(_COLOURS)
+        taken.append(wanted if wanted not in taken else min(set(range(len(_COLOURS))) - set(taken)))
+    return [_COLOURS[i] for i in taken]
+
+
+def _read(
+    recording: "RecordingSource", places: Sequence[int], begin: float, end: float, zero: float
+) -> "list[tuple[FloatArray, FloatArray]]":
+    """Time from `zero` [s] and samples, read in blocks; of many samples the least and greatest of each stretch."""
+    rate = recording.sampling_rate
+    first, stop = max(round(begin * rate), 0), min(round(end * rate), recording.n_samples)
+    step = max(-(-(stop - first) // _BUCKETS), 1)
+    thin = step > 2
+    block = max(_BLOCK // step, 1) * step if thin else max(stop - first, 1)
+    times, pieces = [], []
+    for at in range(first, stop, block):
+        read = recording.read(at, min(at + block, stop))
+        samples = np.array([read.channels[place].samples for place in places], dtype=np.float64)
+        moments = np.arange(at, at + samples.shape[1]) / rate - zero
+        if thin:
+            moments, samples = _thin(moments, samples, step)
+        times.append(moments)
+        pieces.append(samples)
+    time, values = np.concatenate(times), np.concatenate(pieces, axis=1)
+    return [(time, line) for line in values]
+
+
+def _thin(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatArray, FloatArray]":
+    """The least and the greatest of each stretch of samples in the order in which they come; NaN if there is none."""
+    count = -(-time.size // step)
+    padded = np.pad(samples, ((0, 0), (0, count * step - time.size)), mode="edge").reshape(len(samples), count, step)
+    known = np.isfinite(padded)
+    low, high = np.where(known, padded, np.inf), np.where(known, padded, -np.inf)
+    rises = low.argmin(axis=2) <= high.argmax(axis=2)
+    ends = np.stack([low.min(axis=2), high.max(axis=2)], axis=2)
+    ends = np.where(rises[..., np.newaxis], ends, ends[..., ::-1])
+    ends[~known.any(axis=2)] = np.nan
+    moments = np.repeat(time[::step], 2)
+    moments[1::2] += 0.5 * step * (time[1] - time[0] if time.size > 1 else 0.0)
+    return moments, ends.reshape(len(samples), -1)
+
+
+def _choose_currents(
+    channels: "Sequence[ChannelHeader]",
+    lines: "Sequence[tuple[FloatArray, FloatArray]]",
+) -> list[_Line]:
+    """The feeder with the current that swings most; without phases, the three that swing most."""
+    swings = [float(np.ptp(values[np.isfinite(values)])) if np.isfinite(values).any() else 0.0 for _, values in lines]
+    phased = [i for i, channel in enumerate(channels) if channel.phase in _PHASES]
+    order = sorted(phased or range(len(lines)), key=lambda i: -swings[i])
+    chosen = order[:_MOST_CURRENTS]
+    group: list[int] = []
+    for i in phased:
+        if channels[i].phase in [channels[other].phase for other in group]:  # another feeder begins
+            group = []
+        group.append(i)
+        if order[0] in group:
+            chosen = group
+    found = []
+    for place, i in enumerate(sorted(chosen)):
+        channel = channels[i]
+        name = draw_name(channel.name, f"current {channel.phase or i + 1}")
+        found.append(_Line(name, _COLOURS[0][_PHASES.get(channel.phase, place) % 3], *lines[i]))
+    return found if any(swings) else []
+
+
+def _lay_out(heights: Sequence[float], n_lines: int) -> "tuple[Figure, list[Axes]]":
+    """Panels of those heights [inches] below each other, which share the axis of time."""
+    top = 0.12 + _LINE * n_lines + (0.1 if n_lines else 0.0)
+    total = top + sum(heights) + _GAP * (len(heights) - 1) + _BOTTOM
+    figure = Figure(figsize=(_WIDTH, round(total, 3)))
+    axes: list[Axes] = []
+    above = top
+    for height in heights:
+        box = (_LEFT / _WIDTH, 1 - (above + height) / total, 1 - (_LEFT + _RIGHT) / _WIDTH, height / total)
+        axes.append(figure.add_axes(box, sharex=axes[0] if axes else None))
+        above += height + _GAP
+    for axis in axes[:-1]:
+        axis.tick_params(labelbottom=False)
+    return figure, axes
+
+
+def _draw_lines(axis: "Axes", lines: Sequence[_Line], scale: float, unit: str) -> None:
+    """Draw waveforms, in kV where they are kV, with a legend beside them."""
+    finite = [line.values[np.isfinite(line.values)] for line in lines]
+    factor, prefix = scale_of(max([float(np.abs(values).max(initial=0.0)) for values in finite], default=0.0))
+    for line in lines:
+        axis.plot(
+            scale * line.time, line.values / factor, color=line.colour, lw=0.8, label=shorten(line.name, 18, keep=5)
+        )
+    axis.set_ylabel(f"{'voltage' if unit == 'V' else 'current'} [{prefix}{unit}]")
+    legend = axis.legend(loc="upper left", bbox_to_anchor=(1.005, 1.02), frameon=False, fontsize=8.2, handlelength=1.2)
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _draw_urms(
+    axis: "Axes",
+    verdict: "Verdict",
+    shown: "Sequence[tuple[ChannelResult, str]]",
+    window: tuple[float, float],
+    zero: float,
+    scale: float,
+) -> None:
+    found = verdict.characterisation
+    inside = (found.time >= window[0]) & (found.time <= window[1])
+    step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
+    time = scale * (found.time[inside][::step] - zero)
+    least, most = 0.9, 1.1
+    for result, colour in shown:
+        if result.urms.size != found.time.size:
+            continue
+        values = result.urms[inside][::step]
+        axis.plot(time, values, color=colour, lw=1.1, marker="." if time.size < 60 else None, ms=3.5)
+        known = values[np.isfinite(values)]
+        least, most = min([least, *known.tolist()]), max([most, *known.tolist()])
+    low, high = (0.0 if least < 0.6 else least - 0.03), min(most + 0.03, 3.0)
+    for level in (found.thresholds.interruption, found.thresholds.sag, found.thresholds.swell):
+        if low <= level <= high:
+            axis.axhline(level, color=FAINT, lw=0.8, ls="--")
+            axis.annotate(f"{level:g}", (1.008, level), xycoords=("axes fraction", "data"), va="center", fontsize=8.2)
+    axis.set_ylim(low, high)
+    axis.set_ylabel("Urms(1/2) [pu]")
+
+
+def _mark_events(
+    axis: "Axes",
+    verdict: "Verdict",
+    event: "Event",
+    results: "Sequence[ChannelResult]",
+    window: tuple[float, float],
+    scale: float,
+) -> None:
+    """Shade the events of what is shown, the one in question more; transients are lines."""
+    names = {result.name for result in results}
+    for one in (other.event for other in verdict.events):
+        if one.kind not in (*RMS, "transient", "voltage change") or not names & set(one.channels):
+            continue
+        if one.end < window[0] or one.start > window[1]:
+            continue
+        begin, end = (scale * (min(max(moment, window[0]), window[1]) - event.start) for moment in (one.start, one.end))
+        if one.kind == "transient":
+            axis.axvline(begin, color=COLOURS[one.kind], lw=1.0, ls=":")
+        else:
+            axis.axvspan(begin, end, color=COLOURS[one.kind], alpha=0.16 if one is event else 0.07, lw=0)
+
+
+def _title(
+    recording: "RecordingSource", verdict: "Verdict", chosen: "EventVerdict", begin: float, end: float
+) -> list[str]:
+    """What, where and when, and what is shown of which file."""
+    event = chosen.event
+    moment = time_text(event.at(verdict.start))
+    lines = [", ".join(filter(None, [verdict.station, moment])), event.sentence]
+    name = recording.source.replace("\\", "/").rsplit("/", 1)[-1] or "recording"
+    rest = sum(one.event.kind != "none" for one in verdict.events) - 1
+    lines.append(
+        f"{name}: {frequency_text(recording.sampling_rate)}; shown are {end - begin:.3g} s from {begin:.4g} s on; "
+        f"the event begins at {event.start:.6g} s" + (f"; {count_text(rest, 'other event')}" if rest > 0 else "")
+    )
+    return [shorten(draw_name(line), 112) for line in lines if line]

@@ -1,0 +1,120 @@
+"""Rows of events as lines of text, CSV and JSON."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+from pqswarm._base.text import disarm, file_text
+from pqswarm.identify.agreement import in_words
+from pqswarm.identify.show.words import duration_text, voltage_text
+from pqswarm.identify.verdict import COLUMNS
+
+__all__ = ["csv_lines", "heading", "json_text", "text_lines"]
+
+
+def heading(row: Mapping[str, Any]) -> str:
+    """Return what all events of a recording have in common: station, date, file, and the place in it.
+
+    Examples
+    --------
+    >>> heading({"station": "North", "date": "2026-03-02", "path": "day/a.pqd", "source": "a.pqd, observation 3"})
+    'North, 2026-03-02, day/a.pqd, observation 3'
+    """
+    path, source = str(row["path"]), str(row["source"])
+    name = path.replace("\\", "/").rsplit("/", 1)[-1]
+    place = f"{path}{source.removeprefix(name)}" if name and source.startswith(name) else path or source
+    return ", ".join(filter(None, (str(row["station"]), str(row["date"]), place))) or "recording"
+
+
+def text_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each event, in columns: time, what, where, how much, how long, class, agreement.
+
+    Examples
+    --------
+    >>> row = dict.fromkeys(COLUMNS, "") | {"date": "2026-03-02", "time": "10:15:30.412", "kind": "sag"}
+    >>> row |= {"category": "instantaneous sag", "phases": "B", "magnitude": 0.62, "unit": "pu", "duration_s": 0.15}
+    >>> row |= {"cycles": 7.5, "class": "sag", "probability": 0.97, "agreement": "agree"}
+    >>> text_lines([row])
+    ['2026-03-02 10:15:30.412  instantaneous sag  B  0.62 pu  150 ms (7.5 cycles)  sag 97 %  agree']
+    """
+    cells = [_cells(row) for row in rows]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))] if cells else []
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    what = str(row["category"] or row["kind"])
+    if row["sag_type"]:
+        what += f" (type {row['sag_type']})"
+    where = " ".join(sorted(str(row["phases"]).split())) or str(row["channels"])
+    where += f" of {row['system']}" if row["system"] else ""
+    sure = f" {100 * row['probability']:.0f} %" if isinstance(row["probability"], float) else ""
+    label = in_words(row["class"]) + sure if row["class"] else ""
+    nothing = row["kind"] == "none"
+    return (
+        f"{row['date']} {row['time']}" if row["time"] else f"+{row['offset_s'] or 0:.3f} s",
+        what,
+        "" if nothing else where,
+        "" if nothing else _magnitude(row["magnitude"], str(row["unit"]), row["volts"]),
+        "" if nothing else _duration(row["duration_s"], row["cycles"]),
+        label,
+        str(row["agreement"]),
+    )
+
+
+def _magnitude(value: Any, unit: str, volts: Any) -> str:
+    if value is None or not isfinite(value):  # the journal keeps what is not known as null
+        return ""
+    if unit != "pu":
+        return f"{value:.3g} {unit}"
+    return f"{value:.2f} pu" + (f" ({voltage_text(volts)})" if isinstance(volts, float) else "")
+
+
+def _duration(seconds: float | None, cycles: float | None) -> str:
+    return duration_text(seconds, cycles / seconds) if seconds and cycles else ""
+
+
+def csv_lines(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
+    r"""Return a heading and a row for each event; what a spreadsheet would read as a formula gets an apostrophe.
+
+    Examples
+    --------
+    >>> csv_lines([{"path": "=cmd", "magnitude": -0.5}], ("path", "magnitude"))
+    "path,magnitude\n'=cmd,-0.5\n"
+    """
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
+    return stream.getvalue()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, float) and not isfinite(value):
+        return ""
+    return disarm(file_text(value)) if isinstance(value, str) else value
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return strict JSON: what is not a number, or infinite, is null.
+
+    Examples
+    --------
+    >>> json_text({"magnitude": float("nan"), "phases": ("A", "B")})
+    '{"magnitude": null, "phases": ["A", "B"]}'
+    """
+    return json.dumps(_plain(value), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, str):
+        return file_text(value)
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not isfinite(value) else value

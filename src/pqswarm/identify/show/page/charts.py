@@ -1,0 +1,226 @@
+"""Events on tolerance curves: magnitude against duration, drawn as SVG that is part of the page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Protocol
+
+from markupsafe import Markup, escape
+
+from pqswarm.identify.show.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
+from pqswarm.identify.show.words import count_text, join_words
+
+__all__ = ["Chart", "Mark", "draw_charts"]
+
+_WIDTH, _HEIGHT = 600.0, 430.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
+_TICKS = ((1e-4, "0.1 ms"), (1e-3, "1 ms"), (1e-2, "10 ms"), (0.1, "0.1 s"), (1.0, "1 s"), (10.0, "10 s"))
+_MOST_POINTS = 1000
+"""Points that are drawn, the worst; all are counted."""
+
+_LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
+
+
+class Mark(Protocol):
+    """An event on a chart, such as a :class:`pqswarm.identify.show.page.rows.Row`."""
+
+    @property
+    def kind(self) -> str:
+        """One of :data:`pqswarm.measure.event.KINDS`."""
+
+    @property
+    def point(self) -> tuple[float, float] | None:
+        """Duration [s] and voltage [%]; None if it has no place."""
+
+    @property
+    def severity(self) -> tuple[float, float]:
+        """By which the worst is drawn last."""
+
+    @property
+    def colour(self) -> str:
+        """Of its kind."""
+
+    @property
+    def tip(self) -> str:
+        """What is said of it."""
+
+    @property
+    def link(self) -> str:
+        """Where it leads."""
+
+    @property
+    def key(self) -> str:
+        """By which a script knows it; may be empty."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: a short name, what it shows, the picture, the numbers of events inside and outside, and how to read it.
+
+    The words of `counts` are those of `places`, such as 3 events below.
+    """
+
+    name: str
+    caption: str
+    picture: Markup
+    places: dict[str, int]
+    counts: str
+    note: str
+
+
+def draw_charts(rows: Sequence[Mark]) -> list[Chart]:
+    """Draw the events on the ITIC curve and on SEMI F47, each point linked to its row."""
+    shown = [row for row in rows if row.point is not None]
+    dips = [row for row in shown if row.kind in ("sag", "interruption")]
+    itic, semi = (_Axes(rows, top, least) for rows, top, least in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
+    return [
+        Chart(
+            "itic",
+            ITIC.title,
+            itic.draw(_itic_lines(itic), ITIC, shown),
+            (places := _places(ITIC, shown)),
+            _counts(places, "in the prohibited region", "in the no-damage region", "in the no-interruption region"),
+            "Residual or greatest Urms(1/2) against duration by IEC 61000-4-30. Transients above 100 % stand, by our "
+            "choice, at the peak of the voltage and their decay time.",
+        ),
+        Chart(
+            "semi-f47",
+            SEMI.title,
+            semi.draw(_semi_lines(semi), SEMI, dips),
+            (places := _places(SEMI, dips)),
+            _counts(places, "", "below the curve", "on or above it"),
+            "Dips and interruptions. The solid line is required of semiconductor equipment, the dashed ones are "
+            "recommended: 0 % for one cycle, 80 % to 10 s, 90 % beyond. Counted against the solid line to 1 s, then "
+            "against the dashed ones.",
+        ),
+    ]
+
+
+def _places(curve: Curve, rows: Sequence[Mark]) -> dict[str, int]:
+    points = [row.point for row in rows if row.point is not None]
+    found = [curve.place(percent, seconds) for seconds, percent in points]
+    return {place: found.count(place) for place in ("above", "below", "inside")}
+
+
+def _counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
+    words = {"above": above, "below": below, "inside": inside}
+    said = [f"{places[place]} {text}" for place, text in words.items() if text]
+    return f"{count_text(sum(places.values()), 'event')}: {join_words(said)}."
+
+
+class _Axes:
+    """Logarithm of time across, percent of the reference upwards."""
+
+    def __init__(self, rows: Sequence[Mark], top: float, least: float) -> None:
+        longest = max([100.0, *(row.point[0] for row in rows if row.point)])
+        self.last = next((end for end in (100.0, 1000.0, 1e4) if longest <= end), 1e5)
+        self.first, self.top = least, top
+        self.ticks = [*(tick for tick in _TICKS if tick[0] >= least), *(t for t in _LONG_TICKS if t[0] <= self.last)]
+
+    def x(self, seconds: float) -> float:
+        """Return the place of a duration [s]; what is beyond the axis is at its end."""
+        share = log10(min(max(seconds, self.first), self.last) / self.first) / log10(self.last / self.first)
+        return round(_LEFT + share * (_WIDTH - _LEFT - _RIGHT), 1)
+
+    def y(self, percent: float) -> float:
+        """Return the place of a voltage [%]; what is beyond the axis is at its end."""
+        share = min(max(percent, 0.0), self.top) / self.top
+        return round(_HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM), 1)
+
+    def path(self, corners: Sequence[tuple[float, float]]) -> str:
+        """Return a path through corners of duration and voltage."""
+        return "M" + " L".join(f"{self.x(seconds)} {self.y(percent)}" for seconds, percent in corners)
+
+    def draw(self, lines: list[str], curve: Curve, rows: Sequence[Mark]) -> Markup:
+        """Return the whole picture."""
+        label = f"{curve.title}: {count_text(len(rows), 'event')}, voltage against duration"
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="group" '
+            f'aria-label="{escape(label)}">',
+            *self._grid(),
+            *lines,
+            *self._frame(),
+            *(self._point(row) for row in sorted(rows, key=lambda row: row.severity)[-_MOST_POINTS:]),
+            "</svg>",
+        ]
+        return Markup("\n".join(parts))  # noqa: S704 (its words are escaped)
+
+    def _grid(self) -> list[str]:
+        upright = "".join(f"M{self.x(seconds)} {_TOP:g}V{_HEIGHT - _BOTTOM:g}" for seconds, _ in self.ticks)
+        level = "".join(f"M{_LEFT:g} {self.y(percent)}H{_WIDTH - _RIGHT:g}" for percent in self._levels())
+        return [f'<path class="grid" d="{upright}{level}"/>']
+
+    def _levels(self) -> range:
+        return range(0, int(self.top) + 1, 50 if self.top > 100 else 20)
+
+    def _frame(self) -> list[str]:
+        bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+        parts = [f'<path class="axis" d="M{_LEFT:g} {_TOP:g}V{bottom:g}H{right:g}"/>']
+        for seconds, text in self.ticks:
+            parts.append(f'<text x="{self.x(seconds)}" y="{bottom + 20:g}" text-anchor="middle">{text}</text>')
+        for percent in self._levels():
+            y = self.y(percent) + 5
+            parts.append(f'<text x="{_LEFT - 7:g}" y="{y:g}" text-anchor="end">{percent} %</text>')
+        middle = (_LEFT + right) / 2
+        parts.append(f'<text x="{middle:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>')
+        return parts
+
+    def _point(self, row: Mark) -> str:
+        seconds, percent = row.point or (0.0, 0.0)
+        x, y, tip = self.x(seconds), self.y(percent), escape(row.tip)
+        if percent > self.top:
+            shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
+        elif row.kind in RMS:
+            shape = f'<circle cx="{x}" cy="{y}" r="5.5"/>'
+        else:
+            shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
+        key = f' data-row="{escape(row.key)}"' if row.key else ""
+        return (
+            f'<a href="{escape(row.link)}"{key} class="point" data-kind="{escape(row.kind)}" '
+            f'data-seconds="{seconds:.6g}" data-percent="{percent:.6g}" fill="{row.colour}" aria-label="{tip}">'
+            f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
+        )
+
+
+def _steps(axes: _Axes, curve: Curve) -> list[tuple[float, float]]:
+    """Corners of the lower curve."""
+    corners, begin = [], axes.first
+    for end, level in curve.lower:
+        corners += [(begin, level), (min(end, axes.last), level)]
+        begin = end
+    return corners
+
+
+def _itic_lines(axes: _Axes) -> list[str]:
+    upper = [(min(seconds, axes.last), percent) for seconds, percent in ITIC.upper if percent <= axes.top]
+    lower = _steps(axes, ITIC)
+    above = [*upper, (axes.last, axes.top)]
+    below = [*lower, (axes.last, 0.0), (axes.first, 0.0)]
+    return [
+        f'<path class="region bad" d="{axes.path(above)}Z"/>',
+        f'<path class="region poor" d="{axes.path(below)}Z"/>',
+        _region(axes, 0.06, 168, "prohibited region"),
+        _region(axes, 1.6, 34, "no-damage region"),
+        _region(axes, 1.4e-4, 62, "no interruption", "start"),
+        _region(axes, 1.4e-4, 53, "in function", "start"),
+        f'<path class="curve" d="{axes.path(upper)}"/>',
+        f'<path class="curve" d="{axes.path(lower)}"/>',
+    ]
+
+
+def _semi_lines(axes: _Axes) -> list[str]:
+    required = [corner for corner in _steps(axes, SEMI) if corner[0] <= SEMI_REQUIRED]
+    advised = [(SEMI_REQUIRED, 80.0), (10.0, 80.0), (10.0, 90.0), (axes.last, 90.0)]
+    below = [*_steps(axes, SEMI), (axes.last, 0.0), (axes.first, 0.0)]
+    return [
+        f'<path class="region poor" d="{axes.path(below)}Z"/>',
+        _region(axes, 0.006, 60, "must ride through", "start"),
+        _region(axes, 1.6, 34, "below the curve"),
+        f'<path class="curve" d="{axes.path(required)}"/>',
+        f'<path class="curve advised" d="{axes.path(advised)}"/>',
+        f'<path class="curve advised" d="{axes.path([(axes.first, 0.0), (0.02, 0.0), (0.02, 50.0)])}"/>',
+    ]
+
+
+def _region(axes: _Axes, seconds: float, percent: float, text: str, anchor: str = "middle") -> str:
+    return f'<text class="name" x="{axes.x(seconds)}" y="{axes.y(percent)}" text-anchor="{anchor}">{text}</text>'

@@ -1,0 +1,193 @@
+"""What steady quantities say about EN 50160: never that it is met by less than the week that it asks for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm.identify.show.page.rows import seconds_of, site_of
+from pqswarm.identify.show.words import count_text
+
+if TYPE_CHECKING:
+    from pqswarm._base.typing import FloatArray
+    from pqswarm.identify.verdict import Verdict
+
+__all__ = ["HARMONIC_LIMITS", "MET", "NOT_MET", "SHORT", "WEEK", "has_ten_minutes", "judge_en50160"]
+
+WEEK = 1008
+"""Intervals of ten minutes in a week."""
+
+MET, NOT_MET, SHORT = "met", "not met", "not enough data"
+"""What can be said."""
+
+HARMONIC_LIMITS: Mapping[int, float] = {
+    5: 6.0,
+    7: 5.0,
+    11: 3.5,
+    13: 3.0,
+    17: 2.0,
+    19: 1.5,
+    23: 1.5,
+    25: 1.5,
+    3: 5.0,
+    9: 1.5,
+    15: 0.5,
+    21: 0.5,
+    2: 2.0,
+    4: 1.0,
+    **dict.fromkeys(range(6, 25, 2), 0.5),
+}
+"""Limits of single harmonics of low and medium voltage [%] (EN 50160:2010, Table 1)."""
+
+_INTERVAL = 600.0
+_NEARLY = 0.95
+"""Share of ten minutes that must have been measured."""
+
+_SHARE = 0.05
+"""Of a week's values that may be beyond a limit."""
+
+
+@dataclass(frozen=True)
+class _Values:
+    """The ten-minute values of a quantity on the worst channel of a site, and its name."""
+
+    name: str
+    values: "FloatArray"
+
+
+def judge_en50160(verdicts: "Sequence[Verdict]") -> list[dict[str, Any]]:
+    """Hold the ten-minute values of each site that has any against EN 50160: a row for each site and requirement.
+
+    Values of all recordings of a site are taken together. The worst channel is the one with the highest 95 % value.
+    """
+    sites: dict[str, list[dict[str, Any]]] = {}
+    for verdict in verdicts:
+        rows = _ten_minutes(verdict)
+        if rows:
+            sites.setdefault(site_of(verdict), []).extend(rows)
+    return [{"site": site, **row} for site, rows in sites.items() for row in _judge_site(rows)]
+
+
+def _judge_site(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        _judge(rows, "supply voltage, deviation from nominal", "deviation", 10.0, "%"),
+        _judge(rows, "supply voltage within +10 / -15 %, always", "beyond", 0.0, "%", always=True),
+        _judge(rows, "unbalance", "unbalance", 2.0, "%"),
+        _judge(rows, "THD", "thd", 8.0, "%"),
+        _judge_harmonics(rows),
+        _judge_flicker(rows),
+        _judge(rows, "frequency, deviation from nominal", "frequency_deviation", 1.0, "%", asked="a year"),
+    ]
+
+
+def has_ten_minutes(verdict: "Verdict") -> bool:
+    """Whether a recording is long enough to say anything."""
+    return seconds_of(verdict) >= _NEARLY * _INTERVAL
+
+
+def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
+    """The whole intervals of a recording, with deviations from what is nominal [%]."""
+    found = verdict.characterisation
+    nominal = {
+        channel.result.name: channel.result.reference
+        for channel in verdict.channels
+        if channel.result.reference_source.startswith(("nominal", "given"))
+    }
+    rows = []
+    for row in found.steady.ten_minutes() if has_ten_minutes(verdict) else ():
+        if row["end"] - row["start"] < _NEARLY * _INTERVAL:
+            continue
+        level = 100 * row["rms"] / nominal.get(row["channel"], float("nan"))
+        rows.append(
+            {
+                **row,
+                "deviation": abs(level - 100),
+                "beyond": max(level - 110, 85 - level, 0.0) if isfinite(level) else float("nan"),
+                "frequency_deviation": abs(100 * row["frequency"] / found.nominal_frequency - 100),
+            }
+        )
+    return rows
+
+
+def _channels(rows: Sequence[Mapping[str, Any]], key: str) -> "dict[str, FloatArray]":
+    """The known values of each channel."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if isfinite(row.get(key, float("nan"))):
+            values.setdefault(row["channel"], []).append(row[key])
+    return {name: np.array(known) for name, known in values.items()}
+
+
+def _worst_channel(rows: Sequence[Mapping[str, Any]], key: str) -> _Values:
+    values = _channels(rows, key)
+    if not values:
+        return _Values("", np.empty(0))
+    name = max(values, key=lambda one: float(np.percentile(values[one], 95)))
+    return _Values(name, values[name])
+
+
+def _judge(
+    rows: Sequence[Mapping[str, Any]],
+    title: str,
+    key: str,
+    limit: float,
+    unit: str,
+    *,
+    always: bool = False,
+    intervals: int = WEEK,
+    asked: str = "a week",
+) -> dict[str, Any]:
+    """One requirement: 95 % of a week's values of the worst channel, or all values of all, are at most the limit."""
+    worst = _worst_channel(rows, key)
+    every = _channels(rows, key)
+    values = np.concatenate(list(every.values())) if always and every else worst.values
+    known_intervals = min((one.size for one in every.values()), default=0) if always else values.size
+    beyond = int((values > limit).sum())
+    if always and beyond:
+        verdict = NOT_MET
+    elif known_intervals < intervals or asked != "a week":
+        verdict = f"{SHORT} ({asked} is asked)"
+    else:
+        verdict = MET if beyond <= (0.0 if always else _SHARE * values.size) else NOT_MET
+    if not values.size:
+        known = "the nominal voltage is not known" if rows and key in ("deviation", "beyond") else "none known"
+    else:
+        known = f"{beyond} of {count_text(values.size, 'value')} beyond"
+        if always:
+            guilty = [name for name, one in every.items() if (one > limit).any()]
+            known += f" ({', '.join(guilty)})" if guilty else ""
+        else:
+            sizes = [f"{float(size):.3g} {unit}".rstrip() for size in (np.percentile(values, 95), values.max())]
+            known = f"95 % value {sizes[0]}, greatest {sizes[1]} ({worst.name}); {known}"
+    share = "all" if always else "95 %" if asked == "a week" else "99.5 %"
+    level = "inside" if always else f"at most {limit:g} {unit}".rstrip()
+    return {"requirement": title, "asked": f"{share} of the values {level}", "found": known, "verdict": verdict}
+
+
+def _judge_flicker(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Plt, which takes two hours, and what is known of Pst."""
+    found = _judge(rows, "long-term flicker Plt", "plt", 1.0, "", intervals=WEEK // 12)
+    short = _worst_channel(rows, "pst").values
+    if short.size:
+        found["found"] += f"; greatest Pst {short.max():.2f}"
+    return found
+
+
+def _judge_harmonics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """All single harmonics in one row: the one that comes nearest to its limit, or exceeds it most."""
+    judged: list[tuple[float, dict[str, Any]]] = []
+    for order, limit in sorted(HARMONIC_LIMITS.items()):
+        values = _worst_channel(rows, f"h{order}").values
+        share = float(np.percentile(values, 95)) / limit if values.size else -inf
+        judged.append((share, _judge(rows, f"harmonics, worst: order {order}", f"h{order}", limit, "%")))
+    if all(share == -inf for share, _ in judged):
+        return {
+            **judged[0][1],
+            "requirement": "harmonics of orders 2 to 25",
+            "asked": "95 % of the values within limits",
+        }
+    verdicts = [row["verdict"] for share, row in judged if share > -inf]
+    worst = max(judged, key=lambda one: one[0])[1]
+    return {**worst, "verdict": NOT_MET if NOT_MET in verdicts else worst["verdict"]}

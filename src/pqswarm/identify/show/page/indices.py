@@ -1,0 +1,154 @@
+"""Counts of events: SARFI after IEEE 1564, and the cells of residual voltage and duration of EN 50160."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from math import inf
+from typing import Any
+
+from pqswarm.identify.show.curves import ITIC, RMS, SEMI
+from pqswarm.identify.show.page.rows import Row, site_of
+
+__all__ = ["AGGREGATION", "Cells", "count_dips", "count_swells", "sarfi"]
+
+AGGREGATION = 60.0
+"""Events of a site that begin within this time of the first one are one [s] (IEEE 1564)."""
+
+_EPOCH = datetime(2000, 1, 1)
+_LEVELS = (90, 80, 70, 50, 10, 110, 120, 140)
+
+
+def sarfi(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Count the events of each site below or above each level: a row for each site, and one for all if there are more.
+
+    Events of a site that begin within a minute of the first are one, of the least and greatest voltages among them.
+    A site is a station, or the file where it is not known, and in it a system of channels.
+    """
+    sites: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.event.kind in RMS:
+            sites.setdefault((site_of(row.verdict), row.event.system), []).append(row)
+    quiet = {site_of(row.verdict) for row in rows} - {station for station, _ in sites}
+    sites |= {(station, ""): [] for station in quiet}
+    table: list[dict[str, Any]] = []
+    for site, events in sorted(sites.items()):
+        groups = _aggregate(events)
+        table.append(
+            {
+                "site": ", ".join(filter(None, site)),
+                "events": len(groups),
+                **{name: _count(groups, name) for name in _names()},
+            }
+        )
+    if len(table) > 1:
+        keys = ("events", *_names())
+        table.insert(0, {"site": "all sites", **{key: sum(row[key] for row in table) for key in keys}})
+    return table
+
+
+def _names() -> list[str]:
+    return [*(f"SARFI-{level}" for level in _LEVELS), "SARFI-ITIC", "SARFI-SEMI"]
+
+
+def _aggregate(rows: Iterable[Row]) -> list[list[Row]]:
+    """Group events in time: those with a date over all recordings, others within their own."""
+    timed = []
+    for row in rows:
+        when = row.when
+        key = ("", "") if when is not None else (row.verdict.path, row.verdict.source)
+        second = (when.replace(tzinfo=None) - _EPOCH).total_seconds() if when is not None else row.event.start
+        timed.append((key, second, row))
+    groups: list[list[Row]] = []
+    begin: tuple[tuple[str, str], float] = (("", ""), -inf)
+    for key, second, row in sorted(timed, key=lambda one: one[:2]):
+        if groups and key == begin[0] and second - begin[1] < AGGREGATION:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+            begin = key, second
+    return groups
+
+
+def _count(groups: list[list[Row]], name: str) -> int:
+    level = name.partition("-")[2]
+    if level in ("ITIC", "SEMI"):
+        curve = ITIC if level == "ITIC" else SEMI
+        return sum(any(curve.place(u, t) == "below" for t, u in _low(group)) for group in groups)
+    bound = float(level)
+    if bound < 100:
+        return sum(any(u < bound for _, u in _low(group)) for group in groups)
+    return sum(any(u > bound for _, u in _high(group)) for group in groups)
+
+
+def _low(rows: Iterable[Row]) -> list[tuple[float, float]]:
+    """Duration [s] and voltage [%] of dips and interruptions."""
+    return [row.point or (0.0, 100 * row.event.magnitude) for row in rows if row.event.kind in ("sag", "interruption")]
+
+
+def _high(rows: Iterable[Row]) -> list[tuple[float, float]]:
+    """Duration [s] and voltage [%] of swells."""
+    return [row.point or (0.0, 100 * row.event.magnitude) for row in rows if row.event.kind == "swell"]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table of residual voltage and duration.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Durations, in words.
+    rows : tuple of (str, tuple of int)
+        Voltages in words, and the number of events of each duration.
+    longer : int
+        Events that are longer than the table.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    longer: int
+
+
+def _dips(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
+    found: list[tuple[float, float]] = []
+    before, end = None, 0.0
+    low = [row for row in rows if row.event.kind in ("sag", "interruption")]
+    for row in sorted(low, key=lambda one: (id(one.verdict), one.event.system, one.event.start)):
+        ((length, voltage),) = _low([row])
+        place, start = (id(row.verdict), row.event.system), row.event.start
+        if place == before and start <= end + 1 / row.event.nominal_frequency:
+            first = end - found[-1][0]
+            end = max(end, start + length)
+            found[-1] = (end - first, min(voltage, found[-1][1]))
+        else:
+            found.append((length, voltage))
+            before, end = place, start + length
+    return found
+
+
+def count_dips(rows: Sequence[Row]) -> Cells:
+    """Count dips and interruptions in the cells of EN 50160:2010, Table 2 (after IEC 61000-2-8)."""
+    levels = ((inf, 80.0), (80.0, 70.0), (70.0, 40.0), (40.0, 5.0), (5.0, -inf))
+    names = ("90 > u ≥ 80", "80 > u ≥ 70", "70 > u ≥ 40", "40 > u ≥ 5", "5 > u")
+    found = _dips(rows)
+    inside = [[length for length, voltage in found if low <= voltage < high] for high, low in levels]
+    return _cells(names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
+
+
+def count_swells(rows: Sequence[Row]) -> Cells:
+    """Count swells in the cells of EN 50160:2010, Table 3."""
+    found = _high(rows)
+    inside = [[length for length, voltage in found if (voltage >= 120) == high] for high in (True, False)]
+    return _cells(("u ≥ 120", "120 > u > 110"), inside, (0.5, 5.0, 60.0))
+
+
+def _cells(names: Sequence[str], durations: Sequence[Sequence[float]], ends: Sequence[float]) -> Cells:
+    """Durations [s] counted between the ends; what is shorter than 10 ms is in the first column."""
+    columns = [f"{1000 * a:,g} to {1000 * b:,g}" for a, b in pairwise([0.01, *ends])]
+    counts = tuple(
+        (name, tuple(sum(a < value <= b for value in line) for a, b in pairwise([-inf, *ends])))
+        for name, line in zip(names, durations, strict=True)
+    )
+    return Cells(tuple(columns), counts, sum(value > ends[-1] for line in durations for value in line))

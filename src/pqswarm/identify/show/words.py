@@ -1,0 +1,106 @@
+"""Magnitudes, voltages, durations and times in words, the same on the command line, on the page and in figures."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from pqswarm._base.text import count_text
+from pqswarm._base.units import digits_text, frequency_text, scale_of, unit_text, voltage_text
+
+if TYPE_CHECKING:
+    from pqswarm.measure import Event
+
+__all__ = [
+    "clock_text",
+    "count_text",
+    "duration_text",
+    "frequency_text",
+    "join_words",
+    "magnitude_text",
+    "scale_of",
+    "time_text",
+    "to_milliseconds",
+    "unit_text",
+    "voltage_text",
+]
+
+_MINUTES = 120.0
+"""Seconds above which a duration is given in minutes."""
+
+
+def magnitude_text(event: "Event") -> str:
+    """Write the magnitude of an event, in pu and in volts, or in percent; empty where there is none.
+
+    That of a transient is the peak of what is added to the wave, in pu of the peak of the reference.
+
+    Examples
+    --------
+    >>> from pqswarm.measure.event import Event, Part
+    >>> part = Part("U1", "A", 0.62, 0.1, 0.2, 0.1)
+    >>> magnitude_text(Event("sag", "sag", (part,), "", 0.62, "pu", 0.1, 0.2, 0.1, 50.0, 20_000.0, "a sag"))
+    '0.62 pu (12.4 kV)'
+    """
+    if event.kind == "none" or not isfinite(event.magnitude):
+        return ""
+    if event.unit != "pu":
+        return f"{digits_text(event.magnitude, 3)} {event.unit}"
+    peak = event.kind == "transient"
+    volts = voltage_text(event.volts) if event.reference > 0 else ""
+    digits = 3 if event.kind == "voltage change" else 2
+    return f"{event.magnitude:.{digits}f} pu{' peak' if peak else ''}" + (f" ({volts})" if volts else "")
+
+
+def duration_text(seconds: float, nominal_frequency: float, *, cut: bool = False) -> str:
+    """Write a duration [s] in time and in cycles; one of an event that the record cuts is ``"at least"`` that.
+
+    Examples
+    --------
+    >>> duration_text(0.08, 50), duration_text(5.1, 50), duration_text(600, 50), duration_text(0.02, 60, cut=True)
+    ('80 ms (4.0 cycles)', '5.1 s (255 cycles)', '10 min', 'at least 20 ms (1.2 cycles)')
+    >>> duration_text(0.00087, 50)
+    '0.87 ms (0.04 cycles)'
+    """
+    if not isfinite(seconds) or seconds <= 0:
+        return ""
+    least = "at least " if cut else ""
+    if seconds >= _MINUTES:
+        minutes, rest = divmod(round(seconds), 60)
+        return f"{least}{minutes} min" + (f" {rest} s" if rest else "")
+    cycles = seconds * nominal_frequency
+    time = f"{digits_text(seconds)} s" if seconds >= 1 else f"{digits_text(1000 * seconds, 3)} ms"
+    number = digits_text(cycles, 1) if cycles < 0.1 else f"{cycles:.{1 if cycles < 100 else 0}f}"
+    return f"{least}{time} ({number} cycles)"
+
+
+def to_milliseconds(moment: datetime | None) -> datetime | None:
+    """Round a time to the millisecond."""
+    if moment is None:
+        return None
+    try:
+        late = moment + timedelta(microseconds=500)
+    except OverflowError:
+        late = moment
+    return late.replace(microsecond=late.microsecond // 1000 * 1000)
+
+
+def time_text(moment: datetime | None) -> str:
+    """Write date and time to the millisecond: ``"2023-05-12 19:45:25.814"``; empty if they are not known."""
+    moment = to_milliseconds(moment)
+    return "" if moment is None else moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds")
+
+
+def clock_text(moment: datetime | None) -> str:
+    """Write the time of the day to the millisecond."""
+    return time_text(moment)[11:]
+
+
+def join_words(words: Sequence[str], last: str = "and") -> str:
+    """Join words as in a sentence.
+
+    Examples
+    --------
+    >>> join_words(["A", "B", "C"]), join_words(["A"])
+    ('A, B and C', 'A')
+    """
+    return f" {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))

@@ -1,0 +1,3 @@
+"""Train a model, correct it and check it."""
+
+__all__: list[str] = []

@@ -1,0 +1,143 @@
+"""Probabilities of fitted estimators, made as sure as they are right by a temperature and a weight."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm.errors import PqswarmError
+from pqswarm.identify.discriminant import Discriminant
+
+if TYPE_CHECKING:
+    from pqswarm._base.typing import FloatArray, IntArray
+    from pqswarm.evaluation import Classifier, Folds
+
+__all__ = [
+    "Experts",
+    "combine",
+    "cross_validated_distances",
+    "cross_validated_scores",
+    "find_nearest",
+    "fit_estimator",
+    "fit_weights",
+    "log_priors",
+    "log_scores",
+    "soften",
+]
+
+_DOUBT = 0.02
+"""Share of a uniform distribution in probabilities that may be 0, such as those of few votes."""
+
+
+def fit_estimator(classifier: "Classifier", data: "FloatArray", labels: "IntArray") -> Any:
+    """Return the estimator of a classifier, fitted to scaled features; it must have `predict_proba`."""
+    estimator = classifier.estimator()
+    if not hasattr(estimator, "predict_proba"):
+        raise PqswarmError(f"{classifier.describe()} gives no probabilities: a model needs a classifier that does.")
+    return estimator.fit(data, labels)
+
+
+def log_scores(estimator: Any, rows: "FloatArray") -> "FloatArray":
+    """Return the log-scores of the classes, up to a constant for each row, (n, n_classes).
+
+    Those of naive Bayes are used as they are: as probabilities they would underflow.
+    """
+    if hasattr(estimator, "predict_joint_log_proba"):
+        return np.asarray(estimator.predict_joint_log_proba(rows))
+    shares = estimator.predict_proba(rows)
+    return np.asarray(np.log((1 - _DOUBT) * shares + _DOUBT / shares.shape[1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Experts:
+    """A fitted classifier, and a linear discriminant on the same features: the one takes them one by one, the other
+    knows how they go together.
+    """  # noqa: D205
+
+    estimator: Any
+    discriminant: Discriminant
+    priors: "FloatArray"
+
+    @classmethod
+    def fit(cls, classifier: "Classifier", data: "FloatArray", labels: "IntArray", n_classes: int) -> "Experts":
+        """Fit both to scaled features."""
+        discriminant = Discriminant.fit(data, labels, n_classes)
+        return cls(fit_estimator(classifier, data, labels), discriminant, log_priors(labels, n_classes))
+
+    def both(self, rows: "FloatArray") -> "tuple[FloatArray, FloatArray]":
+        """Log-likelihoods of each, up to a constant; those of classes without events are minus infinity."""
+        own = np.asarray(self.estimator.classes_, dtype=np.int64)
+        found = log_scores(self.estimator, rows) - self.priors[own]
+        scores = np.full((len(rows), self.priors.size), -np.inf)
+        scores[:, own] = found - found.max(axis=1, keepdims=True)
+        return scores, self.discriminant.log_scores(rows)
+
+    def scores(self, rows: "FloatArray", temperature: float, weight: float) -> "FloatArray":
+        """Their sum, the first divided by the temperature, the second times a weight, and the priors as they are."""
+        return combine(*self.both(rows), self.priors, temperature, weight)
+
+
+def log_priors(labels: "IntArray", n_classes: int) -> "FloatArray":
+    """Return the logarithm of the share of each class; minus infinity for one without events."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.bincount(labels, minlength=n_classes) / labels.size))
+
+
+def combine(
+    first: "FloatArray", second: "FloatArray", priors: "FloatArray", temperature: float, weight: float
+) -> "FloatArray":
+    """Sum of two tables of log-likelihoods and of priors; a class without events has minus infinity."""
+    tempered = first / temperature + priors
+    return tempered + weight * second if weight > 0 else tempered
+
+
+def cross_validated_scores(
+    classifier: "Classifier", data: "FloatArray", labels: "IntArray", folds: "Folds", n_classes: int
+) -> "tuple[FloatArray, FloatArray]":
+    """Return the log-scores of each event by experts that were fitted without its fold, (n, n_classes) each."""
+    first, second = np.empty((len(labels), n_classes)), np.empty((len(labels), n_classes))
+    for train, test in folds.split():
+        first[test], second[test] = Experts.fit(classifier, data[train], labels[train], n_classes).both(data[test])
+    return first, second
+
+
+def cross_validated_distances(data: "FloatArray", folds: "Folds") -> "FloatArray":
+    """Return the distance of each event to the nearest of the other folds."""
+    distances = np.empty(len(data))
+    for train, test in folds.split():
+        distances[test] = find_nearest(data[test], data[train])
+    return distances
+
+
+def find_nearest(rows: "FloatArray", data: "FloatArray") -> "FloatArray":
+    """Return the mean difference of the features of each row to those of the event nearest to it."""
+    return np.array([np.abs(data - row).mean(axis=1).min() for row in rows])
+
+
+def soften(scores: "FloatArray", temperature: float) -> "FloatArray":
+    """Turn log-scores (n, n_classes) into probabilities; the higher the temperature, the less sure.
+
+    Examples
+    --------
+    >>> soften(np.log([[0.9, 0.1]]), 2.0).round(2).tolist()
+    [[0.75, 0.25]]
+    """
+    powers = np.exp((scores - scores.max(axis=1, keepdims=True)) / temperature)
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def fit_weights(
+    first: "FloatArray", second: "FloatArray", priors: "FloatArray", labels: "IntArray"
+) -> tuple[float, float]:
+    """Return temperature and weight (see :meth:`Experts.scores`) under which the true classes are most likely."""
+
+    def loss(temperature: float, weight: float) -> float:
+        right = soften(combine(first, second, priors, temperature, weight), 1.0)[np.arange(len(labels)), labels]
+        return float(-np.log(np.maximum(right, 1e-12)).mean())
+
+    pairs = [
+        (round(float(temperature), 4), weight)
+        for temperature in np.geomspace(0.5, 50.0, 60)
+        for weight in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+    ]
+    return min(pairs, key=lambda pair: loss(*pair))

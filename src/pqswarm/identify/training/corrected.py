@@ -1,0 +1,289 @@
+"""Corrected events as training events: found again in their recordings, and varied a little."""
+
+import hashlib
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, inf
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm._base.random import stream
+from pqswarm._base.text import file_text, printable
+from pqswarm.errors import PqswarmError
+from pqswarm.events.noise import add_noise
+from pqswarm.identify.agreement import in_words
+from pqswarm.identify.class_limits import possible_labels
+from pqswarm.identify.features.compute import (
+    BANDWIDTHS,
+    FEATURES,
+    LEAST_CYCLES,
+    bandwidth_of,
+    compute_features,
+    resample,
+    usable_features,
+    uses_wavelets,
+)
+from pqswarm.identify.folder.batch import Failure, explain, identify_file
+from pqswarm.identify.folder.scan import find_candidate
+from pqswarm.identify.training.corrections import Correction, load_corrections, merge_corrections
+from pqswarm.identify.windows import read_capture, worst_channel
+
+if TYPE_CHECKING:
+    from pqswarm._base.typing import FloatArray, IntArray
+    from pqswarm.identify.model import Model
+    from pqswarm.identify.training.specs import Progress
+    from pqswarm.identify.verdict import EventVerdict, Verdict
+    from pqswarm.recordings import Site
+    from pqswarm.recordings.recording import RecordingSource
+
+__all__ = [
+    "CorrectedEvent",
+    "count_followed",
+    "describe_corrections",
+    "find_corrected",
+    "make_corrected",
+    "read_corrections",
+]
+
+_WEIGHT = 0.05
+"""Training events that stand for a corrected one at the bandwidth of its recording, as a share of those of a class."""
+_NARROWER = 0.02
+"""Likewise at narrower bandwidths, at which what makes it what it is may be gone."""
+_MOST = 0.5
+"""Of all corrected events of a class together, likewise."""
+_NOISE = (inf, 60.0, 50.0, 40.0)
+"""Noise that is added to the varied captures, in turn [dB]."""
+_SHIFT = 0.5
+"""Cycles by which a varied capture may begin later, and end earlier."""
+_GAIN = 0.005
+"""Standard deviation of the voltage of the varied captures [pu]."""
+_NEAR = 0.5
+"""Cycles by which the start of an event may differ when it is found again."""
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedEvent:
+    """A corrected event as the model sees it.
+
+    Attributes
+    ----------
+    correction : Correction
+        What it is.
+    capture : ndarray of shape (n,)
+        Its window on its worst channel [pu of the peak].
+    sampling_rate, frequency : float
+        Of the recording, and the measured fundamental [Hz].
+    possible : tuple of str
+        Classes that the standard leaves open.
+    """
+
+    correction: Correction
+    capture: "FloatArray"
+    sampling_rate: float
+    frequency: float
+    possible: tuple[str, ...]
+
+    @property
+    def widest(self) -> int:
+        """Place of the widest of BANDWIDTHS that its recording has."""
+        return BANDWIDTHS.index(bandwidth_of(self.sampling_rate, self.frequency))
+
+    def ask(self, model: "Model") -> str:
+        """Return what a model calls it."""
+        wavelet = any(uses_wavelets(subset.names) for subset in model.subsets)
+        features = compute_features(self.capture, self.sampling_rate, self.frequency, wavelet=wavelet)
+        said = model.predict(features, usable_features(self.sampling_rate, self.frequency), self.possible)
+        return said.best(count=1)[0][0] if said.known[0] else "unknown"
+
+    def features(self, bandwidth: int, count: int, seed: int, *, wavelet: bool) -> "FloatArray":
+        """Return the features at one of BANDWIDTHS of the event and of `count` - 1 varied ones, (count, n_features).
+
+        The first are those that `identify` computes, at the widest that the recording has.
+        """
+        capture, rate = self.capture, self.sampling_rate
+        if bandwidth > self.widest:  # as a recorder of that bandwidth sees it
+            ratio = 2 * BANDWIDTHS[bandwidth] * self.frequency / rate
+            capture, rate = resample(capture, ratio), rate * ratio
+        key = hashlib.sha256(repr(self.correction.event).encode("utf-8", "backslashreplace")).digest()[:8]
+        random = stream(seed, (9, int.from_bytes(key, "big"), bandwidth))
+        varied = [capture, *(self._vary(capture, rate, number, random) for number in range(count - 1))]
+        return np.array([compute_features(one, rate, self.frequency, wavelet=wavelet) for one in varied])
+
+    def _vary(self, capture: "FloatArray", rate: float, number: int, random: np.random.Generator) -> "FloatArray":
+        """The same event with another window, a little more or less voltage, and noise."""
+        room = capture.size - ceil(LEAST_CYCLES * rate / self.frequency) - 1
+        most = max(min(int(_SHIFT * rate / self.frequency), room // 2), 0)
+        first, last = random.integers(0, most + 1, 2)
+        gain = 1 + _GAIN * random.standard_normal()
+        return add_noise(gain * capture[first : capture.size - last], _NOISE[number % len(_NOISE)], random)
+
+
+def read_corrections(
+    given: "str | Path | Correction | Iterable[str | Path | Correction] | None",
+) -> tuple[Correction, ...]:
+    """Return the corrections of some files that hold; of several, the last of an event wins."""
+    if given is None:
+        return ()
+    listed = [given] if isinstance(given, str | Path | Correction) else list(given)
+    found: list[Correction] = []
+    for one in listed:
+        found += [one] if isinstance(one, Correction) else load_corrections(one)
+    holding = merge_corrections(found)
+    if listed and not holding:
+        raise PqswarmError("there are no corrections to train with: none was made, or all were withdrawn.")
+    return holding
+
+
+def describe_corrections(corrections: Sequence[Correction]) -> dict[str, int | str]:
+    """Return their number and the SHA-256 of what they say of which events, whoever said so, wherever the files are."""
+    if not corrections:
+        return {}
+    said = sorted((*one.event, one.label) for one in corrections)
+    digest = hashlib.sha256(repr(said).encode("utf-8", "backslashreplace")).hexdigest()
+    return {"corrections": len(corrections), "corrections_digest": digest}
+
+
+def make_corrected(
+    events: Sequence[CorrectedEvent],
+    class_names: Sequence[str],
+    learned: Collection[int],
+    events_per_class: int,
+    seed: int,
+    *,
+    bandwidth: int,
+    wavelet: bool,
+) -> "tuple[FloatArray, IntArray]":
+    """Return features (n, n_features) and labels of corrected events, and of others like them, at one of BANDWIDTHS.
+
+    Those that the recording cannot show, or whose class is not `learned` there, are left out.
+    """
+    places = [class_names.index(one.correction.label) for one in events]
+    shown = [
+        (event, place)
+        for event, place in zip(events, places, strict=True)
+        if place in learned and event.widest <= bandwidth
+    ]
+    rows, labels = [np.empty((0, len(FEATURES)))], []
+    for event, place in shown:
+        alike = sum(other == place for _, other in shown)
+        weight = _WEIGHT if event.widest == bandwidth else _NARROWER
+        count = max(round(min(weight, _MOST / alike) * events_per_class), 1)
+        rows.append(event.features(bandwidth, count, seed, wavelet=wavelet))
+        labels += count * [place]
+    return np.vstack(rows), np.array(labels, dtype=np.int64)
+
+
+def count_followed(model: "Model", events: Sequence[CorrectedEvent]) -> dict[str, int]:
+    """Return how many corrected events a model calls as corrected; the others are named by a warning each."""
+    followed = 0
+    for event in events:
+        said = event.ask(model)
+        if said == event.correction.label:
+            followed += 1
+        else:
+            label, other = in_words(event.correction.label), in_words(said)
+            warnings.warn(
+                f"{printable(str(event.correction))}: corrected to {label!r}, but the model still says {other!r}: many "
+                "generated events are like it; it may help to correct more recorded ones.",
+                stacklevel=3,
+            )
+    return {"corrections_followed": followed} if events else {}
+
+
+def find_corrected(
+    corrections: Sequence[Correction],
+    class_names: Collection[str],
+    site: "Site | None" = None,
+    progress: "Progress | None" = None,
+) -> list[CorrectedEvent]:
+    """Find corrected events again in their recordings.
+
+    Those that cannot be used are named by a warning each.
+
+    Raises
+    ------
+    PqswarmError
+        If none can be used.
+    """
+    by_path: dict[str, list[Correction]] = {}
+    for one in corrections:
+        by_path.setdefault(one.path, []).append(one)
+    found: list[CorrectedEvent] = []
+    for number, (path, own) in enumerate(by_path.items(), 1):
+        for event in _find_in_file(path, own, class_names, site):
+            if isinstance(event, CorrectedEvent):
+                found.append(event)
+            else:
+                warnings.warn(f"{printable(event)}; left out of the training.", stacklevel=3)
+        if progress is not None:
+            progress("corrected recordings", number, len(by_path))
+    if corrections and not found:
+        raise PqswarmError("none of the corrections can be used, for which the warnings say why.")
+    return sorted(found, key=lambda one: one.correction.event)
+
+
+def _find_in_file(
+    path: str, corrections: Sequence[Correction], class_names: Collection[str], site: "Site | None"
+) -> "list[CorrectedEvent | str]":
+    """The corrected events of a file, or why one, or all, cannot be used."""
+    try:
+        digest = find_candidate(path).digest()
+    except (OSError, ValueError) as error:
+        return [f"{file_text(path)}: {explain(error, path, '').reason.rstrip('.')}"]
+    known = [one for one in corrections if one.digest == digest]
+    found: list[CorrectedEvent | str] = []
+    if len(known) < len(corrections):
+        found.append(f"{file_text(path)}: has changed since it was corrected")
+    seen = set()
+
+    def look(recording: "RecordingSource", verdict: "Verdict") -> None:
+        place = file_text(verdict.source).removeprefix(file_text(Path(path).name))
+        own = [one for one in known if one.place == place]
+        found.extend(_find_in_recording(recording, verdict, own, class_names))
+        seen.add(place)  # else the failure of the file says why
+
+    judged = list(identify_file(path, site=site, after=look)) if known else []
+    failed = {str(one) for one in judged if isinstance(one, Failure)}
+    if any(one.place not in seen for one in known):
+        found += failed or [f"{one}: the file has no such recording" for one in known if one.place not in seen]
+    return found
+
+
+def _find_in_recording(
+    recording: "RecordingSource", verdict: "Verdict", corrections: Sequence[Correction], class_names: Collection[str]
+) -> "Iterator[CorrectedEvent | str]":
+    found = verdict.characterisation
+    for correction in corrections:
+        event = _find_event(verdict, correction)
+        possible = () if event is None else possible_labels(verdict, event, class_names)
+        if event is None:
+            yield f"{correction}: there is no such event (was it judged with another site file?)"
+        elif correction.label not in class_names:
+            yield f"{correction}: the model has no class {correction.label!r}"
+        elif not possible:
+            yield f"{correction}: the model is not asked about it ({event.agreement})"
+        elif correction.label not in possible:
+            yield (
+                f"{correction}: {in_words(correction.label)!r} contradicts what was measured and could never show "
+                f"(possible: {', '.join(map(in_words, possible))})"
+            )
+        else:
+            rate = found.sampling_rate
+            first, stop = (round(moment * rate) for moment in event.window)
+            capture = read_capture(recording, worst_channel(event.event, found), found, first, stop)
+            yield CorrectedEvent(correction, capture, rate, found.frequency, possible)
+
+
+def _find_event(verdict: "Verdict", correction: Correction) -> "EventVerdict | None":
+    """The event of the same kind and channels that begins nearest."""
+    like = [
+        one
+        for one in verdict.events
+        if one.event.kind == correction.kind and tuple(map(file_text, one.event.channels)) == correction.channels
+    ]
+    best = min(like, key=lambda one: abs(one.event.start - correction.start), default=None)
+    near = _NEAR / verdict.characterisation.frequency
+    return best if best is not None and abs(best.event.start - correction.start) <= near else None

@@ -1,0 +1,45 @@
+"""What the values of a correction must be, whoever wrote them."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pqswarm._base.numbers import is_finite
+from pqswarm.events.classes import is_name
+
+__all__ = ["find_problem"]
+
+_TEXTS = {"path": 4096, "digest": 64, "source": 4096, "kind": 100, "said": 100, "rule": 100, "by": 200, "at": 40}
+_TEXTS |= {"label": 100, "note": 2000}
+"""Characters that texts may have."""
+_FREE = ("path", "source", "note")
+"""Texts that may have control characters."""
+_CHANNELS = 1000
+
+
+def find_problem(values: Mapping[str, Any]) -> str:
+    """What is wrong with the values of a correction; empty if nothing is."""
+    for name, most in _TEXTS.items():
+        value = values[name]
+        if not isinstance(value, str) or len(value) > most:
+            return f"{name} is not a text of at most {most} characters"
+        if "\0" in value or (name not in _FREE and any(ord(letter) < 32 or ord(letter) == 127 for letter in value)):
+            return f"{name} has control characters"
+    if not values["path"] or not values["by"].strip():
+        return "path and by must not be empty"
+    if len(values["digest"]) != 64 or set(values["digest"]) - set("0123456789abcdef"):
+        return "digest is not a SHA-256 in hexadecimal digits"
+    if values["label"] and not is_name(values["label"]):
+        return "label is not the name of a class"
+    if not is_finite(values["start"]):
+        return "start is not a finite number of seconds"
+    channels = values["channels"]
+    if not isinstance(channels, list | tuple) or not 1 <= len(channels) <= _CHANNELS:
+        return f"channels are not a list of 1 to {_CHANNELS} names"
+    if not all(isinstance(name, str) for name in channels):
+        return "channels are not names"
+    try:
+        aware = datetime.fromisoformat(values["at"]).tzinfo is not None
+    except ValueError:
+        aware = False
+    return "" if aware else "at is not a time with its zone, such as 2026-06-30T12:00:00+00:00"

@@ -1,0 +1,400 @@
+"""Corrections of verdicts by people: a file of JSON lines beside the recordings, which is only ever appended to."""
+
+import json
+import os
+import warnings
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from errno import EFBIG, EINVAL, EISDIR
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from pqswarm._base.files import read_regular, sync_folder
+from pqswarm._base.text import file_text
+from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
+from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.identify.folder.scan import find_candidate
+from pqswarm.identify.training.correction_checks import find_problem
+
+if TYPE_CHECKING:
+    from pqswarm.identify.verdict import EventVerdict, Verdict
+
+__all__ = ["Correction", "CorrectionFile", "corrections_path", "load_corrections", "merge_corrections"]
+
+_LONGEST = 64 * 1024
+"""Bytes of a line."""
+_MOST = 100_000
+"""Lines of a file."""
+_LARGEST = 100_000_000
+"""Bytes of a file."""
+_BEGIN = b'{"path": "'  # of a line
+_WAIT = 30.0
+"""Time to wait for another process that writes [s]."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What a person says that an event is.
+
+    Attributes
+    ----------
+    path : str
+        The recording; in a file from the folder of the file, where it lies below that, with ``/``.
+    digest : str
+        SHA-256 of its content.
+    source : str
+        Which recording of the file.
+    kind : str
+        Of the event, by the standard.
+    start : float
+        Of the event, from the first sample [s].
+    channels : tuple of str
+        That take part in it.
+    said, rule : str
+        The class by the model, or ``"unknown"``, and that by the rules, when it was corrected.
+    label : str
+        The class that it is; empty to withdraw what was said before.
+    by : str
+        Who says so.
+    at : str
+        When (UTC, ISO 8601).
+    note : str
+        Why.
+    """
+
+    path: str
+    digest: str
+    source: str
+    kind: str
+    start: float
+    channels: tuple[str, ...]
+    said: str
+    rule: str
+    label: str
+    by: str
+    at: str
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        problem = find_problem(vars(self))
+        if problem:
+            raise PqswarmError(f"a correction's {problem}.")
+
+    @classmethod
+    def of(
+        cls,
+        verdict: "Verdict",
+        event: "EventVerdict",
+        label: str,
+        by: str,
+        note: str = "",
+        *,
+        path: str | Path | None = None,
+    ) -> "Correction":
+        """Say what an event of a recording in a file is.
+
+        Parameters
+        ----------
+        verdict : Verdict
+            Of the recording, by :func:`pqswarm.identify.identify_file`; its file is read for the digest.
+        event : EventVerdict
+            One of its events.
+        label : str
+            The class that it is; empty to withdraw what was said before.
+        by, note : str
+            Who says so, and why.
+        path : str or Path, optional
+            The file, if it is not that of the verdict, which has names that are no UTF-8 as text only.
+
+        Returns
+        -------
+        Correction
+            To be added to a :class:`CorrectionFile`.
+        """
+        own = verdict.path if path is None else path
+        return cls(
+            path=os.path.abspath(own),  # noqa: PTH100 (links stay what they are)
+            digest=_digest(own),
+            source=file_text(verdict.source),
+            kind=event.event.kind,
+            start=round(event.event.start, 6),
+            channels=tuple(map(file_text, event.event.channels)),
+            said=event.label,
+            rule=event.rule,
+            label=label,
+            by=by,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+            note=note,
+        )
+
+    @property
+    def place(self) -> str:
+        """Which recording of its file, whatever the name of the file."""
+        return self.source.removeprefix(file_text(Path(self.path).name))
+
+    @property
+    def event(self) -> tuple[str, str, str, float, tuple[str, ...]]:
+        """Which event it is of, wherever the file is."""
+        return self.digest, self.place, self.kind, self.start, self.channels
+
+    def __str__(self) -> str:
+        """The event in words."""
+        where = f"{file_text(self.path)}{self.place}"
+        return f"{where}, {self.kind} at {self.start:.3f} s on {', '.join(self.channels)}"
+
+
+class CorrectionFile:
+    """The corrections of the recordings of a folder; several processes may add to it at once.
+
+    A correction is written whole, under a lock, and is on the disk when :meth:`add` returns.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, such as what :func:`corrections_path` says; the first correction makes it.
+    classes : collection of str
+        Labels that may be added: the classes that a model can be trained for.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dataclasses import replace
+    >>> one = Correction("a.cfg", 64 * "0", "a.cfg", "sag", 0.2, ("UA",), "sag", "sag", "sag_with_harmonics", "Eve",
+    ...                  "2026-06-30T12:00:00+00:00")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = CorrectionFile(f"{folder}/june.corrections.jsonl")
+    ...     file.add(one)
+    ...     file.add(replace(one, label="sag_with_transient"))
+    ...     [one.label for one in file.current()]
+    ['sag_with_transient']
+    """
+
+    def __init__(self, path: str | Path, classes: Collection[str] = BROAD_CLASSES) -> None:
+        self.path = Path(os.path.abspath(path))  # noqa: PTH100 (links stay what they are)
+        self.classes = tuple(classes)
+
+    def add(self, correction: Correction) -> None:
+        """Append a correction.
+
+        Parameters
+        ----------
+        correction : Correction
+            Its label must be one of the classes, or empty.
+        """
+        if correction.label and correction.label not in self.classes:
+            raise unknown_name("class", correction.label, self.classes)
+        line = _to_line(correction, self.path.parent)
+        if len(line) > _LONGEST:
+            raise PqswarmError(f"a correction may have {_LONGEST} bytes, not {len(line)}: its names are too long.")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self._lock():
+                self._append(line)
+        except Timeout:
+            raise PqswarmError(
+                f"another process has been writing {file_text(self.path)} for {_WAIT:g} s: end it, then try again."
+            ) from None
+        except OSError as error:
+            raise PqswarmError(f"cannot write {file_text(self.path)}: {error.strerror or error}.") from error
+
+    def history(self) -> tuple[Correction, ...]:
+        """Return all corrections, as they were added.
+
+        Returns
+        -------
+        tuple of Correction
+            Empty if there is no file yet.
+        """
+        content = self._read()
+        if not content.endswith(b"\n") and content and self._guard.exists():  # is it just being written?
+            with suppress(Timeout, OSError), self._lock():
+                content = self._read()
+        found, torn = self._parse(content)
+        if torn:
+            warnings.warn(
+                f"{file_text(self.path)}: its last line is cut off, as by a full disk, and is left out.", stacklevel=2
+            )
+        return found
+
+    def current(self) -> tuple[Correction, ...]:
+        """Return the last correction of each event, without those that were withdrawn.
+
+        Returns
+        -------
+        tuple of Correction
+            In an order that does not depend on when events were corrected.
+        """
+        return merge_corrections(self.history())
+
+    @property
+    def _guard(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.lock")
+
+    def _lock(self) -> FileLock:
+        return FileLock(self._guard, timeout=_WAIT, fallback_to_soft=False)
+
+    def _read(self) -> bytes:
+        try:
+            return read_regular(self.path, _LARGEST)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            name, why = file_text(self.path), "is too large for" if error.errno == EFBIG else "is not"
+            if error.errno in (EFBIG, EINVAL, EISDIR):
+                raise FileFormatError(f"{name} {why} a file of corrections: give another name.") from error
+            raise PqswarmError(f"cannot read {name}: {error.strerror or error}.") from error
+
+    def _parse(self, content: bytes) -> tuple[tuple[Correction, ...], bool]:
+        """The corrections in a file, and whether its last line is cut off."""
+        if content.count(b"\n") > _MOST:
+            raise FileFormatError(f"{file_text(self.path)} has more than {_MOST} lines: move old ones to another file.")
+        found = []
+        *lines, last = content.split(b"\n")
+        for number, line in enumerate(lines, 1):
+            try:
+                if line.strip():
+                    found.append(_from_line(line, self.path.parent))
+            except ValueError as error:
+                raise self._refused(number, error) from None
+        try:
+            return (*found, *([_from_line(last, self.path.parent)] if last.strip() else [])), False
+        except ValueError as error:
+            if last.strip(b"\0") and not (last.startswith(_BEGIN) or _BEGIN.startswith(last)):  # nor is it of ours
+                raise self._refused(len(lines) + 1, error) from None
+            return tuple(found), True
+
+    def _refused(self, number: int, error: ValueError) -> FileFormatError:
+        where = f"{file_text(self.path)}, line {number}"
+        return FileFormatError(f"{where}: {file_text(str(error))} Correct or delete this line.")
+
+    def _append(self, line: bytes) -> None:
+        """Write a line at the end, or nothing; what a full disk or a lost power left of one before it goes."""
+        if self.path.is_symlink():  # to a file that somebody else may have chosen
+            raise PqswarmError(f"{file_text(self.path)} is a link: give the name of the file itself.")
+        content = self._read()
+        found, torn = self._parse(content)
+        if len(found) >= _MOST:
+            raise PqswarmError(f"{file_text(self.path)} has {_MOST} corrections: move old ones to another file.")
+        keep = content.rfind(b"\n") + 1 if torn else len(content)
+        if content[:keep] and not content[:keep].endswith(b"\n"):
+            line = b"\n" + line
+        file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            if torn:
+                os.ftruncate(file, keep)
+            os.lseek(file, keep, os.SEEK_SET)
+            try:
+                if os.write(file, line) < len(line):
+                    raise OSError("the disk is full")
+                os.fsync(file)
+            except OSError:
+                os.ftruncate(file, keep)
+                raise
+        finally:
+            os.close(file)
+        if not content:
+            sync_folder(self.path.parent)
+
+
+def corrections_path(folder: str | Path) -> Path:
+    """Return where the corrections of the recordings in a folder are: beside it, never in it.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The recordings.
+
+    Returns
+    -------
+    Path
+        Absolute.
+
+    Examples
+    --------
+    >>> corrections_path("/data/june").name
+    'june.corrections.jsonl'
+    """
+    whole = Path(os.path.abspath(folder))  # noqa: PTH100 (links stay what they are)
+    if not whole.name:
+        raise PqswarmError(f"there is nothing beside {whole}: give the file of corrections by its name.")
+    return whole.with_name(f"{whole.name}.corrections.jsonl")
+
+
+def load_corrections(path: str | Path) -> tuple[Correction, ...]:
+    """Read the corrections that hold: the last one of each event, without those that were withdrawn.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, which must exist.
+
+    Returns
+    -------
+    tuple of Correction
+        With absolute paths, in an order that does not depend on that of the lines.
+
+    Raises
+    ------
+    FileFormatError
+        If a line is damaged; it is named. A last line that was cut off is left out with a warning.
+    """
+    if not Path(path).exists():
+        raise PqswarmError(f"there is no file of corrections {file_text(path)}.")
+    return CorrectionFile(path).current()
+
+
+def merge_corrections(corrections: Iterable[Correction]) -> tuple[Correction, ...]:
+    """Return the last correction of each event, without those that were withdrawn, in order of the events.
+
+    Parameters
+    ----------
+    corrections : iterable of Correction
+        The last one of an event wins.
+
+    Returns
+    -------
+    tuple of Correction
+        The same for every order of events.
+    """
+    last = {one.event: one for one in corrections}
+    return tuple(last[event] for event in sorted(last) if last[event].label)
+
+
+def _digest(path: str | Path) -> str:
+    try:
+        return find_candidate(path).digest()
+    except OSError as error:
+        raise PqswarmError(f"cannot read {file_text(path)}: {error.strerror or error}.") from error
+
+
+def _to_line(correction: Correction, folder: Path) -> bytes:
+    """A line of the file; other than ASCII is escaped, so that it can be read with any encoding."""
+    values = {**vars(correction), "path": _shorten(correction.path, folder)}
+    return json.dumps(values, allow_nan=False).encode("ascii") + b"\n"
+
+
+def _shorten(path: str, folder: Path) -> str:
+    """A path from a folder, if it lies below."""
+    whole = Path(os.path.abspath(folder / path))  # noqa: PTH100
+    return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
+
+
+def _from_line(line: bytes, folder: Path) -> Correction:
+    if len(line) > _LONGEST:
+        raise ValueError(f"it is longer than {_LONGEST} bytes.")
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError("it is not a correction in JSON.") from None
+    names = {field.name for field in fields(Correction)}
+    if not isinstance(values, dict) or set(values) != names:
+        raise ValueError("it is not a correction, or is one of another version of pqswarm.")
+    problem = find_problem(values)
+    if problem:
+        raise ValueError(f"its {problem}.")
+    path = os.path.abspath(folder / values["path"])  # noqa: PTH100
+    return Correction(**values | {"path": path, "channels": tuple(values["channels"]), "start": float(values["start"])})

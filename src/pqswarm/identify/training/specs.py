@@ -1,0 +1,155 @@
+"""Training events by their features: those of a preset, or those of many kinds as recorders of a bandwidth see them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm._base.random import derived_seed
+from pqswarm._base.threads import effective_jobs
+from pqswarm.datasets.orders import Order, check_count, list_orders
+from pqswarm.events import Preset
+from pqswarm.events.broad import BROAD_CLASSES, narrowest_bandwidth, record_event
+from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample
+
+if TYPE_CHECKING:
+    from pqswarm._base.typing import FloatArray, IntArray
+
+__all__ = [
+    "BROAD",
+    "HELD_OUT",
+    "TRAINED",
+    "TRAINING_SNR",
+    "Made",
+    "Progress",
+    "Recorded",
+    "list_recordings",
+    "make_events",
+]
+
+TRAINING_SNR: tuple[float, ...] = (20.0, inf, 25.0, 40.0, 30.0, 60.0, 35.0, inf, 50.0)
+"""Noise levels of the training events, one after the other [dB]."""
+
+BROAD = "broad"
+"""Name of the events of :mod:`pqswarm.events.broad` where that of a preset can stand."""
+_UNDISTURBED = 4
+"""Undisturbed voltages are trained so many times as often as any disturbance: our choice, so that noise is none."""
+TRAINED, HELD_OUT = (7,), (8,)
+"""Families of events with seeds of their own: what is held out was never trained."""
+_PER_TASK = 25
+_MANY = 2000
+
+Progress = Callable[[str, int, int], None]
+
+
+def list_recordings(
+    events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, least: int = 1
+) -> "list[Recorded]":
+    """List the events of ``"broad"`` for one of BANDWIDTHS, class by class; classes that it cannot show have none."""
+    count = check_count(events_per_class, least)
+    levels = snr or TRAINING_SNR
+    usual = _UNDISTURBED if family == TRAINED else 1
+    highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN
+    width = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
+    return [
+        Recorded(
+            name, derived_seed(seed, (*family, 2**20 + bandwidth, place, number)), levels[number % len(levels)], width
+        )
+        for place, name in enumerate(BROAD_CLASSES)
+        if narrowest_bandwidth(name) <= BANDWIDTHS[bandwidth]
+        for number in range(count * (usual if name == "pure_sinusoid" else 1))
+    ]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An event of ``"broad"`` to be made; see :func:`pqswarm.events.broad.record_event`."""
+
+    event_class: str
+    seed: int
+    snr: float
+    bandwidth: tuple[float, float]
+
+    def record(self, rate: float | None) -> "tuple[FloatArray, float, float]":
+        """Make it: samples, their rate and the nominal frequency [Hz]."""
+        made = record_event(self.event_class, self.seed, self.bandwidth, self.snr, rate=rate)
+        return made.signal, made.sampling_rate, made.frequency
+
+
+@dataclass(frozen=True)
+class Made:
+    """An event of a preset to be made."""
+
+    order: Order
+    preset: Preset
+
+    @property
+    def event_class(self) -> str:
+        """Its class."""
+        return self.order.event_class
+
+    def record(self, rate: float | None) -> "tuple[FloatArray, float, float]":
+        """Make it: samples, their rate and the nominal frequency [Hz]."""
+        event = self.order.make(self.preset)
+        if rate is None:
+            return event.signal, event.sampling_rate, event.frequency
+        return resample(event.signal, rate / event.sampling_rate), rate, event.frequency
+
+
+def make_events(
+    preset: Preset | str,
+    events_per_class: int,
+    snr: Sequence[float],
+    seed: int,
+    *,
+    family: tuple[int, ...] = TRAINED,
+    bandwidth: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    least: int = 1,
+    rate: float | None = None,
+) -> "tuple[FloatArray, IntArray, FloatArray]":
+    """Generate events and compute their features.
+
+    Families of events have different seeds. Noise levels [dB] are taken in turn; none stands for those of the preset.
+    Events of ``"broad"`` are for one of BANDWIDTHS. At `rate` [Hz], that of the recorder if not their own, events are
+    filtered and sampled. Returns the features (n, n_features), the labels as positions in the classes of the preset,
+    and the measured frequencies [Hz].
+    """
+    from joblib import Parallel, delayed
+
+    orders: list[Recorded] | list[Made]
+    if isinstance(preset, str):
+        classes, orders = BROAD_CLASSES, list_recordings(events_per_class, snr, seed, family, bandwidth, least)
+    else:
+        listed = list_orders(preset, events_per_class, seed, family, snr, least)
+        classes, orders = preset.classes, [Made(order, preset) for order in listed]
+    tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
+    rows: list[tuple[FloatArray, float]] = []
+    jobs = min(effective_jobs(n_jobs), len(tasks))
+    # Many small steps hold the interpreter lock: processes, where there is enough to do for them.
+    backend = "loky" if jobs > 1 and len(orders) >= _MANY else "threading"
+    made = Parallel(n_jobs=jobs, backend=backend, return_as="generator")(
+        delayed(_compute_some)(task, rate, not isinstance(preset, str)) for task in tasks
+    )
+    for some in made:
+        rows += some
+        if progress is not None:
+            progress("events", len(rows), len(orders))
+    labels = np.array([classes.index(order.event_class) for order in orders], dtype=np.int64)
+    return np.array([row for row, _ in rows]), labels, np.array([frequency for _, frequency in rows])
+
+
+def _compute_some(
+    orders: "Sequence[Recorded | Made]", rate: float | None, wavelet: bool
+) -> "list[tuple[FloatArray, float]]":
+    from pqswarm.recordings.frequency import measure_frequency
+
+    rows = []
+    for order in orders:
+        signal, own, nominal = order.record(rate)
+        frequency = measure_frequency([signal], own, nominal) or nominal
+        rows.append((compute_features(signal, own, frequency, wavelet=wavelet), frequency))
+    return rows

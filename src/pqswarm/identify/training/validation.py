@@ -1,0 +1,202 @@
+"""How often a model is right, on held-out events: generated ones that no model was trained on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm._base.random import checked_seed
+from pqswarm.datasets.orders import list_orders
+from pqswarm.errors import PqswarmError
+from pqswarm.events import Preset, check_snr, get_preset
+from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.identify.agreement import group_of
+from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
+from pqswarm.identify.model import Model
+from pqswarm.identify.training.specs import BROAD, HELD_OUT, Made, Recorded, list_recordings, make_events
+
+if TYPE_CHECKING:
+    from pqswarm._base.typing import FloatArray, IntArray
+    from pqswarm.identify.training.specs import Progress
+
+__all__ = ["Check", "check_model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Check:
+    """Right and wrong verdicts of a model at one noise level.
+
+    Attributes
+    ----------
+    snr : float
+        [dB].
+    class_names : tuple of str
+        The classes.
+    confusion : ndarray of int64, shape (n_classes, n_classes)
+        Events of each true class (row) called each class (column).
+    confidence : float
+        Mean probability that the model gave to the class it chose.
+    """
+
+    snr: float
+    class_names: tuple[str, ...]
+    confusion: "IntArray"
+    confidence: float
+
+    @property
+    def accuracy(self) -> float:
+        """Share of events with the right class."""
+        return float(np.trace(self.confusion) / self.confusion.sum())
+
+    @property
+    def group_accuracy(self) -> float:
+        """Share of events with the right group (:data:`pqswarm.identify.GROUPS`)."""
+        groups = np.array([group_of(name) for name in self.class_names])
+        same = groups[:, np.newaxis] == groups
+        return float(self.confusion[same].sum() / self.confusion.sum())
+
+    def groups(self) -> dict[str, float]:
+        """Return the accuracy of each group."""
+        groups = np.array([group_of(name) for name in self.class_names])
+        return {
+            str(group): float(
+                self.confusion[groups == group][:, groups == group].sum() / self.confusion[groups == group].sum()
+            )
+            for group in dict.fromkeys(groups.tolist())
+        }
+
+    def table(self) -> str:
+        """Return the confusion matrix in Markdown."""
+        letters = [chr(ord("a") + i) for i in range(len(self.class_names))]
+        lines = ["| true class | " + " | ".join(letters) + " |", "|---|" + "---:|" * len(letters)]
+        for letter, name, row in zip(letters, self.class_names, self.confusion, strict=True):
+            cells = " | ".join(str(value) if value else "·" for value in row.tolist())
+            lines.append(f"| {letter} {name.replace('_', ' ')} | {cells} |")
+        return "\n".join(lines)
+
+    def row(self) -> dict[str, Any]:
+        """Return the numbers in short."""
+        return {
+            "snr": "inf" if self.snr == inf else self.snr,
+            "events": int(self.confusion.sum()),
+            "accuracy": self.accuracy,
+            "group_accuracy": self.group_accuracy,
+            "confidence": self.confidence,
+        }
+
+
+def check_model(
+    model: Model,
+    events_per_class: int = 100,
+    snr: Sequence[float] = (20.0, 30.0, 40.0, 50.0, inf),
+    *,
+    preset: str | Preset = BROAD,
+    seed: int = 0,
+    rate: float | None = None,
+    whole: bool = False,
+    nominal_voltage: float | None = None,
+    n_jobs: int | None = None,
+    progress: "Progress | None" = None,
+) -> tuple[Check, ...]:
+    """Try a model on held-out events, which no model was trained on, whatever its seed.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    events_per_class : int
+        Of each class and noise level.
+    snr : sequence of float
+        Noise levels [dB].
+    preset : str or Preset
+        ``"broad"``, or the ranges of the events.
+    seed : int
+        Of the events.
+    rate : float, optional
+        Of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
+    whole : bool
+        Take each event as a recording of 230 V of which the nominal voltage is not known, through
+        :func:`pqswarm.identify.identify`; by default per unit is known.
+    nominal_voltage : float, optional
+        What `identify` is told [V], if `whole`.
+    n_jobs : int or None
+        Threads.
+    progress : callable, optional
+        Called with (what, done, in all).
+
+    Returns
+    -------
+    tuple of Check
+        One for each noise level.
+
+    Examples
+    --------
+    >>> from pqswarm.identify import default_model
+    >>> (check,) = check_model(default_model(), events_per_class=2, snr=[40])
+    >>> bool(check.accuracy > 0.8)
+    True
+    """
+    chosen = BROAD if preset == BROAD else get_preset(preset)
+    classes = BROAD_CLASSES if isinstance(chosen, str) else chosen.classes
+    strangers = [name for name in classes if name not in model.class_names]
+    if strangers:
+        raise PqswarmError(f"the model does not know {', '.join(strangers)}: check it on a preset of its own classes.")
+    places = np.array([model.class_names.index(name) for name in classes])
+    checks = []
+    for level in (check_snr(value) for value in snr):
+        if whole:
+            labels, shares = _predict_whole(model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage)
+        else:
+            features, labels, frequencies = make_events(
+                chosen,
+                events_per_class,
+                (level,),
+                checked_seed(seed),
+                family=HELD_OUT,
+                n_jobs=n_jobs,
+                progress=progress,
+                rate=rate,
+                bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
+            )
+            shares = _predict(model, features, frequencies, rate)
+        n = len(model.class_names)
+        confusion = np.bincount(places[labels] * n + shares.argmax(axis=1), minlength=n * n).reshape(n, n)
+        checks.append(Check(level, model.class_names, confusion, float(shares.max(axis=1).mean())))
+    return tuple(checks)
+
+
+def _predict(model: Model, features: "FloatArray", frequencies: "FloatArray", rate: float | None) -> "FloatArray":
+    if rate is None:
+        return model.predict(features).probabilities
+    shares = np.empty((len(features), len(model.class_names)))
+    for sixty in (False, True):  # the same rate has another bandwidth, in multiples of the fundamental
+        rows = np.flatnonzero((frequencies > 55) == sixty)
+        if rows.size:
+            usable = usable_features(rate, float(np.median(frequencies[rows])))
+            shares[rows] = model.predict(features[rows], usable).probabilities
+    return shares
+
+
+def _predict_whole(
+    model: Model, preset: Preset | str, count: int, snr: float, seed: int, nominal: float | None
+) -> "tuple[IntArray, FloatArray]":
+    from pqswarm.identify.analysis import identify
+    from pqswarm.recordings import Channel, Recording
+
+    orders: list[Recorded] | list[Made]
+    if isinstance(preset, str):
+        classes, orders = BROAD_CLASSES, list_recordings(count, (snr,), seed, HELD_OUT, 1)
+    else:
+        listed = list_orders(preset, count, seed, HELD_OUT, (snr,))
+        classes, orders = preset.classes, [Made(order, preset) for order in listed]
+    labels, shares = [], []
+    for order in orders:
+        signal, rate, frequency = order.record(None)
+        volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)
+        verdict = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal)
+        found = verdict.channels[0].probabilities
+        labels.append(classes.index(order.event_class))
+        shares.append([found.get(name, 0.0) for name in model.class_names])
+    return np.array(labels), np.array(shares)

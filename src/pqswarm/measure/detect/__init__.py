@@ -1,0 +1,3 @@
+"""Detect events: Urms(1/2), spans beyond thresholds, transients, rapid voltage changes."""
+
+__all__: list[str] = []

@@ -1,0 +1,75 @@
+"""A recording in pages: stretches of a fixed length, with a margin on both sides.
+
+Everything is measured page by page, so that memory does not grow with the recording. Where the pages begin depends on
+nothing but the number of samples; in which blocks the file is read does not change a result.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings.recording import RecordingSource
+
+__all__ = ["PAGE", "Page", "read_channels", "turn_pages"]
+
+PAGE = 131_072
+"""Samples of a page, of each channel."""
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """Some channels from `begin` to before `end`; `first` to before `stop` is the page itself, the rest its margins.
+
+    `samples` has the shape (n_channels, end - begin).
+    """
+
+    first: int
+    stop: int
+    begin: int
+    samples: FloatArray
+
+    @property
+    def core(self) -> FloatArray:
+        """The samples without the margins."""
+        return self.samples[:, self.first - self.begin : self.stop - self.begin]
+
+
+def turn_pages(
+    source: RecordingSource, numbers: Sequence[int], margin: int, block: int | None = None
+) -> Iterator[Page]:
+    """Yield the pages of the channels with these numbers, read in blocks of `block` samples.
+
+    The last page is up to twice as long; a recording of less than two pages is one page.
+
+    Examples
+    --------
+    >>> from pqswarm.recordings import Channel, Recording
+    >>> one = Recording((Channel("U", "V", "A", np.zeros(600_000)),), 1000.0, 50.0)
+    >>> [(page.first, page.stop, page.samples.shape[1]) for page in turn_pages(one, [0], 100)]
+    [(0, 131072, 131172), (131072, 262144, 131272), (262144, 393216, 131272), (393216, 600000, 206884)]
+    """
+    if block is not None and block < 1:
+        raise PqswarmError(f"block must be at least 1 sample, not {block!r}.")
+    total = source.n_samples
+    step = PAGE if block is None else block
+    held, base = np.empty((len(numbers), 0)), 0
+    for number in range(max(total // PAGE, 1)):
+        first = number * PAGE
+        stop = total if total < first + 2 * PAGE else first + PAGE
+        begin, end = max(first - margin, 0), min(stop + margin, total)
+        parts, known = [held[:, begin - base :]], base + held.shape[1]
+        while known < end:
+            following = min(known + step, total)
+            parts.append(read_channels(source, numbers, known, following))
+            known = following
+        held, base = np.concatenate(parts, axis=1), begin
+        yield Page(first, stop, begin, held[:, : end - begin])
+
+
+def read_channels(source: RecordingSource, numbers: Sequence[int], first: int, stop: int) -> FloatArray:
+    """Samples of some channels from `first` to before `stop`: shape (n_channels, n)."""
+    channels = source.read(first, stop).channels
+    return np.array([channels[number].samples for number in numbers], dtype=np.float64)

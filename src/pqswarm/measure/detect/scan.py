@@ -1,0 +1,213 @@
+"""One way through a recording, page by page: Urms(1/2), transients and steady quantities of its supply voltages."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.pages import Page, read_channels, turn_pages
+from pqswarm.measure.detect.screen import find_suspects
+from pqswarm.measure.detect.spans import find_spans, locate
+from pqswarm.measure.detect.transients import Transient, find_transients
+from pqswarm.measure.detect.urms import MeanSquare, fill_gaps, window_centres
+from pqswarm.measure.ieee1159 import oscillation_word
+from pqswarm.measure.steady import SteadyMeter, SteadySeries
+from pqswarm.measure.supply.survey import Supply
+from pqswarm.measure.thresholds import Thresholds
+from pqswarm.recordings.frequency import measure_frequency
+from pqswarm.recordings.recording import RecordingSource
+
+__all__ = ["Scan", "SourceMeanSquare", "scan_pages"]
+
+_CROWDED = 2.1
+"""Cycles between two steps below which transients cannot be detected."""
+_MARGIN = 60.0
+"""Cycles of a margin."""
+_CLOSE = 500.0
+"""A recording of fewer cycles is looked at closely everywhere."""
+_LOOK = 1.0
+"""Half the length in which the frequency of a page is measured [s]."""
+_LONG, _LONG_FOR_FLICKER = 1.5, 3.0
+"""From this length on, a recording has windows enough to see what is steady, and flicker, begin and end [s]."""
+_TOGETHER = 0.002
+"""Two transients of one channel do not begin within this time [s]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What one way through a recording yields.
+
+    Attributes
+    ----------
+    time : ndarray of shape (n_windows,)
+        Centres of the windows of Urms(1/2) [s].
+    urms : ndarray of shape (n_channels, n_windows)
+        Urms(1/2) [V].
+    transients : tuple of tuple of Transient
+        Of each channel, in order of onset.
+    missing : ndarray of shape (n_channels,)
+        Share of missing samples.
+    steady : SteadySeries
+        Quantities of each 10 or 12 cycles.
+    """
+
+    time: FloatArray
+    urms: FloatArray
+    transients: tuple[tuple[Transient, ...], ...]
+    missing: FloatArray
+    steady: SteadySeries
+
+    @property
+    def is_long(self) -> bool:
+        """Whether steady disturbances have a begin and an end: a triggered capture is too short for that."""
+        return bool(self.time.size and self.time[-1] > _LONG)
+
+    @property
+    def is_long_for_flicker(self) -> bool:
+        """The same of flicker, of which some periods must be seen."""
+        return bool(self.time.size and self.time[-1] > _LONG_FOR_FLICKER)
+
+
+def scan_pages(
+    source: RecordingSource,
+    supply: Supply,
+    thresholds: Thresholds,
+    block: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scan:
+    """Go through the supply voltages of a recording once; `progress` is called with samples done, and in all."""
+    cycle = source.sampling_rate / supply.frequency
+    centres = window_centres(source.n_samples, cycle)
+    urms = np.full((len(supply.numbers), centres.size), np.nan)
+    transients: list[list[Transient]] = [[] for _ in supply.numbers]
+    missing = np.zeros(len(supply.numbers))
+    meter = SteadyMeter(
+        source.sampling_rate,
+        supply.nominal_frequency,
+        supply.frequency,
+        supply.headers,
+        systems=[supply.system_of(i) for i in range(len(supply.headers))],
+        least_notch=thresholds.notch,
+    )
+    for page in turn_pages(source, supply.numbers, ceil(_MARGIN * cycle), block):
+        whole = page.samples.shape[1] == source.n_samples
+        own = supply.frequency if whole else _page_frequency(page, source.sampling_rate, supply.frequency)
+        inside = _windows_inside(centres, cycle, page, source.n_samples)
+        kept = (centres[inside] >= page.first - 0.5) & (centres[inside] < page.stop - 0.5)
+        for i, samples in enumerate(page.samples):
+            found = _measure(samples, page, centres[inside], cycle, own, source.sampling_rate, supply, i, thresholds)
+            urms[i, inside.start : inside.stop][kept] = found[0][kept]
+            transients[i] += [one for one in found[1] if not _seen(one, transients[i])]
+            missing[i] += np.count_nonzero(~np.isfinite(page.core[i])) / max(source.n_samples, 1)
+        meter.feed(page.core)
+        if progress is not None:
+            progress(page.stop, source.n_samples)
+    return Scan(centres / source.sampling_rate, urms, tuple(map(tuple, transients)), missing, meter.finish())
+
+
+class SourceMeanSquare:
+    """Mean square of a channel of a recording that stays in its file: as :class:`MeanSquare`, a stretch at a time."""
+
+    def __init__(self, source: RecordingSource, number: int, cycle: float) -> None:
+        self.size = source.n_samples
+        self._source, self._number, self._cycle = source, number, cycle
+
+    def at(self, centres: FloatArray, width: float) -> FloatArray:
+        """Mean square over windows of `width` samples about `centres` [samples]; NaN if too much is missing."""
+        reach = ceil(width + self._cycle)
+        begin = max(int(centres.min()) - reach, 0)
+        end = min(int(centres.max()) + reach + 1, self.size)
+        (samples,) = read_channels(self._source, [self._number], begin, end)
+        return MeanSquare(samples, self._cycle).at(centres - begin, width)
+
+
+def _page_frequency(page: Page, sampling_rate: float, frequency: float) -> float:
+    """Frequency of a page [Hz], from some seconds in its middle: in a long recording it drifts."""
+    half = page.samples.shape[1] // 2
+    reach = min(round(_LOOK * sampling_rate), half)
+    known = [part for part in page.samples[:, half - reach : half + reach] if np.isfinite(part).all()]
+    strongest = max(known, key=np.std, default=None)
+    found = None if strongest is None else measure_frequency([strongest], sampling_rate, frequency)
+    return found if found is not None and abs(found / frequency - 1) < 0.02 else frequency
+
+
+def _windows_inside(centres: FloatArray, cycle: float, page: Page, n_samples: int) -> slice:
+    """Windows of Urms(1/2) that a page holds with its margins."""
+    low = -np.inf if page.begin == 0 else page.begin + cycle / 2 + 1
+    end = page.begin + page.samples.shape[1]
+    high = np.inf if end == n_samples else end - cycle / 2 - 1
+    return slice(int(np.searchsorted(centres, low)), int(np.searchsorted(centres, high)))
+
+
+def _measure(
+    samples: FloatArray,
+    page: Page,
+    centres: FloatArray,
+    cycle: float,
+    frequency: float,
+    sampling_rate: float,
+    supply: Supply,
+    i: int,
+    thresholds: Thresholds,
+) -> tuple[FloatArray, list[Transient]]:
+    """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel."""
+    filled, missing = fill_gaps(samples, cycle)
+    mean_square = MeanSquare(samples, cycle)
+    urms: FloatArray = np.sqrt(mean_square.at(centres - page.begin, cycle))
+    reference = supply.references[i].volts
+    if not reference > 0 or not urms.size:
+        return urms, []
+    # Edges of events in this page and its margins: a step is not a transient.
+    time = (centres - page.begin) / sampling_rate
+    spans = find_spans(urms / reference, urms / reference, thresholds)
+    edges = locate(spans, time, mean_square, sampling_rate, supply.frequency)
+    # Not those of a short swell: a strong transient makes one itself.
+    steady = [
+        edge
+        for span, edge in zip(spans, edges, strict=True)
+        if span.kind != "swell" or edge[1] - edge[0] > _CROWDED / frequency
+    ]
+    marks = {0.0, samples.size / sampling_rate, *(moment for edge in steady for moment in edge)}
+    close = [(low, high) for low, high in pairwise(sorted(marks)) if high - low < _CROWDED / frequency]
+    wave, steps = filled / (reference * np.sqrt(2)), [moment for edge in edges for moment in edge]
+    cycle = sampling_rate / frequency
+    stretches = [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, thresholds.transient)
+    found: list[dict[str, Any]] = []
+    for first, stop in stretches:
+        begin = first / sampling_rate
+        some = find_transients(
+            wave[first:stop],
+            sampling_rate,
+            frequency,
+            threshold=thresholds.transient,
+            noise_factor=thresholds.transient_noise_factor,
+            steps=[moment - begin for moment in steps if first < moment * sampling_rate < stop],
+            crowded=[(low - begin, high - begin) for low, high in close] if steady else [],
+            unsure=missing[first:stop],
+        )
+        found += [{**one, "onset": one["onset"] + begin} for one in some]
+    header, begin = supply.headers[i], page.begin / sampling_rate
+    made = (
+        Transient(
+            channel=header.name,
+            phase=header.phase,
+            system=supply.system_of(i),
+            category=(
+                "impulsive transient"
+                if each["kind"] == "impulsive"
+                else f"{oscillation_word(each['frequency'])} oscillatory transient"
+            ),
+            **each,
+        )
+        for each in found
+    )
+    moved = [replace(one, onset=one.onset + begin) for one in made]
+    return urms, [one for one in moved if page.first <= round(one.onset * sampling_rate) < page.stop]
+
+
+def _seen(one: Transient, before: Sequence[Transient]) -> bool:
+    return bool(before) and one.onset - before[-1].onset < _TOGETHER

@@ -1,0 +1,186 @@
+"""Sags, swells and interruptions: from Urms(1/2) to events."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from pqswarm._base.typing import BoolArray, FloatArray
+from pqswarm.measure.thresholds import Thresholds
+
+__all__ = ["Span", "find_spans", "locate"]
+
+_TRANSITION = 2
+"""Values of Urms(1/2) that a step of the voltage passes through."""
+
+_NOT_BACK = 0.5
+"""Below this the supply is not back between two interruptions [pu]."""
+_GAP = 4
+"""Unknown values in a row that end an event."""
+_LONG = 4
+"""From this number of values on, an event holds a whole cycle."""
+
+
+class SlidingMeanSquare(Protocol):
+    """Sliding mean square of a signal of `size` samples: of an array or of a file."""
+
+    size: int
+
+    def at(self, centres: FloatArray, width: float) -> FloatArray:
+        """Mean square over windows of `width` samples about `centres` [samples]."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of Urms(1/2) values: its kind, its first value, the first one after it, its extreme value.
+
+    `open_start` and `open_end` say that the record begins or ends inside it.
+    """
+
+    kind: str
+    first: int
+    stop: int
+    magnitude: float
+    open_start: bool
+    open_end: bool
+
+
+def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) -> list[Span]:
+    """Find the sags, swells and interruptions of a channel, or of a system of channels, in the order of their start.
+
+    `lowest` and `highest` are Urms(1/2) [pu] of the channel, or the least and the greatest of the channels: a sag of a
+    system begins when any phase is below the threshold and ends when all are back; an interruption begins when all are
+    below and ends when any is back.
+    """
+    t, back = thresholds, thresholds.hysteresis
+    gaps = _long_gaps(lowest)
+    sags = _excursions(lowest < t.sag, (lowest >= t.sag + back) | gaps)
+    breaks = _join(_excursions(highest < t.interruption, (highest >= t.interruption + back) | gaps), highest)
+    swells = _excursions(highest > t.swell, (highest <= t.swell - back) | gaps)
+    spans = [_span("swell", first, stop, gaps, float(np.nanmax(highest[first:stop]))) for first, stop in swells]
+    spans += [_span("interruption", first, stop, gaps, float(np.nanmin(lowest[first:stop]))) for first, stop in breaks]
+    for first, stop in sags:
+        inner = [pair for pair in breaks if first <= pair[0] < stop]
+        if not inner:
+            spans.append(_span("sag", first, stop, gaps, float(np.nanmin(lowest[first:stop]))))
+            continue
+        # What an interruption leaves of a sag is a sag of its own (a fault before its clearing), if it is more than
+        # the way down or up.
+        for start, end in zip([first, *(b for _, b in inner)], [*(a for a, _ in inner), stop], strict=True):
+            body = lowest[start + _TRANSITION * (start != first) : end - _TRANSITION * (end != stop)]
+            if end - start > _TRANSITION + 1 and np.isfinite(body).any():
+                spans.append(_span("sag", start, end, gaps, float(np.nanmin(body))))
+    return sorted(spans, key=lambda span: (span.first, span.kind))
+
+
+def _span(kind: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
+    """A span; a gap cuts it as the ends of the record do."""
+    open_start, open_end = first == 0 or gaps[first - 1], stop == gaps.size or gaps[stop]
+    return Span(kind, first, stop, magnitude, bool(open_start), bool(open_end))
+
+
+def _long_gaps(values: FloatArray) -> BoolArray:
+    """Unknown values that have others beside them: of two cycles and more nothing can be said."""
+    gaps = np.zeros(values.size, dtype=np.bool_)
+    unknown = np.isnan(values)
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], unknown, [False]])))
+    for first, stop in zip(bounds[::2], bounds[1::2], strict=True):
+        gaps[first:stop] = stop - first >= _GAP
+    return gaps
+
+
+def _join(breaks: list[tuple[int, int]], highest: FloatArray) -> list[tuple[int, int]]:
+    """Interruptions between which the supply did not come back are one: coupled or decaying voltage is not a supply."""
+    joined: list[tuple[int, int]] = []
+    for first, stop in breaks:
+        between = highest[joined[-1][1] : first] if joined else highest[:0]
+        if joined and not np.isnan(between).all() and np.nanmax(between) < _NOT_BACK:
+            joined[-1] = (joined[-1][0], stop)
+        else:
+            joined.append((first, stop))
+    return joined
+
+
+def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
+    """First value beyond the threshold and first one back, or unknown for long, for each excursion."""
+    found, first = [], -1
+    for place in np.flatnonzero(beyond | back).tolist():
+        if first < 0 and beyond[place]:
+            first = place
+        elif first >= 0 and back[place]:
+            found.append((first, place))
+            first = -1
+    if first >= 0:
+        found.append((first, beyond.size))
+    return found
+
+
+def locate(
+    spans: list[Span], time: FloatArray, signal: "SlidingMeanSquare", sampling_rate: float, frequency: float
+) -> list[tuple[float, float]]:
+    """Find where on the waveform each span begins and ends [s].
+
+    Urms(1/2) smears a step over a cycle and is refreshed each half cycle only, so that its crossing of a threshold
+    is up to a cycle from the step. The mean square over a cycle, slid along the samples, is half way between the
+    levels before and after where the step is, at any point on wave; over half a cycle (for short events), nearly.
+    """
+    found = []
+    for span in spans:
+        near = [other for other in spans if span.first <= other.stop and other.first <= span.stop]
+        long = all(other.stop - other.first >= _LONG for other in near)
+        edges = _Edges(signal, sampling_rate, frequency, 1.0 if span.kind == "swell" else -1.0, 1.0 if long else 0.5)
+        if span.open_start:
+            start = 0.0 if span.first == 0 else float(time[span.first])
+        else:
+            start = edges.at(float(time[span.first]), ending=False)
+        if span.open_end:
+            stop = signal.size / sampling_rate if span.stop == time.size else float(time[span.stop])
+        else:
+            stop = edges.at(float(time[span.stop]), ending=True)
+        if stop - start < 0.45 / frequency:  # too slow or too slight for that: by the rule
+            start, stop = float(time[span.first]), float(time[min(span.stop, time.size - 1)])
+        found.append((start, stop))
+    # Where an interruption follows on a sag, or a sag on it, they share the instant.
+    for i, span in enumerate(spans):
+        for j, other in enumerate(spans):
+            if span.kind == "sag" and other.kind == "interruption":
+                if span.stop == other.first:
+                    found[i] = (min(found[i][0], found[j][0]), found[j][0])
+                if span.first == other.stop:
+                    found[i] = (found[j][1], max(found[i][1], found[j][1]))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """Finds steps in the mean square over `width` cycles; `sign` is that of an event's change."""
+
+    signal: "SlidingMeanSquare"
+    sampling_rate: float
+    frequency: float
+    sign: float
+    width: float
+
+    def at(self, crossing: float, ending: bool) -> float:
+        """Instant of the step [s] near the window about `crossing` [s], at which the threshold was crossed."""
+        cycle, half = 1.0 / self.frequency, self.width / 2
+        # Time runs from outside to inside: backwards at the end of an event.
+        offsets = np.arange(-(1.5 + half), 0.5 + half + 1e-9, 1 / 64) * cycle
+        moment = crossing - offsets if ending else crossing + offsets
+        known = (moment >= half * cycle) & (moment <= self.signal.size / self.sampling_rate - half * cycle)
+        if known.sum() < 3:
+            return crossing
+        offsets, moment = offsets[known], moment[known]
+        width = self.width * self.sampling_rate / self.frequency
+        power = self.sign * self.signal.at(moment * self.sampling_rate, width)
+        near = np.where((offsets >= -cycle / 2) & np.isfinite(power), power, -np.inf)
+        inside = int(near.argmax())
+        outside = power[offsets < -(1.0 + half) * cycle]
+        before = float(np.nanmedian(outside)) if np.isfinite(outside).any() else float(power[0])
+        middle = (before + power[inside]) / 2
+        below = np.flatnonzero(power[: inside + 1] < middle)
+        if not below.size or below[-1] >= inside:
+            return crossing
+        last = int(below[-1])
+        part = (middle - power[last]) / (power[last + 1] - power[last])
+        return float(moment[last] + part * (moment[last + 1] - moment[last]))

@@ -1,0 +1,104 @@
+"""Small voltage changes: steps and shallow dips or rises that are neither a sag nor a swell.
+
+After the rapid voltage changes of IEC 61000-4-30:2015, 5.11: Urms(1/2) leaves the mean of the second before it, and
+ends where it is steady again. That a shorter past also serves in a triggered capture, and that noise raises the
+threshold, are our choices.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.spans import Span
+
+__all__ = ["VoltageChange", "find_voltage_changes"]
+
+_LEAST = 3
+"""Values of Urms(1/2) before and after a change, and beyond the threshold."""
+_BESIDE = 3
+"""Values beside a sag or swell that belong to it."""
+_NOISE = 5.0
+"""Times the noise of Urms(1/2) that a change must have."""
+
+
+@dataclass(frozen=True)
+class VoltageChange:
+    """First value of Urms(1/2) beyond the threshold, first steady one; level before, after, and farthest between."""
+
+    first: int
+    stop: int
+    before: float
+    after: float
+    extreme: float
+    open_end: bool
+
+    @property
+    def largest(self) -> float:
+        """Largest difference from the level before [pu]."""
+        return abs(self.extreme - self.before)
+
+
+def find_voltage_changes(
+    urms: FloatArray, spans: Sequence[Span], frequency: float, threshold: float = 0.02
+) -> list[VoltageChange]:
+    """Find the small changes in Urms(1/2) [pu], outside sags, swells and interruptions.
+
+    Examples
+    --------
+    >>> steps = np.where(np.arange(300) < 150, 1.0, 0.96)
+    >>> (one,) = find_voltage_changes(steps, [], 50.0)
+    >>> one.first, one.stop, round(one.largest, 2), round(one.after, 2)
+    (150, 150, 0.04, 0.96)
+    """
+    quiet = np.isfinite(urms)
+    for span in spans:
+        quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]])))
+    window = max(round(2 * frequency), _LEAST)
+    found: list[VoltageChange] = []
+    for first, stop in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True):
+        found += _changes(urms[first:stop], first, stop < urms.size, window, threshold)
+    return found
+
+
+def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float) -> list[VoltageChange]:
+    """Changes in a stretch without events; `goes_on` if an event follows it."""
+    if values.size < 2 * _LEAST + 1:
+        return []
+    noise = 1.4826 * float(np.median(np.abs(np.diff(values)))) / np.sqrt(2)
+    limit = max(threshold * float(np.median(values)), _NOISE * noise)
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    found = []
+    begin = 0
+    while begin + _LEAST < values.size:
+        places = np.arange(begin + _LEAST, values.size)
+        low = np.maximum(places - window, begin)
+        mean = (total[places] - total[low]) / (places - low)
+        beyond = np.abs(values[places] - mean) > limit
+        # Some values together: one or two are the shadow of a transient.
+        together = np.convolve(beyond, np.ones(_LEAST), "valid") >= _LEAST
+        if not together.any():
+            break
+        at = int(together.argmax())
+        first, before = int(places[at]), float(mean[at])
+        stop, after = _steady_again(values, first, window, limit / 2)
+        body = values[first : max(stop, first + 1)]
+        far = body[np.abs(body - before).argmax()]
+        extreme = float(max((far, after), key=lambda level: abs(level - before)))
+        open_end = stop >= values.size and not goes_on
+        if abs(extreme - before) > limit:
+            found.append(VoltageChange(offset + first, offset + stop, before, after, extreme, open_end))
+        begin = max(stop, first + 1)
+    return found
+
+
+def _steady_again(values: FloatArray, first: int, window: int, limit: float) -> tuple[int, float]:
+    """First place from which on the values of a second, or all that are left, are steady; and their mean."""
+    for place in range(first, values.size - _LEAST + 1):
+        part = values[place : place + window]
+        mean = float(part.mean())
+        if np.abs(part - mean).max() <= limit:
+            return place, mean
+    return values.size, float(values[-_LEAST:].mean())

@@ -1,0 +1,382 @@
+"""What a recording shows at a moment: phasors, symmetrical components and spectra of the cycles around it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.threads import one_blas_thread
+from pqswarm._base.typing import AnyArray, FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.measure.detect.urms import MOST_MISSING, fill_gaps
+from pqswarm.measure.group.sag_type import orient_lines, symmetrical_components
+from pqswarm.measure.steady.harmonics import Spectrum, fit_harmonics, make_spectrum
+from pqswarm.measure.steady.unbalance import three_phases
+from pqswarm.measure.steady.windows import highest_order
+from pqswarm.measure.supply.channels import check_waveform, name_systems
+from pqswarm.recordings.frequency import measure_frequency
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
+
+__all__ = ["AtMoment", "ChannelAtMoment", "Phasor", "SystemAtMoment", "measure_at"]
+
+_MOST_CYCLES = 50
+_SIDES = ("around", "before")
+_AROUND = 20.0
+"""Cycles around the moment from which the frequency is measured."""
+_DEAD = 1e-6
+"""A fundamental below this share of the greatest one of its unit, or of the RMS, has no angle."""
+_UNITS = ("V", "A")
+
+
+@dataclass(frozen=True)
+class Phasor:
+    """A fundamental.
+
+    Attributes
+    ----------
+    rms : float
+        In the unit of its channel.
+    angle : float or None
+        Of a cosine, at the moment [degree], from -180 to 180; None if there is next to nothing of it.
+    relative : float or None
+        The same, less that of the first voltage, or of the first channel [degree].
+    """
+
+    rms: float
+    angle: float | None
+    relative: float | None
+
+
+@dataclass(frozen=True)
+class ChannelAtMoment:
+    """One channel at a moment.
+
+    Attributes
+    ----------
+    name, unit, phase : str
+        As in :class:`pqswarm.recordings.ChannelHeader`.
+    rms : float or None
+        True RMS over the window; None, as all that follows, if too many samples are missing.
+    fundamental : Phasor or None
+        Its fundamental.
+    spectrum : Spectrum or None
+        Harmonics in the window; None if there is no fundamental.
+    """
+
+    name: str
+    unit: str
+    phase: str
+    rms: float | None
+    fundamental: Phasor | None
+    spectrum: Spectrum | None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain values; `orders` of the spectrum are shares of the fundamental, 0 first."""
+        made = {**asdict(self), "spectrum": None}
+        if self.spectrum is not None:
+            orders = [abs(self.spectrum.dc) / self.spectrum.fundamental, 1.0, *self.spectrum.harmonics]
+            made["spectrum"] = {**self.spectrum.as_dict(), "orders": orders}
+        return made
+
+
+@dataclass(frozen=True)
+class SystemAtMoment:
+    """Symmetrical components of a three-phase system.
+
+    Attributes
+    ----------
+    name : str
+        Of the system.
+    unit : str
+        Of its channels.
+    channels : tuple of str
+        The channels of the phases A, B, C, or AB, BC, CA.
+    rotation : {"ABC", "ACB"}
+        The order in which the phases follow each other: that of the greater sequence, which is the positive one.
+    positive, negative : Phasor
+        The sequences, of phase A or AB.
+    zero : Phasor or None
+        None between phases, where there is none.
+    unbalance, zero_unbalance : float or None
+        Negative and zero sequence over the positive one [share].
+    """
+
+    name: str
+    unit: str
+    channels: tuple[str, ...]
+    rotation: str
+    positive: Phasor
+    negative: Phasor
+    zero: Phasor | None
+    unbalance: float | None
+    zero_unbalance: float | None
+
+
+@dataclass(frozen=True)
+class AtMoment:
+    """A recording at a moment.
+
+    Attributes
+    ----------
+    moment : float
+        From the first sample [s].
+    frequency : float
+        Of the fundamental [Hz].
+    cycles : int
+        Length of the window; fewer than asked for if the recording has no more.
+    window : tuple of float
+        Its begin and end [s].
+    is_moved : bool
+        Whether it is not centred on the moment, because the recording begins or ends there. Angles are those at the
+        moment all the same, as if the window went on.
+    channels : tuple of ChannelAtMoment
+        In the order of the recording.
+    systems : tuple of SystemAtMoment
+        Three-phase systems, of voltages and of currents; empty if there is none.
+    notes : tuple of str
+        What had to be assumed; one sentence each.
+    """
+
+    moment: float
+    frequency: float
+    cycles: int
+    window: tuple[float, float]
+    is_moved: bool
+    channels: tuple[ChannelAtMoment, ...]
+    systems: tuple[SystemAtMoment, ...]
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain values, without NaN."""
+        return {
+            **{key: value for key, value in vars(self).items() if key not in ("channels", "systems")},
+            "window": list(self.window),
+            "notes": list(self.notes),
+            "channels": [one.as_dict() for one in self.channels],
+            "systems": [{**asdict(one), "channels": list(one.channels)} for one in self.systems],
+        }
+
+
+def measure_at(
+    source: RecordingSource,
+    moment: float,
+    *,
+    frequency: float | None = None,
+    cycles: int = 1,
+    channels: Sequence[str] | None = None,
+    side: str = "around",
+) -> AtMoment:
+    """Measure phasors, symmetrical components and spectra of a recording at a moment.
+
+    The sines of all orders are fitted to the cycles around the moment, or before it, which need not have an integer
+    number of samples; of three cycles and more under a Hann window.
+
+    Parameters
+    ----------
+    source : RecordingSource
+        Only the surroundings of the moment are read.
+    moment : float
+        From the first sample [s].
+    frequency : float, optional
+        Of the fundamental [Hz], such as that of a :class:`Characterisation`; by default it is measured in the twenty
+        cycles around the moment.
+    cycles : int
+        Length of the window, 1 to 50. At the ends of the recording it is moved inside.
+    channels : sequence of str, optional
+        Names (or phases) of the channels; by default all voltages and currents, or all, if there are none.
+    side : {"around", "before"}
+        Whether the moment is the middle of the window or its end. At the start of an event the cycle before is
+        undisturbed, and the one around it neither that nor the event.
+
+    Returns
+    -------
+    AtMoment
+        Channels, of which too many samples are missing, have no values; without three phases there are no systems.
+
+    Raises
+    ------
+    PqswarmError
+        If the moment is outside the recording, or this has less than a cycle, or no waveforms.
+
+    Examples
+    --------
+    >>> from pqswarm.recordings import Channel, Recording
+    >>> turn = 2 * np.pi * (49.8 * np.arange(6400)[:, None] / 6400 - np.arange(3) / 3)
+    >>> waves = 325.27 * np.cos(turn).T
+    >>> parts = [Channel(f"U{phase}", "V", phase, wave) for phase, wave in zip("ABC", waves)]
+    >>> found = measure_at(Recording(tuple(parts), 6400.0, 50.0), 0.5)
+    >>> [(round(one.rms, 1), round(one.fundamental.relative, 1)) for one in found.channels]
+    [(230.0, 0.0), (230.0, -120.0), (230.0, 120.0)]
+    >>> round(found.frequency, 2), found.systems[0].rotation, round(found.systems[0].positive.rms, 1)
+    (49.8, 'ABC', 230.0)
+    """
+    check_waveform(source)
+    rate, seconds = source.sampling_rate, source.n_samples / source.sampling_rate
+    if isinstance(cycles, bool) or not isinstance(cycles, int) or not 1 <= cycles <= _MOST_CYCLES:
+        raise PqswarmError(f"cycles must be an integer of 1 to {_MOST_CYCLES}, not {cycles!r}.")
+    if not (isfinite(moment) and 0 <= moment <= seconds):
+        raise PqswarmError(f"moment must be inside the recording, 0 to {seconds:g} s, not {moment!r}.")
+    if side not in _SIDES:
+        raise PqswarmError(f"side must be {' or '.join(map(repr, _SIDES))}, not {side!r}.")
+    around = _AROUND + (cycles if side == "around" else 2 * cycles)
+    nominal = rate / source.nominal_frequency
+    first = max(int(moment * rate - around / 2 * nominal), 0)
+    near = source.read(first, min(int(moment * rate + around / 2 * nominal) + 2, source.n_samples))
+    chosen = _choose(near, channels)
+    notes: list[str] = []
+    frequency = _frequency(near, chosen, frequency, notes)
+    cycle = rate / frequency
+    count = min(cycles, int(near.n_samples / cycle + 1e-6))
+    if count < 1:
+        raise PqswarmError(
+            f"{source.source or 'the recording'} has {near.n_samples} samples, less than a cycle of {frequency:g} Hz."
+        )
+    if count < cycles:
+        notes.append(f"The recording has no more than {count} cycles.")
+    size = round(count * cycle)
+    wanted = round(moment * rate - first - ((size - 1) / 2 if side == "around" else size))
+    begin = min(max(wanted, 0), near.n_samples - size)
+    is_moved = abs(begin - wanted) > 1
+    if is_moved:
+        notes.append("The window was moved inside the recording.")
+    place = _Place(begin, size, cycle, count, (first + begin) / rate, moment * rate - first - begin)
+    with one_blas_thread():
+        found = [_measure(channel, place, notes) for channel in chosen]
+    return AtMoment(
+        moment=float(moment),
+        frequency=frequency,
+        cycles=count,
+        window=(place.start, place.start + size / rate),
+        is_moved=is_moved,
+        **_assemble(chosen, found),
+        notes=tuple(notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Samples of the window, their first one [s], and samples from it to the moment."""
+
+    begin: int
+    size: int
+    cycle: float
+    cycles: int
+    start: float
+    until: float
+
+
+def _choose(near: Recording, names: Sequence[str] | None) -> list[Channel]:
+    if names is not None:
+        chosen = list(dict.fromkeys(near.channel(name) for name in names))
+        if not chosen:
+            raise PqswarmError("channels must name at least one channel.")
+        return chosen
+    return [channel for channel in near.channels if channel.unit in _UNITS] or list(near.channels)
+
+
+def _frequency(near: Recording, chosen: Sequence[Channel], given: float | None, notes: list[str]) -> float:
+    """Frequency that is given, or as measured in the voltages, or in the other channels, or the nominal one [Hz]."""
+    nominal = near.nominal_frequency
+    if given is not None:
+        if not (isfinite(given) and 0.2 * nominal <= given <= min(5 * nominal, near.sampling_rate / 4)):
+            raise PqswarmError(f"frequency must be a frequency of the grid [Hz], near {nominal:g}, not {given!r}.")
+        return float(given)
+    cycle = near.sampling_rate / nominal
+    for signals in (near.voltages, [one for one in chosen if not one.is_voltage]):
+        known = [one.samples for one in signals if np.isfinite(one.samples).mean() > 0.5]
+        found = measure_frequency([fill_gaps(x, cycle)[0] for x in known], near.sampling_rate, nominal)
+        if found is not None:
+            return found
+    notes.append(f"The frequency cannot be measured here: {nominal:g} Hz is taken.")
+    return nominal
+
+
+def _measure(channel: Channel, place: _Place, notes: list[str]) -> "tuple[float, complex, Spectrum | None] | None":
+    """True RMS, phasor (RMS) at the moment and spectrum of a channel; None if too many samples are missing."""
+    filled, missing = fill_gaps(channel.samples, place.cycle)
+    window = slice(place.begin, place.begin + place.size)
+    n_missing = int(missing[window].sum())
+    if n_missing:
+        notes.append(f"{channel.name}: {n_missing} of {place.size} samples are missing.")
+    if n_missing > MOST_MISSING * place.size:
+        return None
+    piece: FloatArray = filled[window]
+    orders = highest_order(place.cycle, 1.0, place.size, place.cycles)
+    direct, phasors, noise = fit_harmonics(piece, place.cycle, orders, place.cycles)
+    turned = complex(phasors[0]) * np.exp(2j * np.pi * place.until / place.cycle) / np.sqrt(2)
+    rms = _true_rms(piece, place.cycle, direct, phasors)
+    lives = abs(turned) > _DEAD * rms
+    return rms, turned, make_spectrum(direct, np.abs(phasors), noise, place.start, place.cycles) if lives else None
+
+
+def _true_rms(piece: FloatArray, cycle: float, direct: float, phasors: AnyArray) -> float:
+    """RMS over whole cycles: that of the samples, and what the fitted sines have more, or less, over whole cycles.
+
+    Without the latter, a cycle of a fractional number of samples would be cut off.
+    """
+    turn = np.exp(2j * np.pi / cycle * np.arange(piece.size))
+    fitted = direct + np.polyval(np.append(phasors[::-1], 0.0), turn).real
+    over_cycles = direct**2 + float(np.sum(np.abs(phasors) ** 2)) / 2
+    return float(np.sqrt(max(float(np.mean(piece**2)) - float(np.mean(fitted**2)) + over_cycles, 0.0)))
+
+
+def _assemble(
+    chosen: Sequence[ChannelHeader], found: "Sequence[tuple[float, complex, Spectrum | None] | None]"
+) -> dict[str, Any]:
+    """Channels and systems, with angles relative to the first voltage."""
+    greatest: dict[str, float] = {}
+    for header, one in zip(chosen, found, strict=True):
+        greatest[header.unit] = max(greatest.get(header.unit, 0.0), 0.0 if one is None else abs(one[1]))
+    live = [
+        (not header.is_voltage, i)
+        for i, (header, one) in enumerate(zip(chosen, found, strict=True))
+        if one is not None and one[2] is not None and abs(one[1]) > _DEAD * greatest[header.unit]
+    ]
+    against = found[min(live)[1]] if live else None
+
+    def phasor(value: complex, unit: str) -> Phasor:
+        if not abs(value) > _DEAD * greatest[unit]:
+            return Phasor(float(abs(value)), None, None)
+        relative = None if against is None else float(np.degrees(np.angle(value * np.conj(against[1]))))
+        return Phasor(float(abs(value)), float(np.degrees(np.angle(value))), relative)
+
+    parts = [
+        ChannelAtMoment(header.name, header.unit, header.phase, None, None, None)
+        if one is None
+        else ChannelAtMoment(header.name, header.unit, header.phase, one[0], phasor(one[1], header.unit), one[2])
+        for header, one in zip(chosen, found, strict=True)
+    ]
+    systems = []
+    for unit in dict.fromkeys(header.unit for header in chosen):
+        own = [i for i, header in enumerate(chosen) if header.unit == unit and header.phase not in ("", "N")]
+        headers = [chosen[i] for i in own]
+        names = name_systems(headers)
+        for members in three_phases(headers, names):
+            values = [found[own[i]] for i in members]
+            known = [one[1] for one in values if one is not None]
+            if len(known) == 3 and max(map(abs, known)) > 0:
+                systems.append(_system(names[members[0]], [headers[i] for i in members], known, phasor))
+    return {"channels": tuple(parts), "systems": tuple(systems)}
+
+
+def _system(name: str, headers: Sequence[ChannelHeader], values: Sequence[complex], phasor: Any) -> SystemAtMoment:
+    unit, is_between = headers[0].unit, len(headers[0].phase) == 2
+    if is_between:
+        values = [sign * one for sign, one in zip(orient_lines(values), values, strict=True)]
+    zero, positive, negative = symmetrical_components(values)
+    is_reverse = abs(negative) > abs(positive)
+    if is_reverse:
+        positive, negative = negative, positive
+    return SystemAtMoment(
+        name=name,
+        unit=unit,
+        channels=tuple(header.name for header in headers),
+        rotation="ACB" if is_reverse else "ABC",
+        positive=phasor(positive, unit),
+        negative=phasor(negative, unit),
+        zero=None if is_between else phasor(zero, unit),
+        unbalance=float(abs(negative) / abs(positive)),
+        zero_unbalance=None if is_between else float(abs(zero) / abs(positive)),
+    )

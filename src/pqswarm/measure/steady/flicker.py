@@ -1,0 +1,111 @@
+"""Flicker: a slow modulation of the voltage."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm.measure.detect.spans import Span
+from pqswarm.measure.thresholds import Thresholds
+
+__all__ = ["drop_modulated", "find_flicker", "longest_quiet"]
+
+_BAND = (1.0, 25.0)
+"""Of the modulation [Hz]."""
+_PERIODS = 1.5
+"""Least number that must be seen."""
+_MOST_VALUES = 800
+_EXPLAINED = 0.8
+_BETTER = 0.6
+"""What a sine leaves unexplained, over what a single change of the level leaves, at most."""
+_CHANCE = 1e-3
+"""Probability at most with which noise would be explained as well."""
+_SLIGHT = 0.03
+"""By this much a modulation may pass the thresholds of sags and swells and be no sag or swell [pu]."""
+
+
+def find_flicker(urms: FloatArray, frequency: float, *, least: float = 0.005) -> tuple[float, float] | None:
+    """Find a slow sinusoidal modulation in Urms(1/2) [pu] without events: its frequency [Hz] and depth, or None.
+
+    At least one and a half periods must be seen, and the sine must explain 80 % of the variance, more than noise would
+    allow, and clearly more than a dip, a rise or a step does. `frequency` is the measured fundamental [Hz].
+
+    Examples
+    --------
+    >>> t = np.arange(60) / 100
+    >>> rate, depth = find_flicker(1 + 0.04 * np.sin(2 * np.pi * 8 * t), 50.0)
+    >>> round(rate, 1), bool(0.04 < depth < 0.05)
+    (8.0, True)
+    >>> find_flicker(np.where((t > 0.2) & (t < 0.4), 0.95, 1.0), 50.0) is None
+    True
+    """
+    n = urms.size
+    if n < 12 or not np.isfinite(urms).all() or urms.mean() <= 0:
+        return None
+    time = np.arange(n) / (2 * frequency)
+    lowest = max(_BAND[0], _PERIODS / float(time[-1]))
+    if lowest >= _BAND[1]:
+        return None
+    trend = np.linalg.qr(np.column_stack([np.ones(n), time - time.mean()]))[0]
+    rest = urms / urms.mean()
+    rest = rest - trend @ (trend.T @ rest)
+    total = float(np.sum(rest**2))
+    if total <= n * 1e-12:
+        return None
+    rates = np.arange(lowest, _BAND[1] * 1.02, 0.1 / float(time[-1]))
+    angle = 2 * np.pi * rates[:, None] * time
+    cosine, sine = (wave - (wave @ trend) @ trend.T for wave in (np.cos(angle), np.sin(angle)))
+    cc, ss, cs = (cosine**2).sum(1), (sine**2).sum(1), (cosine * sine).sum(1)
+    c, s = cosine @ rest, sine @ rest
+    bulk = np.maximum(cc * ss - cs**2, 1e-9 * n**2)
+    in_cosine, in_sine = (c * ss - s * cs) / bulk, (s * cc - c * cs) / bulk
+    explained = (in_cosine * c + in_sine * s) / total
+    best = int(explained.argmax())
+    share, rate = float(explained[best]), float(rates[best])
+    # The window of one cycle smooths it.
+    depth = float(np.hypot(in_cosine[best], in_sine[best])) / float(np.sinc(rate / frequency))
+    unexplained = max(1.0 - share, 0.0)
+    if share <= _EXPLAINED or depth < least or unexplained ** ((n - 4) / 2) * n / 2 > _CHANCE:
+        return None
+    return (rate, depth) if unexplained * total < _BETTER * _left_by_a_change(urms / urms.mean()) else None
+
+
+def _left_by_a_change(values: FloatArray) -> float:
+    """Sum of squares about a level and one stretch at another, at best; values at its edges belong to neither."""
+    n = values.size
+    if n > 200:
+        values = values[: n // (n // 100) * (n // 100)].reshape(-1, n // 100).mean(axis=1)
+        return _left_by_a_change(values) * (n // 100)
+    total = np.concatenate([[0.0], np.cumsum(values - values.mean())])
+    first, stop = np.triu_indices(n + 1, 1)
+    inside = total[stop] - total[first]
+    count = (stop - first).astype(np.float64)
+    # Between the sums of squares of one level and of two lies this; a mean of 0 was taken off.
+    gain = np.where(count < n, inside**2 * n / (count * np.maximum(n - count, 1.0)), 0.0)
+    return float(np.sum((values - values.mean()) ** 2) - gain.max())
+
+
+def drop_modulated(spans: Sequence[Span], urms: FloatArray, frequency: float, thresholds: Thresholds) -> list[Span]:
+    """Drop the sags and swells that are the troughs and crests of flicker; our choice, for those beyond by 0.03 pu."""
+    low, high = thresholds.sag - _SLIGHT, thresholds.swell + _SLIGHT
+    if (
+        all(low <= span.magnitude <= high for span in spans)
+        and urms.size <= _MOST_VALUES
+        and find_flicker(urms, frequency, least=thresholds.flicker) is not None
+    ):
+        return []
+    return list(spans)
+
+
+def longest_quiet(urms: FloatArray, spans: Sequence[Span]) -> FloatArray:
+    """Longest stretch of Urms(1/2) without an event or an unknown value; empty if that is less than half of it."""
+    calm = np.isfinite(urms)
+    for span in spans:
+        calm[max(span.first - 3, 0) : span.stop + 3] = False
+    bounds = np.flatnonzero(np.diff(np.concatenate([[False], calm, [False]])))
+    if not bounds.size:
+        return np.empty(0)
+    first, stop = max(zip(bounds[::2], bounds[1::2], strict=True), key=lambda pair: int(pair[1] - pair[0]))
+    if spans and 2 * (stop - first) < urms.size:  # a swinging grid is not flicker
+        return np.empty(0)
+    return urms[first : min(stop, first + _MOST_VALUES)]

@@ -1,0 +1,147 @@
+"""Harmonics and offset, on the steadiest cycles."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
+
+__all__ = ["Spectrum", "fit_harmonics", "make_spectrum", "measure_spectrum"]
+
+_MOST_ORDERS = 50
+_MOST_SAMPLES = 20_000
+_CERTAIN = 5.0
+"""Standard deviations of noise beyond which a quantity is not noise."""
+_STEADY = 0.03
+"""Greatest variation of the RMS in a steady stretch, unless noise alone varies it more, to three times that."""
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Harmonics of one channel on its steadiest cycles.
+
+    Attributes
+    ----------
+    fundamental : float
+        RMS of the fundamental [V].
+    harmonics : tuple of float
+        Amplitude of the orders 2, 3, ... over that of the fundamental.
+    thd : float
+        Total harmonic distortion: root of the sum of their squares, less what noise has on average.
+    dc : float
+        Direct component [V].
+    start, cycles : float
+        Where the cycles begin [s], and how many they are.
+    least_thd, least_dc : float
+        What noise alone may look like: THD, and direct component [V].
+    """
+
+    fundamental: float
+    harmonics: tuple[float, ...]
+    thd: float
+    dc: float
+    start: float
+    cycles: int
+    least_thd: float = 0.0
+    least_dc: float = 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attributes as plain values."""
+        return {**asdict(self), "harmonics": list(self.harmonics)}
+
+
+def measure_spectrum(
+    signal: FloatArray, sampling_rate: float, frequency: float, steadiness: FloatArray, places: FloatArray
+) -> Spectrum | None:
+    """Measure harmonics on whole cycles, where the RMS is steadiest; None if there is no live, steady cycle.
+
+    The signal [V] has no NaN. `steadiness` is Urms(1/2) [V] at `places` [s]: ten cycles (or as many as there are) are
+    used in which it varies least, and by no more than 3 %. Of three cycles and more the spectrum is taken at the very
+    multiples of the fundamental under a Hann window, of fewer the sines of all orders are fitted by least squares:
+    neither needs an integer number of samples per cycle.
+
+    Examples
+    --------
+    >>> t = np.arange(5000) / 10_000
+    >>> u = np.sqrt(2) * 230 * (np.sin(2 * np.pi * 50 * t) + 0.06 * np.sin(2 * np.pi * 250 * t)) + 3
+    >>> found = measure_spectrum(u, 10_000, 50.0, np.full(48, 230.0), 0.01 + np.arange(48) / 100)
+    >>> round(found.fundamental), round(found.thd, 3), round(found.harmonics[3], 3), round(found.dc, 2)
+    (230, 0.06, 0.06, 3.0)
+    """
+    cycle = sampling_rate / frequency
+    orders = min(_MOST_ORDERS, int(0.45 * cycle))
+    live = np.isfinite(steadiness) & (steadiness > 0.5 * np.nanmax(steadiness, initial=0.0))
+    if not live.any() or orders < 1:
+        return None
+    best, cycles = _steadiest(steadiness, live, int(np.clip(_MOST_SAMPLES // cycle, 1, 10)))
+    if best < 0:
+        return None
+    start = max(round((places[best] - 0.5 / frequency) * sampling_rate), 0)
+    piece = signal[start : start + round(cycles * cycle)]
+    direct, phasors, noise = fit_harmonics(piece, cycle, orders, cycles)
+    sizes = np.abs(phasors)
+    if sizes[0] < 0.3 * np.sqrt(2) * float(np.nanmax(steadiness)):
+        return None
+    return make_spectrum(direct, sizes, noise, start / sampling_rate, cycles)
+
+
+def make_spectrum(direct: float, sizes: FloatArray, noise: float, start: float, cycles: int) -> Spectrum:
+    """The spectrum of cycles that begin at `start` [s], from what :func:`fit_harmonics` finds in them."""
+    relative = sizes[1:] / sizes[0]
+    by_noise = 4 * (noise / sizes[0]) ** 2  # mean square of an amplitude that only noise makes
+    square = float(np.sum(relative**2)) - by_noise * relative.size
+    return Spectrum(
+        fundamental=float(sizes[0] / np.sqrt(2)),
+        harmonics=tuple(relative.tolist()),
+        thd=float(np.sqrt(max(square, 0.0))),
+        dc=direct,
+        start=start,
+        cycles=cycles,
+        least_thd=float(np.sqrt(_CERTAIN * np.sqrt(relative.size) * by_noise)),
+        least_dc=_CERTAIN * noise,
+    )
+
+
+def _steadiest(values: FloatArray, live: BoolArray, most: int) -> tuple[int, int]:
+    """First value and number of cycles of the steadiest stretch, as long as it can be; (-1, 0) if there is none."""
+    noise = 1.4826 * float(np.median(np.abs(np.diff(values[live])) / values[live][1:])) if live.sum() > 3 else 0.0
+    limit = min(max(_STEADY, 6 * noise), 3 * _STEADY)
+    for cycles in (*range(most, 1, -1), 1):
+        n_values = 2 * cycles - 1 if cycles > 1 else min(2, values.size)
+        if n_values > values.size:
+            continue
+        table = np.lib.stride_tricks.sliding_window_view(np.where(live, values, np.nan), n_values)
+        spread = table.max(axis=1) - table.min(axis=1)
+        good = spread < limit * table.max(axis=1)
+        if good.any():
+            return int(np.flatnonzero(good)[spread[good].argmin()]), cycles
+    return -1, 0
+
+
+def fit_harmonics(piece: FloatArray, cycle: float, orders: int, cycles: int) -> tuple[float, AnyArray, float]:
+    """Direct component, phasors of the orders 1, 2, ... of whole cycles, and how far noise moves the first.
+
+    Phasors are amplitudes of cosines with their angles at the first sample.
+    """
+    angle = 2 * np.pi / cycle * np.arange(piece.size)
+    if cycles >= 3:
+        window = np.hanning(piece.size + 1)[:-1]
+        window /= window.sum()
+        step = np.exp(-1j * angle)
+        turned = window * piece * step
+        phasors = np.empty(orders, np.complex128)
+        for k in range(orders):
+            phasors[k] = 2 * turned.sum()
+            turned *= step
+        direct = float(np.sum(window * piece))
+        rest = float(np.mean(piece**2)) - direct**2 - float(np.sum(np.abs(phasors) ** 2)) / 2
+        return direct, phasors, float(np.sqrt(max(rest, 0.0) * np.sum(window**2)))
+    basis = np.empty((piece.size, 2 * orders + 1))
+    basis[:, 0] = 1.0
+    for k in range(1, orders + 1):
+        basis[:, 2 * k - 1], basis[:, 2 * k] = np.cos(k * angle), np.sin(k * angle)
+    fit, *_ = np.linalg.lstsq(basis, piece, rcond=None)
+    free = max(piece.size - basis.shape[1], 1)
+    rest = float(np.sum((piece - basis @ fit) ** 2)) / free
+    return float(fit[0]), fit[1::2] - 1j * fit[2::2], float(np.sqrt(rest / free))

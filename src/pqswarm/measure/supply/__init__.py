@@ -1,0 +1,3 @@
+"""Supply voltages: channels, reference voltage and frequency."""
+
+__all__: list[str] = []

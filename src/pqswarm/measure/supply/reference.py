@@ -1,0 +1,277 @@
+"""The voltage that 1 pu means."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm._base.units import voltage_text
+from pqswarm.errors import PqswarmError
+from pqswarm.measure.steady.flicker import find_flicker
+
+__all__ = ["Level", "Reference", "choose_reference", "guess_nominal", "steady_levels"]
+
+_LINE_TO_LINE = (
+    *(100, 110, 120, 200, 208, 220, 240, 380, 400, 415, 440, 480, 575, 600, 690, 1000),
+    *(2400, 3000, 3300, 4160, 4800, 6000, 6600, 6900, 10e3, 11e3, 12.47e3, 13.2e3, 13.8e3, 15e3, 20e3, 22e3, 24.94e3),
+    *(25e3, 30e3, 33e3, 34.5e3, 35e3, 45e3, 46e3, 60e3, 63e3, 66e3, 69e3, 90e3, 110e3, 115e3, 132e3, 138e3, 150e3),
+    *(161e3, 220e3, 225e3, 230e3, 275e3, 287e3, 330e3, 345e3, 380e3, 400e3, 500e3, 735e3, 750e3, 765e3),
+)
+_PHASE_TO_NEUTRAL = (*(u / sqrt(3) for u in _LINE_TO_LINE), 100, 110, 120, 127, 220, 230, 240, 277, 347)
+_CLOSE = 0.05
+_SPREAD = 0.03
+_FEW = 4
+"""Half cycles of a steady level."""
+_SHORT = "There are less than two cycles before the event: the reference is less certain; a nominal voltage would help."
+_SHORT_RECORD = 80
+"""Half cycles of a triggered capture."""
+_BRIEF = 10
+"""Half cycles of a first level that may be the end of an event."""
+_LOWEST = 0.03
+"""A recording that stays below this share of its nominal voltage has another one, such as that of a secondary side."""
+_HIGHEST = 3.0
+"""No supply voltage rises above this [pu]."""
+_MODULATED = (0.02, 0.3)
+"""Range of Urms(1/2) over its least value that may be flicker."""
+_MOST_VALUES = 800
+_ON_NOMINAL, _OFF_NOMINAL = 0.015, 0.03
+"""Distances from a standard voltage at which a level is taken for it, and for another."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The voltage of 1 pu [V], and in words where it comes from."""
+
+    volts: float
+    source: str
+    caveat: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A stretch in which the RMS is steady: its median, and its first and last place."""
+
+    value: float
+    first: int
+    last: int
+
+    @property
+    def length(self) -> int:
+        """Number of values."""
+        return self.last - self.first + 1
+
+
+def guess_nominal(volts: float, phase: str) -> float | None:
+    """Standard voltage [V] within 5 % of `volts`; phase-to-neutral ones for one letter, line-to-line for two."""
+    known = {0: (*_LINE_TO_LINE, *_PHASE_TO_NEUTRAL), 1: _PHASE_TO_NEUTRAL, 2: _LINE_TO_LINE}.get(len(phase), ())
+    best = min(known, key=lambda u: abs(u - volts), default=None)
+    return float(best) if best is not None and abs(best - volts) <= _CLOSE * best else None
+
+
+def steady_levels(urms: FloatArray) -> list[Level]:
+    """Stretches within 3 % of their maximum: of four values, or of two at the very start."""
+    values = urms[np.isfinite(urms)]
+    least = min(_FEW, values.size)
+    places = np.flatnonzero(np.isfinite(urms))
+    levels, first = [], 0
+    while first < values.size:
+        last = first
+        low = high = values[first]
+        while last + 1 < values.size:
+            low, high = min(low, values[last + 1]), max(high, values[last + 1])
+            if high - low > _SPREAD * high:
+                break
+            last += 1
+        if last - first + 1 >= (min(2, least) if first == 0 else least):
+            middle = float(np.median(values[first : last + 1]))
+            levels.append(Level(middle, int(places[first]), int(places[last])))
+            first = last + 1
+        else:
+            first += 1
+    return levels
+
+
+def choose_reference(
+    choice: str | float,
+    urms: Sequence[FloatArray],
+    phases: Sequence[str],
+    live: Sequence[bool],
+    nominal: Sequence[float | None],
+    frequency: float,
+) -> list[Reference]:
+    """Reference of each channel of one system, from its RMS [V] each half cycle; `live` if it is a supply voltage.
+
+    A nominal voltage [V] that is given is the reference, unless it is plainly that of another system. `frequency` is
+    that of the fundamental [Hz].
+    """
+    if not isinstance(choice, str):
+        return [Reference(float(choice), "given")] * len(urms)
+    urms = [values if yes else np.zeros(0) for values, yes in zip(urms, live, strict=True)]
+    levels = [steady_levels(values) for values in urms]
+    usual = [_longest_level(values, own) for values, own in zip(urms, levels, strict=True)]
+    if choice == "nominal":
+        return [_nominal(*each) for each in zip(usual, phases, nominal, strict=True)]
+    first = [_pre_event(values, own) for values, own in zip(urms, levels, strict=True)]
+    if choice == "pre-event":
+        return [Reference(value, "pre-event") for value in first]
+    alive = [value for value in first if value > 0]
+    together = float(np.median(alive)) if alive else 0.0
+    possible = _is_possible(urms, levels, nominal)
+    return [
+        Reference(given, "nominal")
+        if given is not None and possible
+        else _plausible(_auto(values, own, value, together, phase, given, frequency), values, own)
+        for values, own, value, phase, given in zip(urms, levels, first, phases, nominal, strict=True)
+    ]
+
+
+def _is_possible(urms: Sequence[FloatArray], levels: Sequence[list[Level]], nominal: Sequence[float | None]) -> bool:
+    """Whether a nominal voltage can be that of a system, by its steady levels and those at the ends of the record."""
+    seen = [
+        (value, given)
+        for values, own, given in zip(urms, levels, nominal, strict=True)
+        if given is not None
+        for value in (*values[:1], *values[-1:], *(level.value for level in own))
+        if value > 0
+    ]
+    return not seen or any(_LOWEST * given < value < _HIGHEST * given for value, given in seen)
+
+
+def _pre_event(urms: FloatArray, levels: list[Level]) -> float:
+    if levels:
+        return levels[0].value
+    known = urms[np.isfinite(urms)]
+    return float(np.median(known[:_FEW])) if known.size else 0.0
+
+
+def _longest_level(urms: FloatArray, levels: list[Level]) -> float:
+    """The level held longest, of those that are live."""
+    top = max((level.value for level in levels), default=0.0)
+    live = [level for level in levels if level.value > 0.3 * top]
+    return max(live, key=lambda level: level.length).value if live else _pre_event(urms, levels)
+
+
+def _nominal(volts: float, phase: str, nominal: float | None) -> Reference:
+    if nominal is not None:
+        return Reference(nominal, "nominal")
+    guess = guess_nominal(volts, phase)
+    if guess is None:
+        raise PqswarmError(
+            f"{voltage_text(volts)} is not close to a standard voltage, so the nominal one cannot be guessed: "
+            "give nominal_voltage, as the channels measure it, or another reference."
+        )
+    return Reference(guess, "nominal", f"The nominal voltage of {voltage_text(guess)} was guessed from the recording.")
+
+
+def _auto(
+    urms: FloatArray,
+    levels: list[Level],
+    first: float,
+    together: float,
+    phase: str,
+    nominal: float | None,
+    frequency: float,
+) -> Reference:
+    """Pre-event, unless the record begins inside an event; `nominal` is one that is not believed."""
+    doubt = ""
+    if nominal is not None:
+        doubt = (
+            f"The nominal voltage of {voltage_text(nominal)} that was given is far from every level: it was not used."
+        )
+    usual = _longest_level(urms, levels)
+    top = max((level.value for level in levels), default=first)
+    length = next((level.length for level in levels), 0)
+    later = sum(level.length for level in levels if _near(level.value, usual))
+    steady = np.arange(urms.size) < 1
+    for level in levels:
+        steady[level.first : level.last + 1] = True
+    like_others = urms[steady & (np.abs(urms - together) < 0.05 * together)]
+    dead = first < 0.2 * max(top, together)
+    known = urms[np.isfinite(urms)]
+    short = known.size <= _SHORT_RECORD
+    start, end, same = _ends(known, levels)
+    back = short and same > 0
+    # Sags are far commoner than swells: a short low first level, outlasted by a higher one, counts as a sag; a high
+    # first level as a swell only if the later one is a standard voltage and it is none.
+    brief_first = length <= _BRIEF and later >= length and not back
+    sag = first < 0.91 * usual and brief_first
+    swell = short and first > 1.09 * usual and brief_first and _is_nominal(usual, first, phase)
+    odd = together > 0 and abs(first / together - 1) > 0.08 and like_others.size > 0
+    far = together > 0 and not 0.75 < first / together < 1.33
+    solid = bool(levels) and levels[0].first <= 1 and length >= min(_FEW, known.size)
+    alone = not (odd or far) and max(start, end) > 0
+    if alone and _is_modulated(known, frequency):
+        return Reference(float(np.mean(known)), "mean of a modulation", doubt)
+    if not solid and short and alone and not swell:
+        # Too little before the event: where the record ends as it begins, that is the level; else the highest one.
+        if back:
+            return Reference(same, "both ends of the record", doubt or _SHORT)
+        return Reference(max(top, start, end), "highest level", doubt or _SHORT)
+    if not (dead or sag or swell or odd or far) and first > 0:
+        return Reference(first, "pre-event", doubt)
+    said = "The record begins inside an event, or with a dead channel: instead of its first level, {} was taken."
+    if odd and not sag:
+        like = float(np.median(like_others))
+        text = said.format("its level like that of the other phases")
+        return Reference(like, "level like the other phases", doubt or text)
+    if (far or dead) and not sag and together > 0 and not _near(first, together):
+        return Reference(together, "pre-event of the other phases", doubt or said.format("that of the other phases"))
+    if usual > 0:
+        return Reference(usual, "longest steady level", doubt or said.format("the level held longest"))
+    return Reference(0.0, "none")
+
+
+def _plausible(found: Reference, urms: FloatArray, levels: Sequence[Level]) -> Reference:
+    """Return the reference, or the highest steady level if by it a channel were at three times its voltage."""
+    top = max((level.value for level in levels), default=float(np.nanmax(urms, initial=0.0)))
+    if not 0 < _HIGHEST * found.volts < top:
+        return found
+    return Reference(top, "highest level", "A level above three times another is not a swell: it was taken for 1 pu.")
+
+
+def _ends(urms: FloatArray, levels: Sequence[Level]) -> tuple[float, float, float]:
+    """First and last value, and the level at both ends if the record ends as it began, else 0.
+
+    The first or last value may already have part of an event. If they are nearer to each other than to the extreme, or
+    if a steady level lies beyond both, then the event is between them.
+    """
+    if not urms.size:
+        return 0.0, 0.0, 0.0
+    start, end = float(urms[0]), float(urms[-1])
+    low, high = min(start, end), max(start, end)
+    if high - low <= 0.05 * high:
+        return start, end, (start + end) / 2
+    beyond = [level.value for level in levels if not low - 0.08 * high < level.value < high * 1.08]
+    away = np.minimum(np.abs(urms - start), np.abs(urms - end))
+    if beyond:
+        extreme = max(beyond, key=lambda value: max(low - value, value - high))
+    elif high - low < 0.4 * away.max():
+        extreme = float(urms[away.argmax()])
+    else:
+        return start, end, 0.0
+    return start, end, max(low, high, key=lambda value: abs(value - extreme))
+
+
+def _is_nominal(level: float, other: float, phase: str) -> bool:
+    """Whether a level is a standard voltage, and another is none."""
+
+    def distance(volts: float) -> float:
+        guess = guess_nominal(volts, phase)
+        return 1.0 if guess is None else abs(guess / volts - 1)
+
+    return distance(level) < _ON_NOMINAL and distance(other) > _OFF_NOMINAL
+
+
+def _is_modulated(urms: FloatArray, frequency: float) -> bool:
+    """Whether a sine explains what the RMS does."""
+    if not 12 <= urms.size <= _MOST_VALUES or urms.min() <= 0:
+        return False
+    if not _MODULATED[0] < urms.max() / urms.min() - 1 < _MODULATED[1]:
+        return False
+    return find_flicker(urms / urms.mean(), frequency, least=_MODULATED[0] / 2) is not None
+
+
+def _near(value: float, other: float) -> bool:
+    return abs(value - other) <= 0.1 * other

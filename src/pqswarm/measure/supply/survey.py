@@ -1,0 +1,151 @@
+"""What a recording is about, before it is measured: its supply voltages, their frequency, and what 1 pu is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm.errors import PqswarmError
+from pqswarm.measure.detect.pages import PAGE
+from pqswarm.measure.detect.urms import half_cycle_rms
+from pqswarm.measure.supply.channels import NotJudged, select_channels
+from pqswarm.measure.supply.reference import Reference, choose_reference
+from pqswarm.recordings.frequency import supply_share
+from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
+
+__all__ = ["Supply", "survey"]
+
+_LEAST_SHARE = 0.3
+"""Of the fundamental in the mean square of a supply voltage."""
+
+
+@dataclass(frozen=True, eq=False)
+class Supply:
+    """The supply voltages of a recording.
+
+    Attributes
+    ----------
+    numbers : tuple of int
+        Their places among the channels of the recording.
+    headers : tuple of ChannelHeader
+        Their names, units and phases.
+    systems : tuple of str
+        The system of each.
+    references : tuple of Reference
+        What 1 pu is on each.
+    measured : float or None
+        Frequency [Hz]; None if it could not be measured.
+    nominal_frequency : float
+        [Hz].
+    not_judged : tuple of NotJudged
+        Other voltages, and why they are not looked at.
+    """
+
+    numbers: tuple[int, ...]
+    headers: tuple[ChannelHeader, ...]
+    systems: tuple[str, ...]
+    references: tuple[Reference, ...]
+    measured: float | None
+    nominal_frequency: float
+    not_judged: tuple[NotJudged, ...]
+
+    @property
+    def frequency(self) -> float:
+        """Measured frequency, or the nominal one [Hz]."""
+        return self.nominal_frequency if self.measured is None else self.measured
+
+    def system_of(self, i: int) -> str:
+        """Name of the system of a channel; empty if there is only one."""
+        return self.systems[i] if len(set(self.systems)) > 1 else ""
+
+
+def survey(
+    source: RecordingSource,
+    reference: str | float,
+    nominal_voltage: float | Mapping[str, float] | None,
+    channels: Sequence[str] | None,
+) -> Supply:
+    """Find the supply voltages of a recording from its first page, or that in which most channels are live."""
+    look = _choose_stretch(source)
+    chosen, left_out, measured = select_channels(look, channels)
+    nominal_frequency = source.nominal_frequency
+    if measured is not None and abs(measured / nominal_frequency - 1) > 0.08:
+        standard = min((50.0, 60.0), key=lambda f: abs(f - measured))
+        # A grid, or a machine that runs away from it.
+        nominal_frequency = standard if abs(measured / standard - 1) < 0.08 else nominal_frequency
+    frequency = source.nominal_frequency if measured is None else measured
+    places = {id(channel): number for number, channel in enumerate(look.channels)}
+    urms = [half_cycle_rms(one.channel.samples, source.sampling_rate, frequency)[1] for one in chosen]
+    systems = [one.system for one in chosen]
+    nominals = _nominals([one.channel for one in chosen], urms, nominal_voltage)
+    references: dict[int, Reference] = {}
+    for system in dict.fromkeys(systems):
+        members = [i for i, name in enumerate(systems) if name == system]
+        made = choose_reference(
+            reference,
+            [urms[i] for i in members],
+            [chosen[i].channel.phase for i in members],
+            [supply_share(chosen[i].filled, source.sampling_rate, frequency) > _LEAST_SHARE for i in members],
+            [nominals[i] for i in members],
+            frequency,
+        )
+        references |= dict(zip(members, made, strict=True))
+    return Supply(
+        numbers=tuple(places[id(one.channel)] for one in chosen),
+        headers=tuple(_header(one.channel) for one in chosen),
+        systems=tuple(systems),
+        references=tuple(references[i] for i in range(len(chosen))),
+        measured=measured,
+        nominal_frequency=nominal_frequency,
+        not_judged=tuple(replace(one, channel=_header(one.channel)) for one in left_out),
+    )
+
+
+def _header(channel: ChannelHeader) -> ChannelHeader:
+    """A channel without its samples."""
+    return ChannelHeader(channel.name, channel.unit, channel.phase, system=channel.system)
+
+
+def _nominals(
+    channels: Sequence[ChannelHeader], urms: Sequence[FloatArray], given: float | Mapping[str, float] | None
+) -> list[float | None]:
+    """Nominal voltage of each channel [V].
+
+    A single one, where a recording has voltages to neutral and between phases, is that of the kind nearer to it.
+    """
+    if isinstance(given, Mapping):
+        return [given.get(channel.name) for channel in channels]
+    kinds = {len(channel.phase) for channel in channels}
+    if given is None or not kinds >= {1, 2}:
+        return [given] * len(channels)
+    levels = {
+        kind: np.median([_median(v) for v, c in zip(urms, channels, strict=True) if len(c.phase) == kind])
+        for kind in (1, 2)
+    }
+    own = min((1, 2), key=lambda kind: abs(np.log(max(levels[kind], 1e-9) / given)))
+    factors = {own: 1.0, 3 - own: 3**0.5 if own == 1 else 3**-0.5}
+    return [given * factors.get(len(channel.phase), 1.0) for channel in channels]
+
+
+def _median(urms: FloatArray) -> float:
+    known = urms[np.isfinite(urms)]
+    return float(np.median(known)) if known.size else 0.0
+
+
+def _choose_stretch(source: RecordingSource) -> Recording:
+    """All of a recording of less than two pages; else its first, middle or last page, where most channels are live."""
+    if not source.n_samples:
+        raise PqswarmError(f"{source.source or 'the recording'} has no samples.")
+    if source.n_samples < 2 * PAGE:
+        return source.read()
+    starts = (0, (source.n_samples - PAGE) // 2, source.n_samples - PAGE)
+    looks = [source.read(start, start + PAGE) for start in starts]
+    size = np.array([[_size(one.samples) if one.is_voltage else 0.0 for one in look.channels] for look in looks])
+    live = (size > 0.5 * size.max(axis=0)).sum(axis=1)
+    return looks[int(live.argmax())]
+
+
+def _size(samples: FloatArray) -> float:
+    known = samples[np.isfinite(samples)]
+    return float(known.std()) if known.size else 0.0

@@ -1,0 +1,3 @@
+"""Generated sample recordings with known disturbances."""
+
+__all__: list[str] = []

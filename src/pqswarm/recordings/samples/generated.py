@@ -1,0 +1,209 @@
+"""Generated three-phase recordings of any length: samples are computed when they are read, each time the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import pi, sqrt
+
+import numpy as np
+
+from pqswarm._base.random import stream
+from pqswarm._base.typing import FloatArray
+from pqswarm.recordings import Channel, ChannelHeader, Recording, StatusChannel
+
+__all__ = ["Disturbance", "GeneratedRecording"]
+
+_PAGE = 65536
+"""Samples that share a stream of noise."""
+_PHASES = "ABC"
+_LEVELS = ("sag", "swell", "interruption", "voltage change")
+_RAMP = {"harmonics": 0.04, "notching": 0.0, "flicker": 0.5, "unbalance": 2.0, "DC offset": 0.5}
+"""In which a steady disturbance begins, and ends [s]."""
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """Something that is done to the voltages.
+
+    Attributes
+    ----------
+    kind : str
+        One of :data:`pqswarm.measure.event.KINDS`.
+    phases : str
+        Such as ``"A"`` or ``"ABC"``.
+    start, duration : float
+        From the first sample [s]; a transient begins at `start` and decays with a time constant of `duration`.
+    magnitude : float
+        RMS of sags, swells, interruptions and voltage changes [pu]; peak of transients and depth of notches [pu of
+        the peak]; amplitude of the 5th harmonic, of the modulation, of the negative sequence, and of the direct
+        voltage [share].
+    frequency : float
+        Of a transient, 0 for an impulse, or of the modulation [Hz].
+    """
+
+    kind: str
+    phases: str
+    start: float
+    duration: float
+    magnitude: float
+    frequency: float = 0.0
+
+    @property
+    def end(self) -> float:
+        """Time at which nothing of it is left [s]."""
+        return self.start + (12 * self.duration if self.kind == "transient" else self.duration)
+
+    def truth(self, seconds: float) -> dict[str, str]:
+        """Return what a meter should find in a record of that length: the columns of ``truth.csv``."""
+        magnitude = self.magnitude - 1 if self.kind == "voltage change" else self.magnitude
+        share = self.kind in (*_RAMP, "voltage change")
+        start, end = max(self.start, 0.0), min(self.start + self.duration, seconds)
+        return {
+            "kind": self.kind,
+            "phases": " ".join(self.phases),
+            "start": f"{start:.4f}",
+            "duration": f"{end - start:.4f}",
+            "magnitude": f"{100 * magnitude if share else magnitude:.4g}",
+            "unit": "%" if share else "pu",
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedRecording:
+    """Three phase-to-neutral voltages, and their currents if asked for, with disturbances; a recording source.
+
+    Attributes
+    ----------
+    disturbances : sequence of Disturbance
+        Any number at any time.
+    seconds : float
+        Length [s].
+    sampling_rate, nominal_frequency : float
+        [Hz]; the real frequency is a little lower than the nominal one.
+    volts : float
+        Nominal voltage to neutral, RMS [V].
+    noise : float
+        Standard deviation of white noise [pu of the peak].
+    seed : int
+        Of phase and noise.
+    currents : bool
+        Whether currents are recorded too.
+    start : datetime or None
+        Time of the first sample.
+    source, station, path, format : str
+        As in :class:`pqswarm.recordings.Recording`.
+    """
+
+    disturbances: Sequence[Disturbance]
+    seconds: float
+    sampling_rate: float = 12_800.0
+    nominal_frequency: float = 50.0
+    volts: float = 20e3 / sqrt(3)
+    noise: float = 1e-3
+    seed: int = 0
+    currents: bool = False
+    start: datetime | None = None
+    source: str = ""
+    station: str = ""
+    path: str = ""
+    format: str = "generated"
+    notes: tuple[str, ...] = field(default=())
+    status: tuple[StatusChannel, ...] = field(default=())
+
+    @property
+    def channels(self) -> tuple[ChannelHeader, ...]:
+        """The voltages UA, UB, UC, and the currents."""
+        voltages = tuple(ChannelHeader(f"U{phase}", "V", phase) for phase in _PHASES)
+        return voltages + (tuple(ChannelHeader(f"I{p}", "A", p) for p in _PHASES) if self.currents else ())
+
+    @property
+    def n_samples(self) -> int:
+        """Samples of each channel."""
+        return round(self.seconds * self.sampling_rate)
+
+    def read(self, first: int = 0, stop: int | None = None) -> Recording:
+        """Compute the samples from `first` to before `stop`."""
+        first, stop, _ = slice(first, stop).indices(self.n_samples)
+        pages = range(first // _PAGE, -(-stop // _PAGE))
+        whole = [self._page(number) for number in pages]
+        values = np.concatenate(whole, axis=1) if whole else np.empty((len(self.channels), 0))
+        values = values[:, first - pages.start * _PAGE :][:, : stop - first]
+        channels = tuple(
+            Channel(one.name, one.unit, one.phase, x) for one, x in zip(self.channels, values, strict=True)
+        )
+        start = None if self.start is None else self.start + timedelta(seconds=first / self.sampling_rate)
+        return Recording(
+            channels,
+            self.sampling_rate,
+            self.nominal_frequency,
+            start,
+            self.source,
+            self.format,
+            self.notes,
+            self.station,
+            self.path,
+        )
+
+    def _page(self, number: int) -> FloatArray:
+        """All channels (n_channels, 65536), also beyond the end."""
+        t = (number * _PAGE + np.arange(_PAGE)) / self.sampling_rate
+        begin = stream(self.seed, (0,)).uniform(0, 2 * pi)
+        angle = 2 * pi * (self.nominal_frequency - 0.01) * t + begin
+        shifts = [-2 * pi * k / 3 for k in range(3)]
+        level = np.ones((3, _PAGE))
+        one_phase = np.exp(1j * angle)
+        square = one_phase * one_phase
+        fifth = square * square * one_phase
+        background = 0.008 * fifth, 0.005 * fifth * square
+        turns = [np.exp(1j * a) for a in shifts]
+        extra = np.array([(background[0] * r**5 + background[1] * r**7).imag for r in turns])
+        for one in self.disturbances:
+            if one.start <= t[-1] and one.end >= t[0]:
+                for k, phase in enumerate(_PHASES):
+                    if phase in one.phases:
+                        _disturb(one, t, angle, shifts[k], level[k], extra[k])
+        wave = np.array([level[k] * (one_phase * r).imag + extra[k] for k, r in enumerate(turns)])
+        wave += self.noise * stream(self.seed, (1, number)).standard_normal(wave.shape)
+        volts = sqrt(2) * self.volts * wave
+        if not self.currents:
+            return volts
+        # A load of 100 A; where the voltage falls there is a fault, and the current rises.
+        amperes = [
+            sqrt(2) * 100 * (1 + 12 * np.clip(1 - level[k], 0, 1)) * (one_phase * r * np.exp(-0.4j)).imag
+            for k, r in enumerate(turns)
+        ]
+        return np.concatenate([volts, amperes])
+
+
+def _disturb(
+    one: Disturbance, t: FloatArray, angle: FloatArray, shift: float, level: FloatArray, extra: FloatArray
+) -> None:
+    """Change the level of the fundamental [pu], or what is added to it [pu of the peak], of one phase."""
+    since = t - one.start
+    inside = (since >= 0) & (since < one.duration)
+    if one.kind in _LEVELS:
+        level[inside] *= one.magnitude
+    elif one.kind == "transient":
+        after = since >= 0
+        decay = np.exp(-since[after] / one.duration)
+        swing = np.sin(2 * pi * one.frequency * since[after]) if one.frequency else 1.0
+        extra[after] += one.magnitude * decay * swing * np.sign(np.sin(one.start * 314 + shift))
+    else:
+        steady = inside * _slope(since, one.duration, _RAMP[one.kind])
+        theta = angle + shift
+        if one.kind == "harmonics":
+            extra += steady * one.magnitude * np.sin(5 * theta + 0.7)
+        elif one.kind == "notching":
+            place = (theta / (2 * pi) * 6 + 0.35) % 1.0
+            extra -= steady * one.magnitude * np.sign(np.sin(theta)) * (place < 0.18)
+        elif one.kind == "flicker":
+            level *= 1 + steady * one.magnitude * np.sin(2 * pi * one.frequency * since)
+        elif one.kind == "unbalance":
+            extra += steady * one.magnitude * np.sin(angle - shift)
+        else:
+            extra += steady * one.magnitude
+
+
+def _slope(since: FloatArray, duration: float, ramp: float) -> FloatArray:
+    """From 0 to 1 within `ramp` at the start, and back at the end."""
+    return np.clip(np.minimum(since, duration - since) / ramp, 0.0, 1.0) if ramp else np.ones(since.size)

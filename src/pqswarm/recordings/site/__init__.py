@@ -1,0 +1,3 @@
+"""Site files: what is known about a meter and its channels."""
+
+__all__: list[str] = []

@@ -1,0 +1,258 @@
+"""What is known of the place of a meter: nominal voltage, names, phases, ratios and units of channels."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+from pqswarm._base.toml import read_toml_text
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingError, RecordingSource
+from pqswarm.recordings.site.file import ChannelRule, parse_site
+from pqswarm.recordings.site.source import Pick, SiteSource
+from pqswarm.recordings.units import si_unit
+
+__all__ = ["ChannelRule", "Site"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is known of the place where a meter stands, so that nothing has to be guessed.
+
+    Attributes
+    ----------
+    station : str
+        Its name; empty if that of the file stands.
+    line_to_line : float or None
+        Nominal voltage between two phases, RMS [V].
+    nominal_frequency : float or None
+        Of the grid [Hz].
+    reference : str, float or None
+        What 1 pu is: ``"auto"``, ``"nominal"``, ``"pre-event"`` or a voltage [V].
+    unit : str
+        Of channels to which neither the file nor this site gives a unit.
+    thresholds : mapping of str to float
+        Keys of :class:`pqswarm.measure.Thresholds`.
+    channels : mapping of str to ChannelRule
+        By the name in the file, or a pattern with ``*``, ``?`` and ``[...]``. An exact name comes first, then the
+        first pattern that fits.
+    source : str
+        The file, for messages.
+
+    Examples
+    --------
+    >>> site = Site.read('''
+    ... station = "North"
+    ... nominal_voltage = { line_to_line = "20 kV" }
+    ... [channels."U?"]
+    ... ratio = 200
+    ... [channels.IN4]
+    ... ignore = true
+    ... ''')
+    >>> import numpy as np
+    >>> from pqswarm.recordings import Channel
+    >>> waves = [Channel(name, "V", phase, np.ones(3)) for name, phase in (("U1", "A"), ("IN4", ""))]
+    >>> seen = site.apply(Recording(tuple(waves), 1000.0, 50.0)).read()
+    >>> seen.station, seen.channels[0].samples.tolist(), round(site.nominal_voltage(seen.channels[0]))
+    ('North', [200.0, 200.0, 200.0], 11547)
+    """
+
+    station: str = ""
+    line_to_line: float | None = None
+    nominal_frequency: float | None = None
+    reference: str | float | None = None
+    unit: str = ""
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    channels: Mapping[str, ChannelRule] = field(default_factory=dict)
+    source: str = "the site file"
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Site":
+        """Read a site file.
+
+        Parameters
+        ----------
+        path : str or Path
+            TOML; ``pqswarm site RECORDING`` prints one to edit.
+
+        Returns
+        -------
+        Site
+            Checked.
+        """
+        path = Path(path)
+        try:
+            text = read_toml_text(path)
+        except FileNotFoundError:
+            raise PqswarmError(
+                f"there is no site file {path}: `pqswarm site RECORDING > {path.name}` writes one to edit."
+            ) from None
+        return cls.read(text, str(path))
+
+    @classmethod
+    def read(cls, text: str, source: str = "the site file") -> "Site":
+        """Read the text of a site file.
+
+        Parameters
+        ----------
+        text : str
+            TOML.
+        source : str
+            Where it comes from, for messages.
+
+        Returns
+        -------
+        Site
+            Checked.
+        """
+        return cls(**parse_site(text, source), source=source)
+
+    @staticmethod
+    def template(recording: RecordingSource) -> str:
+        """Return the text of a site file for recordings like this one, to edit.
+
+        Parameters
+        ----------
+        recording : RecordingSource
+            Its channels are listed as they are.
+
+        Returns
+        -------
+        str
+            TOML, with comments.
+        """
+        from pqswarm.recordings.site.template import site_template
+
+        return site_template(recording)
+
+    def rule(self, name: str) -> ChannelRule:
+        """Return what the site says of the channel of that name in a file: an exact name first, then patterns."""
+        if name in self.channels:
+            return self.channels[name]
+        return next((rule for key, rule in self.channels.items() if fnmatchcase(name, key)), ChannelRule())
+
+    def nominal_voltage(self, channel: ChannelHeader) -> float | None:
+        """Return the nominal voltage of a channel, as it measures it.
+
+        Parameters
+        ----------
+        channel : ChannelHeader
+            A channel of what :meth:`apply` returned.
+
+        Returns
+        -------
+        float or None
+            RMS [V]: its own, or the site's between phases (phases AB, BC, CA) or to neutral (A, B, C); None if the
+            site does not say, or the phase is not known.
+        """
+        if not channel.is_voltage:
+            return None
+        own = self._own_nominal(channel.name)
+        if own is not None or self.line_to_line is None or channel.phase in ("", "N"):
+            return own
+        return self.line_to_line if len(channel.phase) == 2 else self.line_to_line / sqrt(3)
+
+    def _own_nominal(self, name: str) -> float | None:
+        """What the site says of the channel that has this name by now."""
+        named = [rule.nominal for key, rule in self.channels.items() if (rule.name or key) == name]
+        fitting = [rule.nominal for key, rule in self.channels.items() if not rule.name and fnmatchcase(name, key)]
+        return next((value for value in (*named, *fitting) if value is not None), None)
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Units by the names in a file, as the option `units` of readers; patterns and the default unit included."""
+        return _Units(self)
+
+    def apply(self, source: RecordingSource) -> RecordingSource:
+        """Return a recording as the site knows it.
+
+        Parameters
+        ----------
+        source : RecordingSource
+            Read with the option ``units=site.units``, where the site gives units. Channels that the site does not
+            name stay as they are; those that it names need not be there.
+
+        Returns
+        -------
+        RecordingSource
+            With names, phases, units, ratios and systems of the site, without the channels to ignore. Samples are
+            scaled when they are read; a :class:`Recording` stays one.
+        """
+        picks = []
+        for place, channel in enumerate(source.channels):
+            rule = self.rule(channel.name)
+            if not rule.ignore:
+                picks.append(Pick(place, *self._header(channel, rule)))
+        if not picks:
+            raise RecordingError(f"{self.source}: channels: all {len(source.channels)} channels of it are ignored.")
+        names = [pick.header.name for pick in picks]
+        before = [channel.name for channel in source.channels]
+        twice = next((name for name in names if names.count(name) > max(before.count(name), 1)), None)
+        if twice is not None:
+            raise RecordingError(f"{self.source}: channels: two channels get the name {twice!r}.")
+        seen = SiteSource(
+            inner=source,
+            picks=tuple(picks),
+            station=self.station or source.station,
+            nominal_frequency=self.nominal_frequency or source.nominal_frequency,
+            notes=(*source.notes, *self._notes(source)),
+        )
+        return seen.read() if isinstance(source, Recording) else seen
+
+    def _header(self, channel: ChannelHeader, rule: ChannelRule) -> tuple[ChannelHeader, float]:
+        """What a channel becomes, and the factor to it."""
+        unit, factor = channel.unit, rule.ratio
+        if rule.unit is not None:
+            given, prefix = si_unit(rule.unit)
+            if unit.removesuffix(" rms") != given:  # else the reader has seen to it
+                unit, factor = given, factor * prefix
+        phase = channel.phase if rule.phase is None else rule.phase
+        return ChannelHeader(rule.name or channel.name, unit, phase, system=rule.system or channel.system), factor
+
+    def _notes(self, source: RecordingSource) -> tuple[str, ...]:
+        """Return what the site changes in a recording; one sentence each."""
+        ignored, scaled = [], []
+        for channel in source.channels:
+            rule = self.rule(channel.name)
+            if rule.ignore:
+                ignored.append(channel.name)
+            elif rule.ratio != 1:
+                scaled.append(f"{channel.name} x {rule.ratio:g}")
+        said = []
+        if scaled:
+            said.append(f"Ratios of {self.source}: {_some(scaled)}.")
+        if ignored:
+            said.append(f"Ignored by {self.source}: {_some(ignored)}.")
+        return tuple(said)
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+class _Units(Mapping[str, str]):
+    """Units of channels by name; `get` gives the site's default unit where the file has none."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def __getitem__(self, name: str) -> str:
+        unit = self._site.rule(name).unit
+        if unit is None:
+            raise KeyError(name)
+        return unit
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The unit of a channel, or what the file says, or the default of the site."""
+        unit = self._site.rule(name).unit
+        if unit is not None:
+            return unit
+        return self._site.unit if isinstance(default, str) and not default.strip() else default
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, rule in self._site.channels.items() if rule.unit is not None)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)

@@ -1,0 +1,3 @@
+"""Views of long waveforms: envelopes and their encoding."""
+
+__all__: list[str] = []
