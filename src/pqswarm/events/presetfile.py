@@ -99,8 +99,9 @@ class _Reader:
 
     def __init__(self, table: Mapping[str, Any], folder: Path, name: str, via: tuple[Path, ...]) -> None:
         for key in table:
-            if key not in _KEYS and key not in EVENT_CLASSES:
-                raise unknown_name("key or event class", key, (*_KEYS, *EVENT_CLASSES))
+            drawable = [name for name in EVENT_CLASSES if EVENT_CLASSES[name].model is not None]
+            if key not in _KEYS and key not in drawable:
+                raise unknown_name("key or event class", key, (*_KEYS, *drawable))
         self.name = _text("name", table.get("name", name))
         self.own = {key: _table(key, table[key]) for key in table if key not in _KEYS}
         self.common = _table("common", table.get("common", {}))
@@ -289,7 +290,7 @@ def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[s
 def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parameters that the model of a class must, and can, be given."""
     event_class = EVENT_CLASSES[label]
-    required, taken = _keywords(event_class.model)
+    required, taken = _keywords(event_class.model) if event_class.model is not None else ((), ())
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
     return required, (*taken, "spectrum") if set(HARMONICS) <= set(taken) else taken
 
