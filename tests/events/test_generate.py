@@ -190,9 +190,9 @@ def test_global_random_state_is_left_alone():
     [
         (("sga", 0), {}, "unknown event class 'sga': did you mean 'sag'"),
         (("sag", 0, "papper"), {}, "did you mean 'paper'"),
-        (("sag", -1), {}, "seed must be a non-negative integer, not -1"),
-        (("sag", 1.5), {}, "seed must be a non-negative integer, not 1.5"),
-        (("sag", True), {}, "seed must be a non-negative integer"),
+        (("sag", -1), {}, "seed must be an integer of at least 0, not -1"),
+        (("sag", 1.5), {}, "seed must be an integer of at least 0, not 1.5"),
+        (("sag", True), {}, "seed must be an integer of at least 0"),
         (("sag", 0), {"dept": 0.5}, "unknown parameter of sag 'dept': did you mean 'depth'"),
         (("sag", 0), {"rise": 0.5}, "unknown parameter of sag 'rise'"),
         (("sag", 0), {"depth": 1.5}, r"depth of sag must be a number from 0 to 1 \[pu\], not 1.5"),

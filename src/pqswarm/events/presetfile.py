@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import parse_toml, read_toml_text
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
@@ -247,7 +248,7 @@ class _Reader:
 
 
 def _check_share(key: str, share: object, most: float, why: str) -> None:
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 <= share <= most + 1e-9:
+    if not is_finite(share) or not 0.0 <= share <= most + 1e-9:
         raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {shorten(repr(share))}.")
 
 
