@@ -227,7 +227,7 @@ def urms(axis: Axes) -> None:
 @card
 def probabilities(axis: Axes) -> None:
     """Of the classes, by the model that comes with the package."""
-    told = identify(disturbed()).channels[0].probabilities
+    told = identify(disturbed()).main.probabilities
     for place, (name, value) in enumerate(list(told.items())[:4]):
         axis.barh(-place, value, 0.6, color=WAVE if place == 0 else FAINT)
         axis.text(max(value, 0.0) + 0.03, -place, f"{name.replace('_', ' ')}", fontsize=6.4, va="center_baseline")

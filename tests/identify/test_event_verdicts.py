@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from pqswarm.identify import COLUMNS, identify
-from pqswarm.identify.class_limits import allowed_classes, classes_of_kind
-from pqswarm.measure import Thresholds
+from pqswarm.identify.class_limits import classes_of_kind
 from pqswarm.recordings import Channel, Recording
 
 RATE = 12_800.0
@@ -68,24 +67,7 @@ def test_no_time_no_date():
     assert row["offset_s"] == pytest.approx(1.0, abs=0.001)
 
 
-def test_the_definitions_bind():
-    def allowed(urms, rule):
-        return allowed_classes(NAMES, np.array(urms), Thresholds(), rule)
-
-    assert allowed([1, 0.05, 0.0, 0.0, 1], "interruption") == {"interruption"}
-    assert allowed([1, 0.8, 0.5, 0.5, 0.5, 0.5, 1], "sag") == {"sag", "sag_with_harmonics"}
-    assert allowed([1, 1.3, 1.3, 1.3, 1.3, 1], "swell") == {"swell", "swell_with_transient"}
-    # A strong transient raises one or two values.
-    assert "oscillatory_transient" in allowed([1, 1.12, 1.0], "oscillatory_transient")
-    quiet = allowed([1.0, 1.01, 0.99], "pure_sinusoid")
-    assert not quiet & {"sag", "swell", "interruption", "sag_with_harmonics", "swell_with_transient"}
-    assert {"sag", "flicker"} <= allowed([1.0, 0.905, 1.0], "flicker")  # too close to tell
-    assert allowed([np.nan], "flicker") == set(NAMES)
-
-
 def test_a_class_that_cannot_be_seen_is_not_offered():
-    offered = allowed_classes(NAMES, np.ones(5), Thresholds(), "pure_sinusoid", {"pure_sinusoid", "harmonics"})
-    assert offered == {"pure_sinusoid", "harmonics"}
     assert classes_of_kind(NAMES, "none", "pure_sinusoid", {"harmonics"}) == {"pure_sinusoid", "harmonics"}
 
 

@@ -103,7 +103,7 @@ def test_the_classes_are_those_of_the_preset():
     (turned,) = check_model(replace(model, class_names=("swell", "sag", "harmonics")), 5, [40], preset=some)
     assert turned.confusion[:2].tolist() == check.confusion[[1, 0]].tolist()
     clean = Recording((Channel("U1", "V", "A", 325 * generate("pure_sinusoid", seed=1).signal),), 25_000, 50)
-    said = identify(clean, model).channels[0].agreement
+    said = identify(clean, model).main.agreement
     assert said.startswith("cannot be compared: the model does not know this; rules say no disturbance, the model ")
 
 

@@ -12,7 +12,7 @@ from pqswarm.identify.training.corrections import Correction, CorrectionFile, co
 from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
 from pqswarm.identify.training.validation import Check, check_model
-from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
+from pqswarm.identify.verdict import COLUMNS, EventVerdict, Verdict
 from pqswarm.recordings.samples.write import write_samples
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "FEATURES",
     "GROUPS",
     "TRAINING_SNR",
-    "ChannelVerdict",
     "Check",
     "Correction",
     "CorrectionFile",

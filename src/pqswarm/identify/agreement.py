@@ -16,9 +16,7 @@ __all__ = [
     "event_rule",
     "group_of",
     "in_words",
-    "main_disturbance",
     "model_level",
-    "rule_class",
     "rule_level",
 ]
 
@@ -67,23 +65,10 @@ def in_words(event_class: str) -> str:
     return _TITLES.get(event_class, event_class.replace("_", " "))
 
 
-def main_disturbance(result: "ChannelResult") -> tuple[float, float] | None:
-    """Return begin and end [s] of the event farthest from 1 pu, or of a transient that deviates more, or None."""
-    found = [(abs(1 - event.magnitude), event.start, event.end) for event in result.events]
-    found += [(transient.peak, transient.onset, transient.onset) for transient in result.transients]
-    if not found:
-        return None
-    _, start, end = max(found)
-    return start, end
-
-
-def rule_level(result: "ChannelResult") -> str:
-    """Return whether the voltage of a channel is a sag, a swell, or an interruption by the rules, or ``"none"``.
-
-    The event farthest from 1 pu decides.
-    """
-    worst = max(result.events, key=lambda event: abs(1 - event.magnitude), default=None)
-    return "none" if worst is None else worst.kind
+def rule_level(events: "Iterable[Event]") -> str:
+    """Return ``"sag"``, ``"swell"`` or ``"interruption"``, whichever event is farthest from 1 pu, or ``"none"``."""
+    levels = [event for event in events if event.kind in RMS]
+    return max(levels, key=lambda event: abs(1 - event.magnitude)).kind if levels else "none"
 
 
 def model_level(label: str) -> str:
@@ -97,30 +82,6 @@ def model_level(label: str) -> str:
     if label in ("", "unknown"):
         return "unknown"
     return group if (group := group_of(label)) in RMS else "none"
-
-
-def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
-    """Return the class of GROUPS that the findings of the rules inside a window [s] amount to."""
-    first, last = window
-    flags = {flag.kind for flag in result.flags}
-    events = [event for event in result.events if event.start < last and event.end > first]
-    transient = any(first <= one.onset <= last for one in result.transients)
-    if events:
-        main = max(events, key=lambda event: abs(1 - event.magnitude))
-        if main.kind == "interruption":
-            return "interruption"
-        if transient:
-            return f"{main.kind}_with_transient"
-        return f"{main.kind}_with_harmonics" if "harmonics" in flags and "notching" not in flags else main.kind
-    if transient:
-        return "oscillatory_transient"
-    if "notching" in flags:
-        return "notching"
-    if "flicker" in flags:
-        return "flicker_with_harmonics" if "harmonics" in flags else "flicker"
-    if "harmonics" in flags:
-        return "harmonics"
-    return "dc_offset" if "DC offset" in flags else "pure_sinusoid"
 
 
 def event_rule(event: "Event", events: "Iterable[Event]") -> str:

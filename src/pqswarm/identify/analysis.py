@@ -7,18 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import describe_agreement, event_rule, main_disturbance, rule_class
-from pqswarm.identify.class_limits import allowed_classes, classes_of_kind, classes_seen
+from pqswarm.identify.agreement import describe_agreement, event_rule
+from pqswarm.identify.class_limits import classes_of_kind, classes_seen
 from pqswarm.identify.features.compute import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.model_file import load_model
-from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
-from pqswarm.identify.windows import event_window, main_window, read_capture, urms_inside, worst_channel
+from pqswarm.identify.verdict import EventVerdict, Verdict
+from pqswarm.identify.windows import event_window, read_capture, worst_channel
 from pqswarm.measure import Thresholds, characterise
 
 if TYPE_CHECKING:
@@ -103,13 +101,11 @@ def identify(
                 progress(found.n_samples, found.n_samples)
             yield item
 
-    verdicts = tuple(judge.channel(result) for result in told(found.channels))
     events = tuple(judge.event(event) for event in told(found.events))
-    asked = any(one.label for one in verdicts) or any(one.label for one in events)
+    asked = any(one.label for one in events)
     return Verdict(
         source=recording.source,
         characterisation=found,
-        channels=verdicts,
         caveats=(*found.caveats, *(judge.caveats() if asked else ())),
         notes=tuple(recording.notes),
         events=events,
@@ -128,24 +124,6 @@ class _Judge:
     model: Model
     usable: "BoolArray"
     _features: "dict[tuple[int, int, int], FloatArray]" = field(default_factory=dict)
-
-    def channel(self, result: "ChannelResult") -> ChannelVerdict:
-        """Judge the main capture of a channel."""
-        first, stop = main_window(self.found, main_disturbance(result))
-        rate = self.found.sampling_rate
-        window = (first / rate, stop / rate)
-        rule = rule_class(result, window)
-        extended = stop - first < int(np.floor(WINDOW_CYCLES / self.found.frequency * rate))
-        urms = urms_inside(result, self.found, first, stop)
-        names = self.model.class_names
-        classes = allowed_classes(names, urms, self.found.thresholds, rule, self._visible(first, stop))
-        prediction, reason = self._ask(result, first, stop, classes)
-        if prediction is None:
-            return ChannelVerdict(result, rule, {}, (), f"rules only: {reason}", window, extended)
-        used = tuple(dict.fromkeys(name.partition(".")[0] for name in prediction.subset.names))
-        shares, known = _order(prediction)
-        agreement = self._agreement(rule, shares, known, result)
-        return ChannelVerdict(result, rule, shares, used, agreement, window, extended, known)
 
     def event(self, event: "Event") -> EventVerdict:
         """Judge the capture of an event, on its worst channel."""

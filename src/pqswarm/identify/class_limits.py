@@ -3,27 +3,18 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.agreement import GROUPS
 from pqswarm.measure.visible import visible_classes
 
 if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray
     from pqswarm.identify.verdict import EventVerdict, Verdict
-    from pqswarm.measure import Thresholds
 
-__all__ = ["allowed_classes", "classes_of_kind", "classes_seen", "possible_labels"]
+__all__ = ["classes_of_kind", "classes_seen", "possible_labels"]
 
 _SAGS = frozenset({"sag", "sag_with_harmonics", "sag_with_transient"})
 _SWELLS = frozenset({"swell", "swell_with_harmonics", "swell_with_transient"})
 _BREAKS = frozenset({"interruption"})
-_TRANSIENTS = frozenset({"oscillatory_transient", "impulsive_transient"})
-_MARGIN = 0.01
-"""A value of Urms(1/2) so close to a threshold may be on either side of it [pu]."""
-_FEW = 3
-"""Values of Urms(1/2) beyond a threshold that a strong transient may cause."""
 
 
 def classes_of_kind(
@@ -87,53 +78,3 @@ def possible_labels(
     seen = classes_seen(class_names, found.sampling_rate, found.frequency, (end - begin) * found.frequency)
     offered = classes_of_kind(class_names, event.event.kind, event.rule, seen)
     return tuple(name for name in class_names if name in offered)
-
-
-def allowed_classes(
-    names: Collection[str],
-    urms: "FloatArray",
-    thresholds: "Thresholds",
-    rule: str,
-    visible: Collection[str] | None = None,
-) -> frozenset[str]:
-    """Return the classes that Urms(1/2) [pu] of a capture allows; the class by the rules is always among them.
-
-    Below the threshold of an interruption for a cycle, it is one; beyond that of a sag or swell, it is of that kind,
-    or, for a few values, may be a transient; else it is none of these. Classes that are not `visible` in the
-    capture are not offered.
-
-    Examples
-    --------
-    >>> from pqswarm.measure import Thresholds
-    >>> names = ("pure_sinusoid", "sag", "swell", "interruption", "oscillatory_transient")
-    >>> sorted(allowed_classes(names, np.array([1.0, 0.95, 0.7, 0.6, 0.6, 0.6, 1.0]), Thresholds(), "sag"))
-    ['sag']
-    >>> sorted(allowed_classes(names, np.array([1.0, 0.3, 0.0, 0.0, 0.0, 1.0]), Thresholds(), "interruption"))
-    ['interruption']
-    """
-    known = urms[np.isfinite(urms)]
-    offered = set(names) if visible is None else set(names) & set(visible)
-    beyond: set[str] = set()
-    if known.size:
-        low, high = thresholds.sag, thresholds.swell
-        n_low, n_high = int((known < low - _MARGIN).sum()), int((known > high + _MARGIN).sum())
-        if int((known < thresholds.interruption).sum()) > 1:
-            beyond |= _BREAKS
-        elif known.min() < thresholds.interruption + _MARGIN:
-            beyond |= _BREAKS | _SAGS
-        elif n_low:
-            beyond |= _SAGS
-        if n_high and not beyond & _BREAKS:
-            beyond |= _SWELLS
-        if beyond and not beyond & _BREAKS and max(n_low, n_high) <= _FEW:
-            beyond |= _TRANSIENTS
-        if beyond:
-            offered &= beyond
-        else:
-            unclear: set[str] = set()
-            if known.min() < low + _MARGIN:
-                unclear |= _SAGS
-            if known.max() > high - _MARGIN:
-                unclear |= _SWELLS
-            offered -= (_SAGS | _SWELLS | _BREAKS) - unclear
-    return frozenset(offered | {rule}) & frozenset(names)

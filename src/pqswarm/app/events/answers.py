@@ -166,7 +166,7 @@ def _judge(asked: EventRequest, model: Model | None, check: Check) -> "Verdict":
 
 def _summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, and whether it is a sag, a swell or an interruption to them, or none."""
-    main, found = verdict.main, verdict.channels[0].result
+    main, found = verdict.main, verdict.characterisation.channels[0]
     urms = found.urms[np.isfinite(found.urms)]
     return {
         "sentence": main.event.sentence,
@@ -174,7 +174,7 @@ def _summary(verdict: "Verdict") -> dict[str, Any]:
             "kind": main.event.kind,
             "class": main.rule,
             "title": in_words(main.rule),
-            "level": rule_level(found),
+            "level": rule_level(one.event for one in verdict.events),
         },
         "model": {
             "class": main.label,
