@@ -17,8 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is no part of the p
 
 from tests.reference.disturbances import CLASSES, GROUP, LABELS, make, make_sine
 
+from pqswarm.events import class_family
 from pqswarm.identify import identify
-from pqswarm.identify.agreement import event_rule, group_of
+from pqswarm.identify.agreement import event_rule
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.measure import characterise
 from pqswarm.recordings import Channel, Recording
@@ -59,8 +60,8 @@ def try_events(per_class, seed, nominal, sides, conditions):
                 said = judge(wave, condition["sampling_rate"], condition.get("frequency", 50.0), nominal, sides)
                 for side in sides:
                     label = said[side]
-                    shares[side][i, j] += (label in LABELS[name], group_of(label) == GROUP[name])
-                    if group_of(label) != GROUP[name]:
+                    shares[side][i, j] += (label in LABELS[name], class_family(label) == GROUP[name])
+                    if class_family(label) != GROUP[name]:
                         case = (title, name, label)
                         wrong[side][case] = wrong[side].get(case, 0) + 1
     return {side: 100 * table / per_class for side, table in shares.items()}, wrong

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from pqswarm.identify import COLUMNS, identify
-from pqswarm.identify.class_limits import classes_of_kind
+from pqswarm.identify.class_limits import allowed_classes
 from pqswarm.recordings import Channel, Recording
 
 RATE = 12_800.0
 NAMES = (
-    *("pure_sinusoid", "sag", "swell", "interruption", "flicker", "harmonics", "oscillatory_transient"),
-    *("sag_with_harmonics", "swell_with_transient"),
+    *("pure_sinusoid", "sag", "swell", "interruption", "flicker", "harmonics", "notching"),
+    *("oscillatory_transient", "sag_with_harmonics", "swell_with_transient"),
 )
 
 
@@ -67,14 +67,19 @@ def test_no_time_no_date():
     assert row["offset_s"] == pytest.approx(1.0, abs=0.001)
 
 
-def test_a_class_that_cannot_be_seen_is_not_offered():
-    assert classes_of_kind(NAMES, "none", "pure_sinusoid", {"harmonics"}) == {"pure_sinusoid", "harmonics"}
+def test_a_class_that_the_capture_cannot_show_is_not_offered():
+    assert "notching" in allowed_classes(NAMES, "none", "pure_sinusoid", 12_800, 50, 30)
+    assert "notching" not in allowed_classes(NAMES, "none", "pure_sinusoid", 2000, 50, 30)
+    assert "notching" in allowed_classes(NAMES, "notching", "notching", 2000, 50, 30)  # by the rules it is there
 
 
 def test_a_kind_has_its_classes():
-    assert classes_of_kind(NAMES, "interruption", "interruption") == {"interruption"}
-    assert classes_of_kind(NAMES, "sag", "sag") == {"sag", "sag_with_harmonics"}
-    assert "sag" not in classes_of_kind(NAMES, "transient", "oscillatory_transient")
+    def allowed(kind, rule):
+        return allowed_classes(NAMES, kind, rule, 12_800, 50, 30)
+
+    assert allowed("interruption", "interruption") == {"interruption"}
+    assert allowed("sag", "sag") == {"sag", "sag_with_harmonics"}
+    assert "sag" not in allowed("transient", "oscillatory_transient")
 
 
 def test_a_phase_at_zero_is_an_interruption_whatever_the_model_thinks():

@@ -102,7 +102,7 @@ def test_dead_channel():
         (Channel("U1", "V", "A", 325 * event.signal), Channel("U2", "V", "B", 0 * event.signal)), 25_000, 50
     )
     verdict = identify(both)
-    assert verdict.main.label == "sag"
+    assert "sag" in [one.label for one in verdict.events]
     assert len(verdict.plot(both).axes) == 2
 
 

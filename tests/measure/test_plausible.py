@@ -6,7 +6,8 @@ from tests.measure.waves import events, record, sine, with_level
 from tests.reference.disturbances import CLASSES, GROUP, make, make_sine
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.agreement import event_rule, group_of
+from pqswarm.events import class_family
+from pqswarm.identify.agreement import event_rule
 from pqswarm.identify.show.curves import rank_event
 from pqswarm.measure import characterise
 from pqswarm.measure.detect.transients import find_transients
@@ -19,7 +20,7 @@ NOMINAL = 230.0
 
 def rule_group(wave, rate):
     events = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL).events
-    return group_of(event_rule(max(events, key=rank_event), events))
+    return class_family(event_rule(max(events, key=rank_event), events))
 
 
 @pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (3200.0, 40.0)])

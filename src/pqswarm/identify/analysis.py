@@ -11,7 +11,7 @@ from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
 from pqswarm.identify.agreement import describe_agreement, event_rule
-from pqswarm.identify.class_limits import classes_of_kind, classes_seen
+from pqswarm.identify.class_limits import allowed_classes
 from pqswarm.identify.features.compute import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.model_file import load_model
@@ -132,7 +132,9 @@ class _Judge:
         first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
         rule = event_rule(event, beside)
-        classes = classes_of_kind(self.model.class_names, event.kind, rule, self._visible(first, stop))
+        frequency = self.found.frequency
+        cycles = (stop - first) / rate * frequency
+        classes = allowed_classes(self.model.class_names, event.kind, rule, rate, frequency, cycles)
         prediction, reason = (
             (None, "the model looks at one channel at a time")
             if event.kind == "unbalance"
@@ -161,10 +163,6 @@ class _Judge:
         if not known:
             return "cannot be compared: this is unlike anything that the model has learned"
         return describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
-
-    def _visible(self, first: int, stop: int) -> frozenset[str]:
-        rate, frequency = self.found.sampling_rate, self.found.frequency
-        return classes_seen(self.model.class_names, rate, frequency, (stop - first) / rate * frequency)
 
     def _ask(
         self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]

@@ -12,7 +12,7 @@ from pqswarm.datasets.orders import list_orders
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify.agreement import group_of
+from pqswarm.events.classes import class_family
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
 from pqswarm.identify.training.specs import BROAD, HELD_OUT, Made, Recorded, list_recordings, make_events
@@ -61,14 +61,14 @@ class Check:
 
     @property
     def group_accuracy(self) -> float:
-        """Fraction of events with the right group (:data:`pqswarm.identify.GROUPS`)."""
-        groups = np.array([group_of(name) for name in self.class_names])
+        """Fraction of events with a class of the right family (:class:`pqswarm.events.EventClass`)."""
+        groups = np.array([class_family(name) for name in self.class_names])
         same = groups[:, np.newaxis] == groups
         return float(self.confusion[same].sum() / self.n_events)
 
     def groups(self) -> dict[str, float]:
-        """Return the accuracy of each group."""
-        groups = np.array([group_of(name) for name in self.class_names])
+        """Return the accuracy of each family."""
+        groups = np.array([class_family(name) for name in self.class_names])
         totals = self.confusion.sum(axis=1) + self.unlabelled
         return {
             str(group): float(
