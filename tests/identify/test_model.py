@@ -107,13 +107,6 @@ def test_the_classes_are_those_of_the_preset():
     assert said.startswith("cannot be compared: the model does not know this; rules say no disturbance, the model ")
 
 
-def test_names_of_classifiers_in_earlier_versions():
-    some = get_preset("field").with_classes(FEW[:2])
-    for old, new in (("nb", "kernel-nb"), ("knn", "k-nn")):
-        with pytest.warns(DeprecationWarning, match=f"called '{new}' now"):
-            assert train(some, events_per_class=10, classifier=old, subset=NAMES[:2]).classifier.name == new
-
-
 def test_far_away_is_no_error():
     for name, settings in (("kernel-nb", {"bandwidth": 0.01, "floor": 0.001}), ("k-nn", {"n_neighbors": 1})):
         fitted = fit_estimator(CLASSIFIERS[name](settings), np.array([[0.1], [0.9]]), np.array([0, 1]))

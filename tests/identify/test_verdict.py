@@ -139,20 +139,6 @@ def test_agreement_in_words():
     assert in_words("") == ""
 
 
-def test_names_of_earlier_versions():
-    import pqswarm.identify
-
-    for old, new in (("available", "usable_features"), ("features_of", "compute_features")):
-        with pytest.warns(DeprecationWarning, match=new):
-            assert getattr(pqswarm.identify, old) is getattr(pqswarm.identify, new)
-    event = recording(generate("sag", seed=3))
-    with pytest.warns(DeprecationWarning, match="thresholds=Thresholds"):
-        verdict = identify(event, sag_threshold=0.2)
-    assert verdict.characterisation.thresholds.sag == 0.2
-    with pytest.warns(DeprecationWarning, match="caveats"):
-        assert verdict.limits == verdict.caveats
-
-
 def test_two_channels_of_one_name():
     """Each verdict, and the figure, is of its own channel."""
     sag = generate("sag", seed=3, depth=0.6, start=0.2, duration=0.2).signal

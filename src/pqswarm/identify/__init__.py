@@ -1,6 +1,5 @@
 """From a recording to a verdict: a trained model beside the rules of the standard."""
 
-from pqswarm.identify._deprecated import __getattr__ as __getattr__
 from pqswarm.identify.analysis import identify
 from pqswarm.identify.class_limits import possible_labels
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, compute_features, usable_features

@@ -43,7 +43,6 @@ def identify(
     thresholds: Thresholds | Mapping[str, float] | None = None,
     block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **old: float,
 ) -> Verdict:
     """Say what happened in a recording.
 
@@ -63,8 +62,6 @@ def identify(
         Of the rules.
     block, progress
         As for :func:`pqswarm.measure.characterise`.
-    **old : float
-        Single thresholds, as in earlier versions.
 
     Returns
     -------
@@ -82,7 +79,7 @@ def identify(
     """
     model = default_model() if model is None else model
     chosen = model if isinstance(model, Model) else load_model(model)
-    levels = Thresholds.read(thresholds, old)
+    levels = Thresholds.of(thresholds)
     found = characterise(
         recording,
         reference,
