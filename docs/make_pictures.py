@@ -184,7 +184,7 @@ def claims(axis: Axes) -> None:
     """Which claims hold, in the table of the reference results."""
     text = (DOCS / "results/README.md").read_text(encoding="utf-8")
     table = text.split("| the paper's claim |")[1].split("\n\n")[0]
-    colours = {"holds": HOLDS, "does not": LOSS, "cannot": FAINT}
+    colours = {"holds": HOLDS, "does not": LOSS, "inconclusive": FAINT}
     for i, line in enumerate(table.splitlines()[2:]):
         for j, cell in enumerate(line.strip("|").split("|")[1:]):
             colour = next(colour for begin, colour in colours.items() if cell.strip().startswith(begin))

@@ -11,7 +11,6 @@ from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
 from pqswarm.identify.training.validation import Check, check_model
 from pqswarm.identify.verdict import COLUMNS, EventVerdict, Verdict
-from pqswarm.recordings.samples.write import write_samples
 
 __all__ = [
     "BANDWIDTHS",
@@ -40,5 +39,4 @@ __all__ = [
     "possible_labels",
     "train",
     "usable_features",
-    "write_samples",
 ]
