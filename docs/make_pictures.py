@@ -227,8 +227,8 @@ def urms(axis: Axes) -> None:
 @card
 def probabilities(axis: Axes) -> None:
     """Class probabilities by the bundled model."""
-    told = identify(disturbed()).channels[0].probabilities
-    for place, (name, value) in enumerate(list(told.items())[:4]):
+    classes = identify(disturbed()).main.probabilities
+    for place, (name, value) in enumerate(list(classes.items())[:4]):
         axis.barh(-place, value, 0.6, color=WAVE if place == 0 else FAINT)
         axis.text(max(value, 0.0) + 0.03, -place, f"{name.replace('_', ' ')}", fontsize=6.4, va="center_baseline")
     axis.set(xlim=(0, 1.6), ylim=(-3.6, 0.6))
