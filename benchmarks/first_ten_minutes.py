@@ -62,9 +62,9 @@ def run(step: Step, folder: Path, environment: Path) -> float:
     variables = {name: value for name, value in os.environ.items() if name not in hidden}
     variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{variables['PATH']}"
     command = ["python", "-c", step.code] if step.is_python else ["bash", "-c", step.code]
-    begin = time.monotonic()
+    start = time.monotonic()
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - begin
+    seconds = time.monotonic() - start
     print(f"{seconds:8.1f} s  {step.title}", flush=True)
     if done.returncode:
         sys.exit(f"failed with exit code {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

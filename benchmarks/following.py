@@ -22,10 +22,10 @@ PROGRAM = """
 import sys, time, resource
 from pqswarm.study import load_plan, run_study
 plan = load_plan(sys.argv[1])
-begin = time.monotonic()
+start = time.monotonic()
 run_study(plan, sys.argv[2], jobs=1)
 used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, time.monotonic() - begin)
+print(used.ru_utime + used.ru_stime, time.monotonic() - start)
 """
 PLAN = """
 runs = {runs}

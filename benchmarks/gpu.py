@@ -1,7 +1,7 @@
 """Evaluators on an NVIDIA GPU against the CPU: equality of the counts, and times.
 
     python benchmarks/gpu.py [--masks 10000]
-    python benchmarks/gpu.py --study paper paper-stepped    # stage I of the paper, all 480 runs, for each of these plans
+    python benchmarks/gpu.py --study paper paper-stepped    # all 480 runs of stage I, for each of these plans
 
 Needs CuPy and a GPU. Times are for whole batches, including transfers.
 """

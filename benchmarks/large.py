@@ -8,8 +8,8 @@ Every row is a separate process with its own peak memory (maximum resident set, 
 are mixtures of two events of the same class of the paper's data, plus noise; features beyond the paper's 99 are sums of
 three of them plus noise. "prepare" is the time to construct the evaluator and evaluate a first subset. The time of a
 subset is followed by the ratio of scikit-learn's cross_val_score to it, if that takes less than a minute, and by the
-difference of the misclassified events per fold, if any. Times are CPU time divided by the number of threads, which other
-work on the machine hardly disturbs; with a GPU they are wall time.
+difference of the misclassified events per fold, if any. Times are CPU time divided by the number of threads, which
+other work on the machine hardly disturbs; with a GPU they are wall time.
 """
 
 import argparse

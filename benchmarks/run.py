@@ -1,7 +1,7 @@
 """All short benchmarks in one table, next to the figures of the last release: `make bench`.
 
     python benchmarks/run.py                        # the table; exit code 1 on a regression
-    python benchmarks/run.py --only evaluators      # some of them
+    python benchmarks/run.py --only evaluators      # a selection
     python benchmarks/run.py --record 0.2.0         # at a release: run everything three times and store the medians
 
 A figure is a regression if it is worse by more than --tolerance plus the recorded spread between runs; its benchmark
@@ -145,7 +145,7 @@ def measure(benchmark: Benchmark, released: dict, tolerance: float) -> list[Row]
 
 
 def describe(benchmark: str, released: dict, measured: list[str]) -> list[str]:
-    """Describe the recorded figures of a benchmark: version, differences of the machine, and figures no longer measured."""
+    """Describe the recorded figures of a benchmark: version, differences of the machine, and missing figures."""
     if benchmark not in released["benchmarks"]:
         return [f"{benchmark}: no figures of the last release; --record VERSION stores them"]
     kept, here = released["benchmarks"][benchmark], machine()
@@ -190,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
         for benchmark in able:
             record(benchmark, given.record, given.times, given.released)
         return 0
-    began = time.perf_counter()
+    start = time.perf_counter()
     released, rows, notes, busy = load(given.released), [], [], []
     for benchmark in able:
         busy.append(others_running())
@@ -207,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Other programs used the processors ({max(busy):.0f} at a time): measure again on an idle machine.")
     for benchmark, reason in skipped.items():
         print(f"skipped: {benchmark.name} ({reason}): {benchmark.command}")
-    print(f"{len(rows)} figures in {(time.perf_counter() - began) / 60:.1f} minutes")
+    print(f"{len(rows)} figures in {(time.perf_counter() - start) / 60:.1f} minutes")
     regressions = [row for row in rows if row.is_regression]
     if regressions:
         names = "; ".join(f"{row.figure.name} ({100 * (row.gain - 1):+.0f} %)" for row in regressions)
