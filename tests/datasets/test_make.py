@@ -13,7 +13,6 @@ import pytest
 from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import (
-    EVENT_CLASSES,
     NOISE_LEVELS,
     PRESETS,
     SOURCES,
@@ -33,7 +32,7 @@ def test_shape_and_names():
     assert SMALL.features.shape == (2, 84, 99)
     assert SMALL.X().shape == SMALL.X(30.0).shape == (84, 99)
     assert np.array_equal(SMALL.y, np.repeat(np.arange(14), 6))
-    assert SMALL.class_names == PRESETS["paper"].classes == tuple(EVENT_CLASSES.ours)
+    assert SMALL.class_names == PRESETS["paper"].classes
     assert SMALL.feature_names == feature_names()
     assert len(SMALL) == 84
     assert "84 events of 14 classes" in repr(SMALL)
@@ -212,9 +211,9 @@ def test_more_threads_than_work():
 
 def test_an_order_with_noise_of_a_preset_without():
     """As training asks for it, also on the presets of the paper."""
-    from pqswarm.datasets.orders import list_orders
+    from pqswarm.datasets.specs import event_specs
 
     preset = PRESETS["paper"]
-    clean, noisy = (list_orders(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))
+    clean, noisy = (event_specs(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))
     noise = noisy - clean
     assert 10 * np.log10((clean**2).mean() / (noise**2).mean()) == pytest.approx(20.0, abs=0.2)

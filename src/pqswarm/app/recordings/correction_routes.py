@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pqswarm._base.checks import is_integer
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.routes import RecordingHandler
@@ -32,7 +33,7 @@ class CorrectionHandler(RecordingHandler):
         given = self.read_json()
         name, index = given.get("recording"), given.get("event")
         texts = [given.get(key, "") for key in ("label", "by", "note")]
-        if not isinstance(name, str) or isinstance(index, bool) or not isinstance(index, int):
+        if not isinstance(name, str) or not is_integer(index):
             raise HTTPRefusal("A correction needs a recording and the number of an event.", 400)
         if not all(isinstance(text, str) for text in texts):
             raise HTTPRefusal("label, by and note must be strings.", 400)

@@ -9,9 +9,9 @@ import numpy as np
 
 from pqswarm._base.random import derived_seed
 from pqswarm._base.threads import effective_jobs
-from pqswarm.datasets.orders import Order, check_count, list_orders
-from pqswarm.events import Preset
-from pqswarm.events.broad import BROAD_CLASSES, narrowest_bandwidth, record_event
+from pqswarm.datasets.specs import EventSpec, check_count, event_specs
+from pqswarm.events import EVENT_CLASSES, Preset
+from pqswarm.events.broad import BROAD_CLASSES, record_event
 from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample
 
 if TYPE_CHECKING:
@@ -55,10 +55,11 @@ def list_recordings(
     width = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
     return [
         Recorded(
-            name, derived_seed(seed, (*family, 2**20 + bandwidth, place, number)), levels[number % len(levels)], width
+            name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], width
         )
-        for place, name in enumerate(BROAD_CLASSES)
-        if narrowest_bandwidth(name) <= BANDWIDTHS[bandwidth]
+        for name in BROAD_CLASSES
+        for word, needs in ((EVENT_CLASSES[name].seed_word, EVENT_CLASSES[name].needs),)
+        if needs.bandwidth <= BANDWIDTHS[bandwidth]
         for number in range(count * (usual if name == "pure_sinusoid" else 1))
     ]
 
@@ -82,7 +83,7 @@ class Recorded:
 class Made:
     """An event of a preset to be made."""
 
-    order: Order
+    order: EventSpec
     preset: Preset
 
     @property
@@ -124,7 +125,7 @@ def make_events(
     if isinstance(preset, str):
         classes, orders = BROAD_CLASSES, list_recordings(events_per_class, snr, seed, family, bandwidth, least)
     else:
-        listed = list_orders(preset, events_per_class, seed, family, snr, least)
+        listed = event_specs(preset, events_per_class, seed, family, snr, least)
         classes, orders = preset.classes, [Made(order, preset) for order in listed]
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []

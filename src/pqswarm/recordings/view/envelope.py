@@ -7,8 +7,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from pqswarm._base.checks import check_integer
+from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["Envelope", "EnvelopeView"]
@@ -84,8 +85,7 @@ class Envelope:
     """
 
     def __init__(self, source: RecordingSource, part: int = 128) -> None:
-        if isinstance(part, bool) or not isinstance(part, int) or not 1 <= part <= 1 << 30:
-            raise PqswarmError(f"part must be an integer of 1 to {1 << 30} samples, not {part!r}.")
+        part = check_integer("part", part, 1, 1 << 30)
         n_channels = len(source.channels)
         while 2 * n_channels * -(-source.n_samples // part) > _MOST_KEPT:
             part *= 2
@@ -136,8 +136,7 @@ class Envelope:
         EnvelopeView
             Of at most `n_parts` + 1 parts, or all samples.
         """
-        if isinstance(n_parts, bool) or not 1 <= n_parts <= MOST_PARTS:
-            raise PqswarmError(f"n_parts must be 1 to {MOST_PARTS}, not {n_parts!r}.")
+        check_integer("n_parts", n_parts, 1, MOST_PARTS)
         n = self.source.n_samples
         first = min(max(int(first), 0), max(n - 1, 0))
         stop = min(max(int(stop), first + 1), n)
@@ -156,7 +155,7 @@ class Envelope:
 
     def _build_block(self, block: int) -> None:
         first, stop = block * self._block, min((block + 1) * self._block, self._low.shape[1])
-        low, high = _extremes(self._samples(first * self.part, stop * self.part), self.part)
+        low, high = _single_extremes(self._samples(first * self.part, stop * self.part), self.part)
         with self._writing:
             self._low[:, first:stop], self._high[:, first:stop] = low, high
             self._is_built[block] = True
@@ -171,7 +170,7 @@ class Envelope:
             low, high = self._low[:, begin:end].copy(), self._high[:, begin:end].copy()
             share = float(self._is_built[begin // self._block : -(-end // self._block)].mean())
         times = step // self.part
-        return _extremes(low, times)[0], _extremes(high, times)[1], share
+        return extremes(low, times)[0], extremes(high, times)[1], share
 
     def _thin(self, first: int, stop: int, step: int, check: Callable[[], object] | None) -> tuple[Pictured, Pictured]:
         """Of parts of any length, from the recording itself, in blocks."""
@@ -181,23 +180,19 @@ class Envelope:
         for begin in range(first, stop, length):
             if check is not None:
                 check()
-            found.append(_extremes(self._samples(begin, min(begin + length, stop)), step))
+            found.append(_single_extremes(self._samples(begin, min(begin + length, stop)), step))
         low, high = zip(*found, strict=True)
         return np.concatenate(low, axis=1), np.concatenate(high, axis=1)
 
 
-def _extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
+def _single_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
     """Least and greatest number of each part of each row; NaN if it has none."""
     size = rows[0].size if len(rows) else 0
     low = np.empty((len(rows), -(-size // step)), np.float32)
     high = np.empty_like(low)
-    whole = size // step
     with np.errstate(over="ignore", invalid="ignore"):
-        for row, least, greatest in zip(rows, low, high, strict=True):
-            parts = row[: whole * step].reshape(whole, step)
-            least[:whole], greatest[:whole] = np.fmin.reduce(parts, axis=1), np.fmax.reduce(parts, axis=1)
-            if whole < least.size:
-                least[-1], greatest[-1] = np.fmin.reduce(row[whole * step :]), np.fmax.reduce(row[whole * step :])
+        for place, row in enumerate(rows):
+            low[place], high[place] = extremes(row, step)
     for found in (low, high):
         found[~np.isfinite(found)] = np.nan  # beyond single precision
     return low, high
