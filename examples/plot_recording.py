@@ -58,10 +58,10 @@ axes[0].set_title("; ".join(found.sentences()[:2]), fontsize=9, loc="left", wrap
 plt.show()
 
 # %%
-# The model was trained on generated events. It names one of the 14 classes for each channel, and says whether the rules
+# The model was trained on generated events. It names one of the 16 classes for each event, and says whether the rules
 # agree.
 
 verdict = identify(recording)
-for channel in verdict.channels:
-    print(channel.text())
+for found in verdict.events:
+    print(found.text())
 figure = verdict.plot(recording)

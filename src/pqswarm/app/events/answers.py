@@ -10,6 +10,7 @@ from pqswarm.app.events.fields import list_fields
 from pqswarm.app.events.request import NOMINAL, EventRequest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PRESETS, SOURCES, Event, class_title, generate
+from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.features import (
     WINDOW_CYCLES,
     FeatureOptions,
@@ -21,7 +22,7 @@ from pqswarm.features import (
     feature_names,
     minimum_samples,
 )
-from pqswarm.identify import GROUPS, Model, default_model, identify, usable_features
+from pqswarm.identify import Model, default_model, identify, usable_features
 from pqswarm.identify.agreement import in_words, model_level, rule_level
 from pqswarm.measure import half_cycle_rms
 from pqswarm.recordings import Envelope, Recording
@@ -160,7 +161,7 @@ def describe_verdict(request: EventRequest, model: Model | None, check: Check = 
         "sentences": list(verdict.sentences),
         "thresholds": verdict.characterisation.thresholds.settings(),
         "caveats": list(verdict.caveats),
-        "titles": {name: in_words(name) for name in (*GROUPS, *(model or default_model()).class_names)},
+        "titles": {name: in_words(name) for name in (*BROAD_CLASSES, *(model or default_model()).class_names)},
     }
 
 
@@ -175,7 +176,7 @@ def _identify(request: EventRequest, model: Model | None, check: Check) -> "Verd
 
 def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, each with its voltage level: sag, swell, interruption or none."""
-    main, found = verdict.main, verdict.channels[0].result
+    main, found = verdict.main, verdict.characterisation.channels[0]
     urms = found.urms[np.isfinite(found.urms)]
     return {
         "sentence": main.event.sentence,
@@ -183,7 +184,7 @@ def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
             "kind": main.event.kind,
             "class": main.rule,
             "title": in_words(main.rule),
-            "level": rule_level(found),
+            "level": rule_level(one.event for one in verdict.events),
         },
         "model": {
             "class": main.label,
