@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.golden.report import FILE, report_text
 from tests.report.studies import chapter, summary_of, tables
 
 from pqswarm.errors import PqswarmError
@@ -179,3 +180,8 @@ def test_any_classes_and_features_have_a_complete_report(study, knn, no_pictures
     assert "wavelet" not in document.description
     assert "events" not in drawings  # no event of a class that the preset cannot generate
     assert "of the wavelet transform" not in html_report(document)
+
+
+def test_the_text_of_every_section_is_the_golden_one(smoke_study):
+    """After a change of wording, write it anew and read the difference: see tests/golden/report.py."""
+    assert report_text(smoke_study) == FILE.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``pqswarm dataset``: make a data set."""
+"""``pqswarm dataset``: create a data set."""
 
 from functools import partial
 from pathlib import Path
@@ -30,12 +30,10 @@ __all__ = ["dataset"]
 
 
 def dataset(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="File to write, in npz format.")] = Path(
-        "dataset.npz"
-    ),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Output file (npz).")] = Path("dataset.npz"),
     events_per_class: EventsPerClass = 250,
     snr: Annotated[
-        str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf is without noise.")
+        str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf means no noise.")
     ] = "inf,50,45,40,35,30,25,20",
     seed: Seed = 0,
     preset: Preset = "paper",
@@ -49,13 +47,13 @@ def dataset(
     border: Border = "symmetric",
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a data set: events, and their wavelet features.
+    """Create a data set of events and their wavelet features.
 
-    Of all classes of a preset, at every noise level.
+    It has all classes of a preset at every noise level.
 
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 
-    For a grid of 60 Hz: pqswarm dataset --set frequency=60 --out sixty.npz
+    For 60 Hz: pqswarm dataset --set frequency=60 --out sixty.npz
 
     With another wavelet: pqswarm dataset --wavelet db4 --level 6 --out db4.npz
     """
@@ -64,7 +62,7 @@ def dataset(
     from pqswarm.features import FeatureOptions
 
     if csv is not None and csv.resolve() == out.resolve():
-        raise PqswarmError(f"--out and --csv are the same file, {out}: give two names.")
+        raise PqswarmError(f"--out and --csv are the same file, {out}: give different names.")
     check_ending("--out", out, [".npz"], "; --csv writes a table of the features")
     if csv is not None:
         check_ending("--csv", csv, [".csv"])

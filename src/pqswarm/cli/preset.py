@@ -1,4 +1,4 @@
-"""``pqswarm preset``: look at presets, and check one's own."""
+"""``pqswarm preset``: show the built-in presets or check your own."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ app = typer.Typer(
     cls=CommandGroup,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Look at presets of events, and check one's own.",
+    help="Show the built-in presets or check your own.",
 )
 
 
@@ -23,11 +23,11 @@ def show(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="PRESET", help="A preset such as paper or field, or a TOML file.", autocompletion=complete_preset
+            metavar="PRESET", help="Preset such as paper or field, or a TOML file.", autocompletion=complete_preset
         ),
     ],
 ) -> None:
-    """Print all of a preset as TOML, to edit.
+    """Print a preset as TOML, to edit.
 
     Example: pqswarm preset show paper > mine.toml
     """
@@ -37,8 +37,8 @@ def show(
 
 
 @app.command(cls=Command)
-def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A preset in TOML.")]) -> None:
-    """Check a preset without making events of it.
+def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="Preset file in TOML.")]) -> None:
+    """Check a preset without generating events.
 
     Example: pqswarm preset check mine.toml
     """
@@ -57,6 +57,6 @@ def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A preset in
     part = sum(map(preset.share_from_bench, preset.classes)) / n_classes
     share = f"{100 * part:.3g} % of the events from the bench" if part else "no bench"
     typer.echo(
-        f"{path} is fine: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
+        f"{path} is valid: preset {preset.name!r}, {n_classes} class{'es' * (n_classes != 1)}, {len(drawn)} parameters "
         f"drawn, {share}."
     )

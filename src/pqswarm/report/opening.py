@@ -21,6 +21,7 @@ from pqswarm.study import load_plan
 __all__ = ["opening", "plot_overview", "say_limits"]
 
 _ALPHA = 0.05
+_MIN_RUNS = 4  # of each algorithm, for a significant difference at 5 %
 _DETECTABLE = 2.8  # standard errors of a difference that a two-sided test at 5 % detects with a power of 80 %
 
 
@@ -82,6 +83,8 @@ def say_limits(study: StudySummary) -> str:
         points = enumerate_words([f"{100 * gap:.2f} ({name})" for name, gap in gaps])
         power = "percentage points or more (80 % power at the 5 % level)"
         sentences = [f"{size} can detect differences in mean error rate of about {points} {power}."]
+    elif number > 1:
+        sentences = [f"{size} cannot show significant differences: at least {_MIN_RUNS} runs per algorithm are needed."]
     else:
         sentences = [f"{size} cannot tell whether another run would give the same result."]
     sentences.append(f"A single {item} is {100 / study.n_events:.2g} percentage points.")
@@ -94,7 +97,7 @@ def say_limits(study: StudySummary) -> str:
 
 def _detectable_difference(found: ClassifierSummary) -> tuple[str, float] | None:
     """The difference in mean error that the runs can detect, from the variance of the two best algorithms."""
-    if found.n_runs < 2:
+    if found.n_runs < _MIN_RUNS:
         return None
     best = sorted((found.errors(title) for title in found.runs), key=lambda errors: float(errors.mean()))[:2]
     variance = float(np.mean([errors.var(ddof=1) for errors in best]))

@@ -124,11 +124,11 @@ def _held_out_sentence(reference: str, noise: NoiseSummary, others: Sequence[str
     verdicts = {YES: "it is robust there", NO: "it is not robust there", UNKNOWN: "its robustness is inconclusive"}
     others_gain = {title: found for title in others if (found := _gain_on_held_out(noise, title)) is not None}
     groups = [
-        f"{word}: {enumerate_words(titles)}"
+        f"{word} ({enumerate_words(titles)})"
         for verdict, word in ((YES, "robust"), (NO, "not robust"), (UNKNOWN, "inconclusive"))
         if (titles := [title for title, found in others_gain.items() if found.verdict == verdict])
     ]
-    more = f" Best subsets of the other algorithms: {'; '.join(groups)}." if groups else ""
+    more = f" Best subsets of the other algorithms: {', '.join(groups)}." if groups else ""
     return [
         f"On {_n_sets(noise)} sets of held-out events its minimum gain over all features is {points(gain.minimum)} "
         f"percentage points, at {decibel(gain.level)} (95 % t interval {points(gain.low)} to {points(gain.high)}): "

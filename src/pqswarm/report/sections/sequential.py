@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm.report.section import Content
-from pqswarm.report.shared.sentences import features, percent
+from pqswarm.report.shared.sentences import enumerate_words, features, percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import SOURCE, STUDY, Table
 
@@ -100,9 +100,11 @@ def _sentence(found: ClassifierSummary, search: str, given_by: str | None) -> st
     reached = f"{percent(best.error)} with {features(best.size)}, {apart}"
     if len(spent) > 1:
         cost = f"{' to '.join(str(n) for n in sorted({min(spent), max(spent)}))} evaluations each"
+        counts = {"beats": beats, "ties with": ties, "loses to": loses}
+        results = [f"{verb} {'all ' if n == len(spent) else ''}{n}" for verb, n in counts.items() if n]
         outcome = (
-            f"It beats {beats} of the {len(spent)} runs of {reference} ({cost}), ties with {ties} and loses to "
-            f"{loses}. The best of these runs ({sum(spent)} evaluations in total) reaches {reached}."
+            f"Of the {len(spent)} runs of {reference} ({cost}) it {enumerate_words(results)}. The best of these runs "
+            f"({sum(spent)} evaluations in total) reaches {reached}."
         )
     else:
         verb = "beats" if beats else "ties with" if ties else "loses to"

@@ -63,7 +63,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     # Equal numbers of errors in different folds may differ in the last bit of their mean: treat them as ties.
     errors = {title: np.round(found.errors(title), 12) for title in found.runs}
     sizes = {title: found.sizes(title) for title in found.runs}
-    error = _measure(study.plan, errors, "error", "J", "error rate J", "smaller error", "larger error")
+    error = _measure(study.plan, errors, "error", "J", "error rate J", "lower error", "higher error")
     size = _measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
     both, margin = (error, size), study.plan.margin
     return Content(
