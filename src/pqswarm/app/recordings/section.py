@@ -23,7 +23,7 @@ from pqswarm.app.recordings.uploads import clean_parts
 from pqswarm.app.workbench import Workbench, make_private
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import default_model
-from pqswarm.identify.folder.batch import open_as_judged
+from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.training.corrections import CorrectionFile
 
@@ -212,7 +212,7 @@ class RecordingsRoom:
                 return found
             job.check()
             site = self.workbench.site
-            sources = open_as_judged(place.file.path, site, None)
+            sources = open_for_analysis(place.file.path, site, None)
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
             source = sources[place.number]
