@@ -13,8 +13,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.app.asking import ask, get, open_page
-from tests.app.made import write_pair
+from tests.app.recordings import write_pair
+from tests.app.requests import ask, get, open_page
 from tests.app.serving import running_app
 
 LINE = "document.querySelector('svg[data-panel=voltage] path[data-channel]')?.getAttribute('d')"
@@ -68,8 +68,8 @@ def ask_everything(app: "subprocess.Popen[str]", results: Results) -> None:
         moment = time.perf_counter()
         get(app, f"/api/recordings/{names['long.cfg']}/cursor?t=100&t2=200")
         results.say("phasors and spectra at two cursors", time.perf_counter() - moment)
-        page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "judged", 300)
-        results.say("judged, with Urms(1/2)", time.perf_counter() - began)
+        page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "analysed", 300)
+        results.say("analysed, with Urms(1/2)", time.perf_counter() - began)
         short = time.perf_counter()
         get(app, f"/api/recordings/{names['short.cfg']}")
         view = get(app, f"/api/recordings/{names['short.cfg']}/view?points=1200")
@@ -86,7 +86,7 @@ def look_at_everything(app: "subprocess.Popen[str]", results: Results, names: di
             browser.context()  # it has started
             began = time.perf_counter()
             tab = browser.tab(app.address)
-            tab.until("document.querySelectorAll('#rooms a').length > 0")
+            tab.until("document.querySelectorAll('#sections a').length > 0")
             results.say("browser: page up", time.perf_counter() - began, 2.0)
             for name, limit in (("long.cfg", 3.0), ("short.cfg", 1.0)):
                 began = time.perf_counter()
@@ -126,7 +126,7 @@ def main() -> None:
         with running_app(samples, state=Path(home, "state")) as app:
             again = get(app, "/api/recordings")["recordings"]
             results.say("all rows after a restart, server included", time.perf_counter() - began)
-            results.is_fine &= all(one["state"] == "judged" for one in again)
+            results.is_fine &= all(one["state"] == "analysed" for one in again)
             if options.browser:
                 look_at_everything(app, results, {one["name"]: one["id"] for one in again})
                 results.say("peak memory of the server", peak_memory(app.pid), 500.0, "MB")
