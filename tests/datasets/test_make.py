@@ -13,7 +13,6 @@ import pytest
 from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
 from pqswarm.events import (
-    EVENT_CLASSES,
     NOISE_LEVELS,
     PRESETS,
     SOURCES,
@@ -33,7 +32,7 @@ def test_shape_and_names():
     assert SMALL.features.shape == (2, 84, 99)
     assert SMALL.X().shape == SMALL.X(30.0).shape == (84, 99)
     assert np.array_equal(SMALL.y, np.repeat(np.arange(14), 6))
-    assert SMALL.class_names == PRESETS["paper"].classes == tuple(EVENT_CLASSES.ours)
+    assert SMALL.class_names == PRESETS["paper"].classes
     assert SMALL.feature_names == feature_names()
     assert len(SMALL) == 84
     assert "84 events of 14 classes" in repr(SMALL)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events.broad import BROAD_CLASSES, narrowest_bandwidth, record_event
+from pqswarm.events import EVENT_CLASSES
+from pqswarm.events.broad import BROAD_CLASSES, record_event
 from pqswarm.identify.features.capture import SAMPLES_PER_CYCLE
 
 
@@ -18,7 +19,7 @@ def half_cycle_rms(event):
 
 @pytest.mark.parametrize("event_class", BROAD_CLASSES)
 def test_same_seed_same_event(event_class):
-    width = max(16.0, narrowest_bandwidth(event_class))
+    width = max(16.0, EVENT_CLASSES[event_class].needs.bandwidth)
     one, again, other = (record_event(event_class, seed, (width, 2 * width), 40.0) for seed in (1, 1, 2))
     assert one.label == event_class
     assert one.kind

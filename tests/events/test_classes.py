@@ -12,7 +12,19 @@ import pytest
 
 from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, PRESETS, EventClass, Parameter, class_title, generate
+from pqswarm.events import (
+    EVENT_CLASSES,
+    PRESETS,
+    EventClass,
+    Parameter,
+    class_family,
+    class_title,
+    generate,
+    load_preset,
+    visible_classes,
+)
+from pqswarm.events.broad import record_event
+from pqswarm.events.models import single
 
 PLUGIN = '''"""A class of events that pqswarm does not have, and a preset with it."""
 
@@ -150,7 +162,7 @@ def test_titles():
 
 
 def test_mistakes_of_authors_are_named(monkeypatch):
-    with pytest.raises(PqswarmError, match="'Big Sag' must be lower case letters"):
+    with pytest.raises(PqswarmError, match="'Big Sag' must be lower-case letters"):
         EventClass("Big Sag", "", lambda t: t)
     with pytest.raises(PqswarmError, match="'depth' cannot be declared again"):
         EventClass("deep", "", lambda t: t, {"depth": Parameter("", "", "")})
@@ -180,3 +192,38 @@ def test_old_names_work_with_a_warning():
     for module in (datasets, events):
         with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
             module.nothing  # noqa: B018
+
+
+def test_a_class_inserted_in_the_middle_changes_no_other_class(monkeypatch):
+    """Events of presets and of recorders depend on the seed word of their class, not on its place in the list."""
+    before = make_dataset(2, 30.0)
+    recorded = record_event("swell_with_transient", 5).signal
+    members = list(EVENT_CLASSES._members.values())
+    members.insert(4, EventClass("sag_with_jump", "Sag with jump", single.sag, family="sag"))
+    monkeypatch.setattr(EVENT_CLASSES, "_members", {one.name: one for one in members})
+    paper = PRESETS["paper"]
+    models = {"sag_with_jump": paper.models["sag"], **paper.models}
+    after = make_dataset(2, 30.0, preset=replace(paper, models=models))
+    assert after.class_names[0] == "sag_with_jump"
+    assert np.array_equal(after.seeds[2:], before.seeds)
+    assert after.X(30.0)[2:].tobytes() == before.X(30.0).tobytes()
+    assert record_event("swell_with_transient", 5).signal.tobytes() == recorded.tobytes()
+    assert len({one.seed_word for one in EVENT_CLASSES.values()}) == len(EVENT_CLASSES)
+
+
+def test_families_and_what_a_capture_must_have():
+    assert class_family("sag_with_transient") == class_family("sag") == "sag"
+    assert class_family("impulsive_transient") == "transient"
+    assert class_family("not_known_here") == EventClass("not_known_here", "", None).family == "not known here"
+    names = ("sag", "flicker_with_harmonics", "oscillatory_transient", "notching", "not_known_here")
+    assert visible_classes(names, 12_800, 50.0, 10.0) == set(names)
+    assert visible_classes(names, 12_800, 50.0, 4.0) == set(names) - {"flicker_with_harmonics"}
+    assert visible_classes(names, 1_000, 50.0, 10.0) == set(names) - {"oscillatory_transient", "notching"}
+
+
+def test_classes_that_no_preset_can_draw(tmp_path):
+    (tmp_path / "mine.toml").write_text('extends = "paper"\n[impulsive_transient]\nduration = 1\n')
+    with pytest.raises(PqswarmError, match="unknown key or event class 'impulsive_transient'"):
+        load_preset(tmp_path / "mine.toml")
+    with pytest.raises(PqswarmError, match="'voltage_change' has no model"):
+        generate("voltage_change", 0, replace(PRESETS["paper"], models={"voltage_change": {}}))

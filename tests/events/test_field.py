@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from pqswarm.events import EVENT_CLASSES, PRESETS, generate
+from pqswarm.events import PRESETS, generate
 
-EVENTS = [generate(name, seed, "field") for name in EVENT_CLASSES.ours for seed in range(40)]
+EVENTS = [generate(name, seed, "field") for name in PRESETS["paper"].classes for seed in range(40)]
 
 
 def values(name):

@@ -7,14 +7,14 @@ import pytest
 from scipy import stats
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, NOISE_LEVELS, add_noise, generate, noise_stream
+from pqswarm.events import NOISE_LEVELS, PRESETS, add_noise, generate, noise_stream
 
 
 def test_levels_of_the_paper():
     assert (inf, 50, 45, 40, 35, 30, 25, 20) == NOISE_LEVELS
 
 
-@pytest.mark.parametrize("event_class", EVENT_CLASSES.ours)
+@pytest.mark.parametrize("event_class", PRESETS["paper"].classes)
 def test_measured_snr(event_class):
     for seed in range(200):
         signal = generate(event_class, seed).signal

@@ -212,7 +212,10 @@ MISTAKES = [
     ('extends = "paper"\n[sag]\ndepth = { choice = [0.1, 2] }', "depth: must lie from 0 to 1"),
     ('extends = "paper"\n[sag]\ndepth = { choice = [] }', "'choice' must be a list of numbers"),
     ('extends = "paper"\n[sag]\ndepth = { steps = [0, 1] }', "add number = 10"),
-    ('extends = "paper"\n[sag]\ndepth = { steps = [0, 1], number = 1 }', "'number' must be an integer of at least 2"),
+    (
+        'extends = "paper"\n[sag]\ndepth = { steps = [0, 1], number = 1 }',
+        "'number' must be an integer from 2",
+    ),
     (
         'extends = "paper"\n[sag]\ndepth = { steps = [0, 1], numbr = 5 }',
         "key beside 'steps' 'numbr': did you mean 'num",

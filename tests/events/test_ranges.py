@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.reference import measure
 
-from pqswarm.events import EVENT_CLASSES, generate
+from pqswarm.events import PRESETS, generate
 
 COUNT = 200
 CYCLE = 0.02
@@ -53,7 +53,7 @@ def check_transient(event):
     return rest
 
 
-@pytest.mark.parametrize("event_class", EVENT_CLASSES.ours)
+@pytest.mark.parametrize("event_class", PRESETS["paper"].classes)
 def test_record(event_class):
     for event in events(event_class):
         assert event.signal.shape == (15_000,)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.reference import functions as slow
 
 from pqswarm._kernels.lanes import LANES
-from pqswarm.events import EVENT_CLASSES, add_noise, generate, noise_stream
+from pqswarm.events import PRESETS, add_noise, generate, noise_stream
 from pqswarm.features import FUNCTIONS, decompose, extract, feature_names
 from pqswarm.features._function_kernels import band_functions
 
@@ -38,7 +38,7 @@ def assert_same(fast_values, band, rounding):
     }
 
 
-@pytest.mark.parametrize("event_class", EVENT_CLASSES.ours)
+@pytest.mark.parametrize("event_class", PRESETS["paper"].classes)
 @pytest.mark.parametrize("snr", [float("inf"), 20.0])
 def test_every_class_with_and_without_noise(event_class, snr):
     signal = add_noise(generate(event_class, 1).signal, snr, noise_stream(1, snr))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import FileFormatError, PqswarmError
-from pqswarm.events import EVENT_CLASSES, generate
+from pqswarm.events import PRESETS, generate
 from pqswarm.identify import check_model, identify, load_model
 from pqswarm.identify.model_file import _ARCHIVE
 from pqswarm.recordings import Channel, Recording
@@ -71,7 +71,7 @@ def test_files_whose_subsets_share_their_events(small, tmp_path):
 
 
 def test_a_model_has_its_own_classes(small_file, tmp_path):
-    names = [f"my_{name}" for name in EVENT_CLASSES.ours]
+    names = [f"my_{name}" for name in PRESETS["paper"].classes]
     model = load_model(rewrite(small_file, tmp_path / "mine.npz", class_names=names))
     assert model.class_names == tuple(names)
     verdict = identify(sag(), model)

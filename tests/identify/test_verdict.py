@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, generate
+from pqswarm.events import EVENT_CLASSES, PRESETS, generate
 from pqswarm.identify import COLUMNS, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.show.lines import csv_lines
@@ -127,7 +127,7 @@ def test_channels_and_reference():
 def test_agreement_in_words():
     result = identify(recording(generate("sag", seed=3))).channels[0].result
 
-    def said(rule, label, known=tuple(EVENT_CLASSES.ours)):
+    def said(rule, label, known=PRESETS["paper"].classes):
         return describe_agreement(rule, label, known, result)
 
     assert said("sag", "sag") == "agree"

@@ -202,7 +202,7 @@ def test_channels_that_are_neither_voltages_nor_currents():
         ({"moment": 0.7}, "moment must be inside the recording, 0 to 0.6 s"),
         ({"moment": -0.1}, "moment must be"),
         ({"moment": float("nan")}, "moment must be"),
-        ({"cycles": 0}, "cycles must be an integer of 1 to 50"),
+        ({"cycles": 0}, "cycles must be an integer from 1 to 50"),
         ({"cycles": 51}, "cycles must be"),
         ({"frequency": 5.0}, "frequency must be a frequency of the grid"),
         ({"frequency": float("inf")}, "frequency must be"),

@@ -164,5 +164,5 @@ def test_parts_are_whole_samples(recording, part):
 
 @pytest.mark.parametrize("n_parts", [0, -1, 50_001])
 def test_views_have_some_parts(recording, n_parts):
-    with pytest.raises(PqswarmError, match="n_parts must be 1 to 50000"):
+    with pytest.raises(PqswarmError, match="n_parts must be an integer from 1 to 50000"):
         Envelope(recording).view(0, 10, n_parts)

@@ -4,7 +4,7 @@ from math import inf
 
 import numpy as np
 
-from pqswarm.events import EVENT_CLASSES
+from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import (
     Palette,
@@ -81,5 +81,5 @@ def all_figures():
             },
             PALETTE,
         ),
-        "confusion": plot_confusion(confusion(40), confusion(10), tuple(EVENT_CLASSES.ours)),
+        "confusion": plot_confusion(confusion(40), confusion(10), PRESETS["paper"].classes),
     }

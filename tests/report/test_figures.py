@@ -8,11 +8,11 @@ import pytest
 
 from pqswarm.datasets import make_dataset
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES, generate
+from pqswarm.events import PRESETS, generate
 from pqswarm.report import plot_event, plot_features, plot_gallery, save_figure
 
 
-@pytest.mark.parametrize("event_class", EVENT_CLASSES.ours)
+@pytest.mark.parametrize("event_class", PRESETS["paper"].classes)
 def test_event_shows_the_waveform_and_nine_bands(event_class):
     event = generate(event_class, 0)
     figure = plot_event(event)
@@ -35,7 +35,7 @@ def test_short_captures_and_other_rates():
 
 
 def test_gallery_shows_all_classes_in_words():
-    figure = plot_gallery([generate(name, 0) for name in EVENT_CLASSES.ours], snr=40.0)
+    figure = plot_gallery([generate(name, 0) for name in PRESETS["paper"].classes], snr=40.0)
     titles = [axis.get_title(loc="left") for axis in figure.axes]
     assert titles[:3] == ["Pure sinusoid", "DC offset", "Sag"]
     assert len(titles) == 14

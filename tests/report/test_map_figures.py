@@ -7,7 +7,7 @@ from tests.report.drawn import MANY, confusion
 from tests.report.legibility import assert_legible, lines_of
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.events import EVENT_CLASSES
+from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_edges, band_names
 from pqswarm.report import (
     Palette,
@@ -64,7 +64,7 @@ def test_features_that_are_no_bands_are_listed():
 
 
 def test_confusion_tells_errors_from_hits():
-    left, right = plot_confusion(confusion(40), confusion(10), tuple(EVENT_CLASSES.ours)).axes
+    left, right = plot_confusion(confusion(40), confusion(10), PRESETS["paper"].classes).axes
     assert left.get_title(loc="left") == "All features: 43 of 2843 misclassified (1.51 %)"
     assert right.get_title(loc="left") == "Selected features: 13 of 2813 misclassified (0.462 %)"
     cells = {

@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from tests.report.drawn import MANY
 
 from pqswarm.errors import PqswarmError
-from pqswarm.events import EVENT_CLASSES
+from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_names
 from pqswarm.report import Palette, plot_confusion, plot_feature_map
 from pqswarm.report.style import FAINT, GREY, INK, spread
@@ -33,7 +33,7 @@ def test_figures_in_cells_are_legible_on_light_and_dark_pages(page):
     counts = np.arange(196).reshape(14, 14)
     maps = (
         plot_feature_map(shares, band_names(8), list(FUNCTIONS)),
-        plot_confusion(counts, counts, tuple(EVENT_CLASSES.ours)),
+        plot_confusion(counts, counts, PRESETS["paper"].classes),
     )
     for axis in [axis for figure in maps for axis in figure.axes]:
         for patch, text in zip(axis.patches, axis.texts, strict=False):  # others stand beside the cells

@@ -102,7 +102,7 @@ def test_mistakes_of_callers_are_named():
         minimize("2d-ups", table)
     with pytest.raises(PqswarmError, match="max_evaluations must be an integer of at least 1, not 0"):
         minimize("bpso", table, 0)
-    with pytest.raises(PqswarmError, match="seed must be a non-negative integer, not -1"):
+    with pytest.raises(PqswarmError, match="seed must be an integer of at least 0, not -1"):
         minimize("bpso", table, 10, seed=-1)
     with pytest.raises(PqswarmError, match="size is 9, but there are only 8 features"):
         minimize("bpso", table, 10, parameters={"size": 9})

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._base.checks import check_name, is_finite, is_integer
+from pqswarm.errors import PqswarmError
 
 __all__ = ["Parameters", "option", "parameters", "warn_renamed"]
 
@@ -97,8 +98,8 @@ def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
             raise PqswarmError(f"{name} must be true or false, not {value!r}.")
         return bool(value)
     if isinstance(wanted, str):
-        if allowed["choices"] and value not in allowed["choices"]:
-            raise unknown_name(name, value, allowed["choices"])
+        if allowed["choices"]:
+            check_name(name, value, allowed["choices"])
         if not isinstance(value, str):
             raise PqswarmError(f"{name} must be text, not {value!r}.")
         return value
@@ -110,10 +111,9 @@ def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
             raise PqswarmError(f"{name} must be a list of integers of at least {allowed['low']}, not {value!r}.")
         return tuple(numbers.tolist())
     integer = wanted is None or isinstance(wanted, int)
-    kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
-    right = isinstance(value, kinds) and not isinstance(value, bool)
+    right = is_integer(value) if integer else is_finite(value)
     low, high = allowed["low"], allowed["high"]
-    if not (right and np.isfinite(value) and (low is None or value >= low) and (high is None or value <= high)):
+    if not (right and (low is None or value >= low) and (high is None or value <= high)):
         raise PqswarmError(f"{name} must be {_range(field)}, not {value!r}.")
     return int(value) if integer else float(value)
 
@@ -200,8 +200,7 @@ class Parameters:
             given = {name: given[old]} | {key: value for key, value in given.items() if key != old}
         known = [field.name for field in fields]
         for name in given:
-            if name not in known:
-                raise unknown_name(f"parameter of {cls._name()}", name, known)
+            check_name(f"parameter of {cls._name()}", name, known)
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:

@@ -1,24 +1,17 @@
 """Named random streams: the same key gives the same numbers, whoever asks and in whatever order."""
 
 from collections.abc import Sequence
-from operator import index
 
 import numpy as np
 
-from pqswarm.errors import PqswarmError
+from pqswarm._base.checks import check_integer
 
 __all__ = ["checked_seed", "derived_seed", "stream"]
 
 
 def checked_seed(seed: object) -> int:
     """Return `seed` as a non-negative int, or raise an error that names it."""
-    try:
-        value = index(seed)  # type: ignore[arg-type]
-    except TypeError:
-        value = -1
-    if value < 0 or isinstance(seed, bool):
-        raise PqswarmError(f"seed must be a non-negative integer, not {seed!r}.")
-    return value
+    return check_integer("seed", seed, 0)
 
 
 def stream(seed: int, key: Sequence[int]) -> np.random.Generator:

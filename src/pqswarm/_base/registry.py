@@ -5,7 +5,8 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Protocol, TypeVar
 
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm._base.checks import check_name
+from pqswarm.errors import PqswarmError
 
 __all__ = ["Registry"]
 
@@ -64,9 +65,7 @@ class Registry(Mapping[str, _Member]):
 
     def find(self, name: object) -> _Member:
         """Return the member of that name, or raise an error that names the nearest known one."""
-        if not isinstance(name, str) or name not in self:
-            raise unknown_name(self._what, name, self)
-        return self[name]
+        return self[check_name(self._what, name, self)]
 
     def __getitem__(self, name: str) -> _Member:
         if name not in self._members:

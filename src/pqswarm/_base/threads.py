@@ -8,9 +8,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
-from pqswarm.errors import PqswarmError
+from pqswarm._base.checks import check_integer
 
 __all__ = ["effective_jobs", "one_blas_thread"]
 
@@ -27,9 +25,7 @@ def effective_jobs(n_jobs: int | None) -> int:
         from joblib import cpu_count
 
         return int(cpu_count())
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer) or n_jobs < 1:
-        raise PqswarmError(f"n_jobs must be an integer of at least 1, or -1 or None for all cores, not {n_jobs!r}.")
-    return int(n_jobs)
+    return check_integer("n_jobs", n_jobs, 1, also=", or -1 or None for all cores")
 
 
 @cache

@@ -53,8 +53,8 @@ def name_options(text: str, options: Iterable[str]) -> str:
     --------
     >>> name_options("does not say its sampling rate; give it as sampling_rate.", ["--rate"])
     'does not say its sampling rate; give it as --rate.'
-    >>> name_options("seed must be a non-negative integer.", ["--seed"])
-    '--seed must be a non-negative integer.'
+    >>> name_options("seed must be an integer of at least 0.", ["--seed"])
+    '--seed must be an integer of at least 0.'
     """
     text = re.sub(r" of \w*(?:Hyperp|P)arameters\b", "", text)  # of which ones, the message says already
     if re.match(r"\S+\.toml\b", text):  # what a file says is called as in the file

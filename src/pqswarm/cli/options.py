@@ -52,10 +52,11 @@ def complete_preset(incomplete: str) -> list[str]:
 
 
 def complete_event(incomplete: str) -> list[str]:
-    """Event classes, and ``all``, that begin with what was typed."""
+    """Event classes that presets can draw, and ``all``, that start with what was typed."""
     from pqswarm.events import EVENT_CLASSES
 
-    return [name for name in (*EVENT_CLASSES, "all") if name.startswith(incomplete)]
+    names = [name for name in EVENT_CLASSES if EVENT_CLASSES[name].model is not None]
+    return [name for name in (*names, "all") if name.startswith(incomplete)]
 
 
 def complete_wavelet(incomplete: str) -> list[str]:

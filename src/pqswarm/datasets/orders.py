@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import floor
-from operator import index
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.random import derived_seed
-from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
 
 __all__ = ["Order", "check_count", "list_orders"]
@@ -37,15 +36,7 @@ class Order:
 
 def check_count(events_per_class: int, least: int) -> int:
     """Return the number of events of each class, or raise an error that names it."""
-    try:
-        count = -1 if isinstance(events_per_class, bool) else index(events_per_class)
-    except TypeError:
-        count = -1
-    if not least <= count <= _MOST_PER_CLASS:
-        raise PqswarmError(
-            f"events_per_class must be an integer from {least} to {_MOST_PER_CLASS}, not {events_per_class!r}."
-        )
-    return count
+    return check_integer("events_per_class", events_per_class, least, _MOST_PER_CLASS)
 
 
 def list_orders(

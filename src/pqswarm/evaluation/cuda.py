@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 
 __all__ = ["DEVICES", "MEMORY", "MaskPacker", "batch_memory", "check_device", "cupy", "pieces", "source"]
 
@@ -21,8 +22,7 @@ MEMORY = 1 << 32
 
 def check_device(device: object) -> None:
     """Raise an error that says what is missing if evaluators cannot compute there."""
-    if not isinstance(device, str) or device not in DEVICES:
-        raise unknown_name("device", device, DEVICES)
+    check_name("device", device, DEVICES)
     if device == "cuda":
         cupy()
 

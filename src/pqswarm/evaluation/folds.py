@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -139,8 +140,7 @@ class Folds(CrossValidation):
         labels = np.asarray(y)
         if labels.ndim != 1 or labels.size == 0:
             raise PqswarmError(f"y must hold one label per event, shape (n,), not {labels.shape}.")
-        if not isinstance(n_folds, int | np.integer) or n_folds < 2:
-            raise PqswarmError(f"n_folds must be an integer of at least 2, not {n_folds!r}.")
+        check_integer("n_folds", n_folds, 2)
         classes, coded, counts = np.unique(labels, return_inverse=True, return_counts=True)
         rare = int(counts.argmin())
         if counts[rare] < n_folds:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator
 
 __all__ = ["Memo"]
@@ -49,12 +49,11 @@ class Memo:
     """
 
     def __init__(self, evaluator: Evaluator, max_entries: int = 1_000_000, max_bytes: int = 2**28) -> None:
-        for name, limit, least in (("max_entries", max_entries, 2), ("max_bytes", max_bytes, 1)):
-            if not isinstance(limit, int | np.integer) or limit < least:
-                raise PqswarmError(f"{name} must be an integer of at least {least}, not {limit!r}.")
+        max_entries = check_integer("max_entries", max_entries, 2)
+        max_bytes = check_integer("max_bytes", max_bytes, 1)
         self.evaluator = evaluator
         self.n_features = evaluator.n_features
-        self.max_entries = max(2, min(int(max_entries), int(max_bytes) // (_ENTRY + self.n_features // 8)))
+        self.max_entries = max(2, min(max_entries, max_bytes // (_ENTRY + self.n_features // 8)))
         self.n_evaluations = 0
         self.n_hits = 0
         self._recent: dict[bytes, float] = {}  # at most half of the entries, as many are

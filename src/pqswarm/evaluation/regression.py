@@ -5,8 +5,9 @@ from abc import abstractmethod
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.base import Evaluator, Scaling
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import check_target
@@ -55,8 +56,7 @@ class RegressionEvaluator(Evaluator):
         super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
         self.target = check_target(y, len(self.data))
         self.scoring = SCORINGS[0] if scoring is None else scoring
-        if self.scoring not in SCORINGS:
-            raise unknown_name("scoring", scoring, SCORINGS)
+        check_name("scoring", self.scoring, SCORINGS)
         if self.scoring == "r2" and folds.sizes.min() < 2:
             raise PqswarmError("scoring 'r2' needs two events in each fold: use fewer folds, or another scoring.")
         self._by_fold = np.argsort(folds.test_fold, kind="stable")

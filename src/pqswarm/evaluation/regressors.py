@@ -2,8 +2,7 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-
+from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifiers.k_nn import covered_metric
 from pqswarm.evaluation.exact.knn.regression import KNNRegressionEvaluator, KNNRegressionHyperparameters
@@ -43,7 +42,7 @@ class KNNRegressor(Regressor):
         if type(estimator) is not KNeighborsRegressor or estimator.weights != "uniform":
             return None
         metric, k = covered_metric(estimator), estimator.n_neighbors
-        covered = metric is not None and isinstance(k, int | np.integer) and not isinstance(k, bool) and 1 <= k <= 15
+        covered = metric is not None and is_integer(k) and 1 <= k <= 15
         return cls({"n_neighbors": int(k), "metric": metric}) if covered else None
 
 
@@ -110,6 +109,6 @@ class RidgeRegressor(Regressor):
         if type(estimator) is not Ridge or estimator.positive or estimator.solver not in ("auto", "cholesky"):
             return None
         alpha = estimator.alpha
-        if isinstance(alpha, bool) or not (isinstance(alpha, int | float | np.number) and 0 <= alpha <= 1e300):
+        if not (is_finite(alpha) and 0 <= alpha <= 1e300):
             return None
         return cls({"alpha": float(alpha), "fit_intercept": bool(estimator.fit_intercept)})

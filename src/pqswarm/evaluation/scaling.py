@@ -4,8 +4,8 @@ from typing import Literal
 
 import numpy as np
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray, IntArray
-from pqswarm.errors import unknown_name
 
 __all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "check_scaling", "scale", "scaled"]
 
@@ -23,8 +23,7 @@ def check_scaling(scaling: Scaling) -> Scaling:
     """Return the scaling by its present name, or raise an error that lists all."""
     if scaling == "fold":
         return "minmax"
-    if scaling not in SCALINGS:
-        raise unknown_name("scaling", scaling, SCALINGS)
+    check_name("scaling", scaling, SCALINGS)
     return scaling
 
 

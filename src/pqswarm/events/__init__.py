@@ -2,7 +2,7 @@
 
 from pqswarm.events._deprecated import __getattr__ as __getattr__
 from pqswarm.events.bench import BenchRecord, run_bench
-from pqswarm.events.classes import EVENT_CLASSES, EventClass, class_title
+from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title, visible_classes
 from pqswarm.events.event import RECORD, Event, check_record, generate, synthesise
 from pqswarm.events.models import Grid
 from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_stream
@@ -41,6 +41,7 @@ __all__ = [
     "LogUniform",
     "Matching",
     "Named",
+    "Needs",
     "Parameter",
     "Preset",
     "Same",
@@ -49,6 +50,7 @@ __all__ = [
     "add_noise",
     "check_record",
     "check_snr",
+    "class_family",
     "class_title",
     "format_preset",
     "generate",
@@ -59,4 +61,5 @@ __all__ = [
     "run_bench",
     "spectrum_ranges",
     "synthesise",
+    "visible_classes",
 ]

@@ -31,30 +31,13 @@ from pqswarm.events.broad_parts import (
     draw_spectrum,
     sum_of_orders,
 )
+from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.noise import add_noise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BROAD_CLASSES", "RecordedEvent", "narrowest_bandwidth", "record_event"]
-
-_NARROWEST: "Mapping[str, float]" = {
-    "notching": 16.0,
-    "impulsive_transient": 16.0,
-    "harmonics": 8.0,
-    "oscillatory_transient": 8.0,
-    "sag_with_harmonics": 8.0,
-    "swell_with_harmonics": 8.0,
-    "flicker_with_harmonics": 8.0,
-    "sag_with_transient": 8.0,
-    "swell_with_transient": 8.0,
-}
-BROAD_CLASSES: tuple[str, ...] = (
-    *("pure_sinusoid", "dc_offset", "sag", "swell", "interruption", "flicker", "notching", "harmonics"),
-    *("oscillatory_transient", "sag_with_harmonics", "swell_with_harmonics", "flicker_with_harmonics"),
-    *("sag_with_transient", "swell_with_transient", "impulsive_transient", "voltage_change"),
-)
-"""The classes of the paper's Table 1, then impulses, then changes of voltage of less than a sag's or a swell's."""
+__all__ = ["BROAD_CLASSES", "RecordedEvent", "record_event"]
 
 _OVERSAMPLED = 4
 _TAPS = 16
@@ -125,7 +108,7 @@ def record_event(
     """
     if event_class not in BROAD_CLASSES:
         raise unknown_name("event class", event_class, BROAD_CLASSES)
-    random = stream(seed, (11, BROAD_CLASSES.index(event_class)))
+    random = stream(seed, (11, EVENT_CLASSES[event_class].seed_word))
     nominal = float(random.choice((50.0, 60.0)))
     if rate is not None:
         bandwidth = (rate / (2 * nominal), rate / (2 * nominal) * 1.0001)
@@ -150,11 +133,6 @@ def record_event(
         step = 2.0 ** -float(random.integers(9, 15))
         signal = np.round(signal / step) * step
     return RecordedEvent(signal, scene.rate, nominal, event_class, kind)
-
-
-def narrowest_bandwidth(event_class: str) -> float:
-    """Return the bandwidth, in multiples of the fundamental, below which a class cannot be seen."""
-    return _NARROWEST.get(event_class, 0.0)
 
 
 Voltage = Callable[[FloatArray], FloatArray]
@@ -231,7 +209,7 @@ def _swell(scene: Scene) -> Drawn:
 
 def _interruption(scene: Scene) -> Drawn:
     kind, envelope = draw_interruption(scene)
-    if narrowest_bandwidth("oscillatory_transient") * scene.frequency > scene.top or scene.chance(0.65):
+    if EVENT_CLASSES["oscillatory_transient"].needs.bandwidth * scene.frequency > scene.top or scene.chance(0.65):
         return _on_supply(scene, kind, envelope)
     source, burst = draw_oscillation(scene)  # an interruption all the same
     return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
@@ -318,3 +296,6 @@ _KINDS: "Mapping[str, Callable[[Scene], Drawn]]" = {
     "impulsive_transient": _impulsive_transient,
     "voltage_change": _voltage_change,
 }
+
+BROAD_CLASSES: tuple[str, ...] = tuple(_KINDS)
+"""The classes of the paper's Table 1, then impulsive transients and rapid voltage changes."""

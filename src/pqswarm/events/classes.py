@@ -1,7 +1,7 @@
-"""Event classes by name: ours, and those of other packages."""
+"""Event classes: what each is called, how it looks, and what a capture needs to show it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from zlib import crc32
 
@@ -11,92 +11,184 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events.models import combined, single
 from pqswarm.events.parameters import PARAMETERS, Parameter
 
-__all__ = ["EVENT_CLASSES", "EventClass", "class_title", "is_name"]
+__all__ = ["EVENT_CLASSES", "EventClass", "Needs", "class_family", "class_title", "is_name", "visible_classes"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
 def is_name(name: object) -> bool:
-    """Whether this can be the name of an event class or a parameter: lower case letters, digits and underscores."""
+    """Whether this is a valid name of an event class or parameter: lower-case letters, digits and underscores."""
     return isinstance(name, str) and _NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
-class EventClass:
-    """A class of events: its name, and the model of its waveform.
+class Needs:
+    """What a capture needs to show an event class.
 
-    A class of another package is known by an entry point in the group ``pqswarm.event_classes``, one of this process by
-    ``EVENT_CLASSES.register``; a :class:`Preset` then says from which ranges its parameters are drawn.
+    Parameters
+    ----------
+    samples : float
+        Samples per cycle.
+    cycles : float
+        Length [cycles].
+    bandwidth : float
+        Bandwidth [multiples of the fundamental] below which :func:`pqswarm.events.broad.record_event` draws no event
+        of the class.
+    """
+
+    samples: float = 0.0
+    cycles: float = 0.0
+    bandwidth: float = 0.0
+
+
+@dataclass(frozen=True)
+class EventClass:
+    """A class of events.
+
+    All that pqswarm knows of a class is written here: nothing else lists classes by name. To add one in this process
+    call ``EVENT_CLASSES.register``; a package adds one by an entry point in the group ``pqswarm.event_classes``. A
+    :class:`Preset` then gives the ranges of its parameters.
 
     Parameters
     ----------
     name : str
-        Of lower case letters, digits and underscores.
+        Lower-case letters, digits and underscores.
     title : str
-        The same in words.
-    model : callable
+        The name as shown to people.
+    model : callable or None
         ``model(t, *, grid, **parameters)`` returns the voltage [pu] at the times `t` [s] on the supply `grid`, a
-        :class:`Grid`. It draws nothing.
+        :class:`Grid`. It draws nothing. None: no preset can draw the class, only
+        :func:`pqswarm.events.broad.record_event`.
     parameters : mapping of str to Parameter
-        Those of its parameters that :data:`PARAMETERS` does not have.
+        The parameters of the model that are not in :data:`PARAMETERS`.
+    family : str
+        What an event of the class is above all: one of the kinds of :class:`pqswarm.measure.Event`, such as ``"sag"``
+        or ``"transient"``, ``"none"`` for an undisturbed voltage, or a family that the rules do not know. For a sag, a
+        swell or an interruption a model is offered the classes of that family, for any other event the rest. The
+        default is the name with spaces.
+    needs : Needs
+        What a capture needs to show the class.
+    seed_word : int
+        Separates the random streams of the class from those of others. Never change it: the events would change. The
+        default follows from the name.
 
     Examples
     --------
-    >>> EVENT_CLASSES["dc_offset"].title
-    'DC offset'
+    >>> EVENT_CLASSES["dc_offset"].title, EVENT_CLASSES["sag_with_harmonics"].family
+    ('DC offset', 'sag')
     """
 
     name: str
     title: str
-    model: Callable[..., FloatArray] = field(repr=False)
+    model: Callable[..., FloatArray] | None = field(repr=False)
     parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False)
+    family: str = ""
+    needs: Needs = field(default=Needs(), repr=False)
+    seed_word: int = -1
 
     def __post_init__(self) -> None:
         for name in (self.name, *self.parameters):
-            said = f"event class {self.name!r}: {name!r}"
+            where = f"event class {self.name!r}: {name!r}"
             if not is_name(name):
-                raise PqswarmError(f"{said} must be lower case letters, digits and underscores, at most 60.")
+                raise PqswarmError(f"{where} must be lower-case letters, digits and underscores, at most 60.")
             if name in self.parameters and name in PARAMETERS:
-                raise PqswarmError(f"{said} cannot be declared again: pqswarm has such a parameter, use it.")
+                raise PqswarmError(f"{where} cannot be declared again: pqswarm has such a parameter, use it.")
+        if not self.family:
+            object.__setattr__(self, "family", self.name.replace("_", " "))
+        if self.seed_word < 0:
+            object.__setattr__(self, "seed_word", 2**31 | crc32(self.name.encode()))
 
     @property
     def catalogue(self) -> dict[str, Parameter]:
         """Every parameter that its events can have."""
         return {**PARAMETERS, **self.parameters}
 
-    @property
-    def seed_word(self) -> int:
-        """The number that keeps its random streams apart from those of other classes; it follows from its name."""
-        return _PLACES.get(self.name, 2**31 | crc32(self.name.encode()))
+    def is_visible(self, sampling_rate: float, frequency: float, cycles: float) -> bool:
+        """Whether a capture of that rate [Hz], fundamental [Hz] and length [cycles] can show the class.
+
+        Examples
+        --------
+        >>> [EVENT_CLASSES["notching"].is_visible(rate, 50.0, 10.0) for rate in (12_800, 2_000)]
+        [True, False]
+        """
+        return sampling_rate / frequency >= self.needs.samples and cycles >= self.needs.cycles
 
 
-_OURS = tuple(
-    EventClass(model.__name__, title, model)
-    for title, model in (
-        ("Pure sinusoid", single.pure_sinusoid),
-        ("DC offset", single.dc_offset),
-        ("Sag", single.sag),
-        ("Swell", single.swell),
-        ("Interruption", single.interruption),
-        ("Flicker", single.flicker),
-        ("Notching", single.notching),
-        ("Harmonics", single.harmonics),
-        ("Oscillatory transient", single.oscillatory_transient),
-        ("Sag with harmonics", combined.sag_with_harmonics),
-        ("Swell with harmonics", combined.swell_with_harmonics),
-        ("Flicker with harmonics", combined.flicker_with_harmonics),
-        ("Sag with transient", combined.sag_with_transient),
-        ("Swell with transient", combined.swell_with_transient),
-    )
+_HARMONICS = Needs(samples=8, bandwidth=8.0)  # the third order is then below 0.45 of the sampling rate
+_TRANSIENT = Needs(samples=32, cycles=2.2, bandwidth=8.0)  # in less, a transient looks like a step
+_IMPULSE = Needs(samples=32, cycles=2.2, bandwidth=16.0)
+_NOTCHING = Needs(samples=60, cycles=3.0, bandwidth=16.0)
+_FLICKER = Needs(cycles=7.0)  # a dozen values of Urms(1/2)
+_FLICKER_WITH_HARMONICS = Needs(samples=8, cycles=7.0, bandwidth=8.0)
+
+# Events depend on the seed word of their class, not on its place: insert a class anywhere, without a seed word.
+_BUILT_IN = (
+    EventClass("pure_sinusoid", "Pure sinusoid", single.pure_sinusoid, family="none", seed_word=0),
+    EventClass("dc_offset", "DC offset", single.dc_offset, family="DC offset", seed_word=1),
+    EventClass("sag", "Sag", single.sag, seed_word=2),
+    EventClass("swell", "Swell", single.swell, seed_word=3),
+    EventClass("interruption", "Interruption", single.interruption, seed_word=4),
+    EventClass("flicker", "Flicker", single.flicker, needs=_FLICKER, seed_word=5),
+    EventClass("notching", "Notching", single.notching, needs=_NOTCHING, seed_word=6),
+    EventClass("harmonics", "Harmonics", single.harmonics, needs=_HARMONICS, seed_word=7),
+    EventClass(
+        "oscillatory_transient",
+        "Oscillatory transient",
+        single.oscillatory_transient,
+        family="transient",
+        needs=_TRANSIENT,
+        seed_word=8,
+    ),
+    EventClass(
+        "sag_with_harmonics",
+        "Sag with harmonics",
+        combined.sag_with_harmonics,
+        family="sag",
+        needs=_HARMONICS,
+        seed_word=9,
+    ),
+    EventClass(
+        "swell_with_harmonics",
+        "Swell with harmonics",
+        combined.swell_with_harmonics,
+        family="swell",
+        needs=_HARMONICS,
+        seed_word=10,
+    ),
+    EventClass(
+        "flicker_with_harmonics",
+        "Flicker with harmonics",
+        combined.flicker_with_harmonics,
+        family="harmonics",
+        needs=_FLICKER_WITH_HARMONICS,
+        seed_word=11,
+    ),
+    EventClass(
+        "sag_with_transient",
+        "Sag with transient",
+        combined.sag_with_transient,
+        family="sag",
+        needs=_TRANSIENT,
+        seed_word=12,
+    ),
+    EventClass(
+        "swell_with_transient",
+        "Swell with transient",
+        combined.swell_with_transient,
+        family="swell",
+        needs=_TRANSIENT,
+        seed_word=13,
+    ),
+    EventClass("impulsive_transient", "Impulsive transient", None, family="transient", needs=_IMPULSE, seed_word=14),
+    EventClass("voltage_change", "Rapid voltage change", None, family="rapid voltage change", seed_word=15),
 )
-_PLACES = {event_class.name: place for place, event_class in enumerate(_OURS)}
 
-EVENT_CLASSES: Registry[EventClass] = Registry("event class", "pqswarm.event_classes", EventClass, _OURS)
-"""All event classes by name, first those of the paper's Table 1 in its order."""
+EVENT_CLASSES: Registry[EventClass] = Registry("event class", "pqswarm.event_classes", EventClass, _BUILT_IN)
+"""All event classes by name: the 14 of the paper's Table 1 in its order, two more of the bundled model, plugins."""
 
 
 def class_title(name: str) -> str:
-    """Return an event class in words, also one that is not known here.
+    """Return an event class as shown to people, also one that is not installed here.
 
     Examples
     --------
@@ -104,3 +196,43 @@ def class_title(name: str) -> str:
     ('Sag with harmonics', 'Geomagnetic storm')
     """
     return EVENT_CLASSES[name].title if name in EVENT_CLASSES else name.replace("_", " ").capitalize()
+
+
+def class_family(name: str) -> str:
+    """Return the family of an event class, also of one that is not installed here.
+
+    Examples
+    --------
+    >>> class_family("sag_with_harmonics"), class_family("geomagnetic_storm")
+    ('sag', 'geomagnetic storm')
+    """
+    return EVENT_CLASSES[name].family if name in EVENT_CLASSES else name.replace("_", " ")
+
+
+def visible_classes(names: Collection[str], sampling_rate: float, frequency: float, cycles: float) -> frozenset[str]:
+    """Return those of the classes that a capture can show; classes that are not installed here are included.
+
+    Parameters
+    ----------
+    names : collection of str
+        Event classes.
+    sampling_rate, frequency : float
+        Of the capture, and its fundamental [Hz].
+    cycles : float
+        Length of the capture [cycles].
+
+    Returns
+    -------
+    frozenset of str
+        Names.
+
+    Examples
+    --------
+    >>> sorted(visible_classes(("sag", "flicker", "harmonics"), 300, 50.0, 10.0))
+    ['flicker', 'sag']
+    """
+    return frozenset(
+        name
+        for name in names
+        if name not in EVENT_CLASSES or EVENT_CLASSES[name].is_visible(sampling_rate, frequency, cycles)
+    )

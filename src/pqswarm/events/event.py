@@ -186,6 +186,8 @@ def synthesise(
         )
     else:
         known = EVENT_CLASSES.find(event_class)
+        if known.model is None:
+            raise PqswarmError(f"event class {event_class!r} has no model: only record_event draws it.")
         signal = np.asarray(known.model(np.arange(n_samples) / sampling_rate, grid=grid, **disturbance), np.float64)
         if signal.shape != (n_samples,):
             raise PqswarmError(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal, Protocol
 
+from pqswarm._base.checks import check_integer
 from pqswarm.errors import PqswarmError
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter, check_parameters
 
@@ -149,8 +150,7 @@ class Steps:
     unit: Unit = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 2:
-            raise PqswarmError(f"number of Steps must be an integer of at least 2, not {self.number!r}.")
+        check_integer("number of Steps", self.number, 2)
         if not self.low < self.high:
             raise PqswarmError(f"low of Steps must be below high, not {self.low!r} and {self.high!r}.")
 

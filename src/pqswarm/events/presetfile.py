@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import parse_toml, read_toml_text
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
@@ -98,8 +99,9 @@ class _Reader:
 
     def __init__(self, table: Mapping[str, Any], folder: Path, name: str, via: tuple[Path, ...]) -> None:
         for key in table:
-            if key not in _KEYS and key not in EVENT_CLASSES:
-                raise unknown_name("key or event class", key, (*_KEYS, *EVENT_CLASSES))
+            drawable = [name for name in EVENT_CLASSES if EVENT_CLASSES[name].model is not None]
+            if key not in _KEYS and key not in drawable:
+                raise unknown_name("key or event class", key, (*_KEYS, *drawable))
         self.name = _text("name", table.get("name", name))
         self.own = {key: _table(key, table[key]) for key in table if key not in _KEYS}
         self.common = _table("common", table.get("common", {}))
@@ -246,7 +248,7 @@ class _Reader:
 
 
 def _check_share(key: str, share: object, most: float, why: str) -> None:
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0.0 <= share <= most + 1e-9:
+    if not is_finite(share) or not 0.0 <= share <= most + 1e-9:
         raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {shorten(repr(share))}.")
 
 
@@ -288,7 +290,7 @@ def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[s
 def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The parameters that the model of a class must, and can, be given."""
     event_class = EVENT_CLASSES[label]
-    required, taken = _keywords(event_class.model)
+    required, taken = _keywords(event_class.model) if event_class.model is not None else ((), ())
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
     return required, (*taken, "spectrum") if set(HARMONICS) <= set(taken) else taken
 

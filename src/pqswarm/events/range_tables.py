@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from pqswarm._base.numbers import is_finite
+from pqswarm._base.checks import check_integer, is_finite
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.catalogue import Parameter
 from pqswarm.events.parameters import (
@@ -111,9 +111,7 @@ def _read_steps(name: str, given: Mapping[str, Any], allowed: Parameter) -> Rang
     low, high, unit = _ends(name, "steps", given, allowed)
     if "number" not in given:
         raise PqswarmError("'steps' must say how many values there are: add number = 10.")
-    number = given["number"]
-    if isinstance(number, bool) or not isinstance(number, int) or not 2 <= number <= 1_000_000:
-        raise PqswarmError(f"'number' must be an integer of at least 2, not {number!r}.")
+    number = check_integer("'number'", given["number"], 2, 1_000_000)
     return Steps(low, high, number, unit)
 
 

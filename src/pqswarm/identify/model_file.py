@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._base.archive import Archive
+from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
@@ -132,7 +133,7 @@ def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
 
 
 def _number(given: Any, low: float, high: float, what: str) -> float:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not low <= given <= high:
+    if not is_finite(given) or not low <= given <= high:
         raise FileFormatError(f"is damaged: its {what} is not a number from {low:g} to {high:g}.")
     return given
 
@@ -200,7 +201,7 @@ def _split(
 ) -> tuple[Table, ...]:
     """The training events of each subset, one after the other."""
     counts = [given.get("events") for given in manifest["subsets"]]
-    if not all(isinstance(count, int) and not isinstance(count, bool) and count > 0 for count in counts):
+    if not all(is_integer(count) and count > 0 for count in counts):
         raise FileFormatError("is damaged: it does not say how many events its subsets have.")
     widths = [len(subset.names) for subset in subsets]
     sizes = [count * width for count, width in zip(counts, widths, strict=True)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import AnyArray, FloatArray
 from pqswarm.errors import PqswarmError
@@ -214,8 +215,7 @@ def measure_at(
     """
     check_waveform(source)
     rate, seconds = source.sampling_rate, source.n_samples / source.sampling_rate
-    if isinstance(cycles, bool) or not isinstance(cycles, int) or not 1 <= cycles <= _MOST_CYCLES:
-        raise PqswarmError(f"cycles must be an integer of 1 to {_MOST_CYCLES}, not {cycles!r}.")
+    check_integer("cycles", cycles, 1, _MOST_CYCLES)
     if not (isfinite(moment) and 0 <= moment <= seconds):
         raise PqswarmError(f"moment must be inside the recording, 0 to {seconds:g} s, not {moment!r}.")
     if side not in _SIDES:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.random import checked_seed, stream
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
@@ -99,10 +100,8 @@ class Search(ABC):
     def __init__(
         self, n_features: int, seed: int = 0, parameters: SearchParameters | Mapping[str, Any] | None = None
     ) -> None:
-        if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or n_features < 1:
-            raise PqswarmError(f"n_features must be an integer of at least 1, not {n_features!r}.")
         self.parameters = self.Parameters.of(parameters)
-        self.n_features = int(n_features)
+        self.n_features = check_integer("n_features", n_features, 1)
         self.size: int | None = self.parameters.size
         if self.size is not None and self.size > n_features:
             raise PqswarmError(f"size is {self.size}, but there are only {n_features} features.")

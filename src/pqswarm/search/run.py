@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, checked_errors
@@ -103,16 +104,14 @@ class Run:
     """
 
     def __init__(self, search: Search, max_evaluations: int = 6000) -> None:
-        whole = isinstance(max_evaluations, int | np.integer) and not isinstance(max_evaluations, bool)
-        if not whole or max_evaluations < 1:
-            raise PqswarmError(f"max_evaluations must be an integer of at least 1, not {max_evaluations!r}.")
+        max_evaluations = check_integer("max_evaluations", max_evaluations, 1)
         if max_evaluations < search.least_evaluations:
             raise PqswarmError(
                 f"{search.name} needs at least {search.least_evaluations} evaluations to reach {search.size} features: "
                 f"raise max_evaluations, now {max_evaluations}."
             )
         self.search = search
-        self.max_evaluations = int(max_evaluations)
+        self.max_evaluations = max_evaluations
         self.n_evaluations = 0
         self.best: BoolArray = np.zeros(search.n_features, dtype=np.bool_)
         self.best_error = np.inf

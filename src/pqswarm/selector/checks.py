@@ -1,45 +1,25 @@
 """Checks of a selector's parameters, and what follows from them."""
 
-import numbers
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.random import derived_seed
-from pqswarm.errors import PqswarmError, unknown_name
+from pqswarm.errors import PqswarmError
 
-__all__ = ["check_at_least_one", "check_rule", "check_seconds", "is_whole", "seed_of", "sized_parameters", "threads_of"]
+__all__ = ["check_rule", "seed_of", "sized_parameters", "threads_of"]
 
 RULES = ("best", "1se")
 
 
-def is_whole(value: Any) -> bool:
-    """Whether a value is an integer, and not a truth value."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def check_at_least_one(name: str, value: Any, *, optional: bool = False) -> None:
-    """Raise an error unless a parameter is an integer of at least 1, or None if it is optional."""
-    if not (is_whole(value) and value >= 1) and not (optional and value is None):
-        or_none = ", or None" if optional else ""
-        raise PqswarmError(f"{name} must be an integer of at least 1{or_none}, not {value!r}.")
-
-
-def check_seconds(name: str, value: Any) -> None:
-    """Raise an error unless a parameter is a positive number of seconds, or None."""
-    number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if value is not None and not (number and isfinite(value) and value > 0):
-        raise PqswarmError(f"{name} must be a positive number of seconds, or None, not {value!r}.")
-
-
 def check_rule(rule: Any, n_features_to_select: Any) -> None:
     """Raise an error unless a rule is known, and does not contradict the number of features."""
-    if isinstance(rule, str) and rule not in RULES:
-        raise unknown_name("rule", rule, RULES)
-    if not isinstance(rule, str):
-        if not (is_whole(rule) and rule >= 1):
+    if isinstance(rule, str):
+        check_name("rule", rule, RULES)
+    else:
+        if not (is_integer(rule) and rule >= 1):
             raise PqswarmError(f"rule must be 'best', '1se' or a number of features, not {rule!r}.")
         if n_features_to_select is not None:
             raise PqswarmError("give n_features_to_select or a rule that is a number of features, not both.")
@@ -51,14 +31,14 @@ def seed_of(random_state: Any) -> int:
         return derived_seed(np.random.SeedSequence().entropy, ())  # type: ignore[arg-type]
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    if is_whole(random_state) and random_state >= 0:
+    if is_integer(random_state) and random_state >= 0:
         return int(random_state)
     raise PqswarmError(f"random_state must be a non-negative integer, a RandomState or None, not {random_state!r}.")
 
 
 def threads_of(n_jobs: Any) -> int:
     """Return a number of threads from scikit-learn's n_jobs: None is 1, or what joblib.parallel_config says."""
-    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise PqswarmError(f"n_jobs must be an integer other than 0, -1 for all cores, or None, not {n_jobs!r}.")
     from joblib import effective_n_jobs
 
@@ -72,7 +52,7 @@ def sized_parameters(given: Any, wanted: Any, n_features: int) -> dict[str, Any]
     parameters = dict(given or {})
     if wanted is None:
         return parameters
-    whole = is_whole(wanted) and 1 <= wanted <= n_features
+    whole = is_integer(wanted) and 1 <= wanted <= n_features
     share = isinstance(wanted, float | np.floating) and 0 < wanted < 1
     if not (whole or share):
         raise PqswarmError(

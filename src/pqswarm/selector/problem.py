@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from pqswarm._base.checks import is_integer
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.evaluation import Choice, Splits, choose_evaluator
@@ -19,7 +20,7 @@ from pqswarm.evaluation.classifiers.sklearn import seed_estimator
 from pqswarm.evaluation.estimators import check_classes
 from pqswarm.search import Run, Search, SearchResult, filter_of
 from pqswarm.search.registry import search_class
-from pqswarm.selector.checks import is_whole, sized_parameters, threads_of
+from pqswarm.selector.checks import sized_parameters, threads_of
 from pqswarm.selector.storage import describe, digest
 from pqswarm.selector.wide import keep_features
 
@@ -131,7 +132,7 @@ def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
 
 def _fewer_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
     """A number of folds, no more of them than the events allow; any other cross-validation as it is."""
-    if not is_whole(cv):
+    if not is_integer(cv):
         return cv
     most = int(np.unique(y, return_counts=True)[1].max()) if classifies else len(y)
     if not 2 <= most < cv:

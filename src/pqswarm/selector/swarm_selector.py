@@ -9,10 +9,11 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pqswarm._base.checks import check_integer, check_positive, is_integer
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import takes_missing
-from pqswarm.selector.checks import check_at_least_one, check_rule, check_seconds, is_whole
+from pqswarm.selector.checks import check_rule
 from pqswarm.selector.frame import make_frame
 from pqswarm.selector.nested import estimate_outer, outer_splits
 from pqswarm.selector.problem import Data
@@ -233,9 +234,11 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             raise PqswarmError(f"fit takes groups and sample_weight, not {', '.join(fit_params)}.")
         # Who does not take NaN says so with the place where it stands.
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
-        check_at_least_one("n_runs", self.n_runs)
-        check_at_least_one("patience", self.patience, optional=True)
-        check_seconds("max_time", self.max_time)
+        check_integer("n_runs", self.n_runs, 1)
+        if self.patience is not None:
+            check_integer("patience", self.patience, 1, also=", or None")
+        if self.max_time is not None:
+            check_positive("max_time", self.max_time, unit="of seconds", also=", or None")
         check_rule(self.rule, self.n_features_to_select)
         data = Data(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
         splits = outer_splits(self, data)
@@ -321,7 +324,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         True
         """
         check_is_fitted(self)
-        if not is_whole(size) or size < self.front_[0].size:
+        if not is_integer(size) or size < self.front_[0].size:
             raise PqswarmError(
                 f"size must be an integer of at least {self.front_[0].size}, the size of the smallest subset on the "
                 f"front, not {size!r}: n_features_to_select searches for subsets of a given size."

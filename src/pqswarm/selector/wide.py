@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._base.checks import is_integer
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import FILTERS, Splits, choose_evaluator, prefilter
-from pqswarm.selector.checks import is_whole
 
 __all__ = ["WIDE", "Kept", "keep_features"]
 
@@ -49,7 +49,7 @@ def keep_features(
 ) -> Kept:
     """Return the features that a prefilter leaves, at `least` so many; `options` are those of choose_evaluator."""
     least, most, name = least or 1, WIDE, "anova"
-    if is_whole(given) and given >= 1:
+    if is_integer(given) and given >= 1:
         most = int(given)
     elif isinstance(given, str):
         name = name if given == "auto" else given

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from pqswarm._base.checks import check_fraction
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 
-__all__ = ["checked_alpha", "checked_count", "checked_names", "checked_sample", "checked_table", "frozen"]
+__all__ = ["checked_alpha", "checked_names", "checked_sample", "checked_table", "frozen"]
 
 _HUGE = 1e150
 
@@ -66,16 +67,7 @@ def checked_names(names: Iterable[str] | None, n: int) -> tuple[str, ...]:
 
 def checked_alpha(alpha: float) -> float:
     """Return a level of significance between 0 and 1."""
-    if not isinstance(alpha, int | float | np.number) or not 0 < alpha < 1:
-        raise PqswarmError(f"alpha must be a number between 0 and 1, such as 0.05, not {alpha!r}.")
-    return float(alpha)
-
-
-def checked_count(name: str, value: int) -> int:
-    """Return an integer of at least 2."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 2:
-        raise PqswarmError(f"{name} must be an integer of at least 2, not {value!r}.")
-    return int(value)
+    return check_fraction("alpha", alpha, 0.05)
 
 
 def frozen(array: FloatArray) -> FloatArray:

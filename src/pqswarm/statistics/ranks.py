@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.statistics._checks import checked_alpha, checked_count, checked_names, checked_table, frozen
+from pqswarm.statistics._checks import checked_alpha, checked_names, checked_table, frozen
 
 __all__ = ["FriedmanResult", "critical_difference", "friedman", "friedman_from_ranks"]
 
@@ -156,7 +157,7 @@ def friedman_from_ranks(
     >>> round(result.chi2, 2), f"{result.p_value:.1e}"
     (182.66, '1.4e-37')
     """
-    n_blocks = checked_count("n_blocks", n_blocks)
+    n_blocks = check_integer("n_blocks", n_blocks, 2)
     try:
         sums = np.array(rank_sums, dtype=np.float64)
     except (TypeError, ValueError):
@@ -206,7 +207,7 @@ def critical_difference(n_treatments: int, n_blocks: int, alpha: float = 0.05) -
     """
     from scipy.stats import studentized_range
 
-    k, n = checked_count("n_treatments", n_treatments), checked_count("n_blocks", n_blocks)
+    k, n = check_integer("n_treatments", n_treatments, 2), check_integer("n_blocks", n_blocks, 2)
     quantile = float(studentized_range.isf(checked_alpha(alpha), k, np.inf))
     return quantile * float(np.sqrt(k * (k + 1) / (12 * n)))
 

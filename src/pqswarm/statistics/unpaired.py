@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_number
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.statistics._checks import checked_alpha, checked_sample
@@ -197,8 +198,7 @@ def equivalence(x: npt.ArrayLike, y: npt.ArrayLike, margin: float) -> float | No
     from scipy.stats import ttest_ind_from_stats
 
     first, second = checked_sample("x", x), checked_sample("y", y)
-    if not np.isfinite(margin) or margin < 0:
-        raise PqswarmError(f"margin must be a number of at least 0, in the unit of the values, not {margin!r}.")
+    check_number("margin", margin, 0, unit="in the unit of the values")
     if min(first.size, second.size) < LEAST_RUNS:
         return None
     difference = float(first.mean() - second.mean())

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pqswarm import __version__
+from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.files import write_atomically
-from pqswarm._base.numbers import is_finite
 from pqswarm.app.recordings.files import RecordingFile
 from pqswarm.app.recordings.old_state import touch
 from pqswarm.errors import PqswarmError
@@ -114,7 +114,7 @@ class RecordingFindings:
     def of(cls, values: Any) -> "RecordingFindings":
         """Check what was kept."""
         start, seconds, n_channels = values["start"], values["seconds"], values["n_channels"]
-        if n_channels is not None and (not isinstance(n_channels, int) or isinstance(n_channels, bool)):
+        if n_channels is not None and not is_integer(n_channels):
             raise ValueError
         return cls(
             _text(values["source"]),

@@ -6,6 +6,7 @@ from typing import Any
 
 from tornado.web import stream_request_body
 
+from pqswarm._base.checks import is_integer
 from pqswarm.app.handlers import Missing, Refused
 from pqswarm.app.recordings.entries import RecordingInFile
 from pqswarm.app.recordings.files import upload_folder_name, upload_id
@@ -114,7 +115,7 @@ class CorrectionHandler(RecordingHandler):
         given = self.read_json()
         name, index = given.get("recording"), given.get("event")
         texts = [given.get(key, "") for key in ("label", "by", "note")]
-        if not isinstance(name, str) or isinstance(index, bool) or not isinstance(index, int):
+        if not isinstance(name, str) or not is_integer(index):
             raise Refused("A correction needs a recording and the number of an event.", 400)
         if not all(isinstance(text, str) for text in texts):
             raise Refused("label, by and note must be texts.", 400)

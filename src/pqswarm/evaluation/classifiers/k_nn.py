@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pqswarm._base.checks import is_integer
 from pqswarm._base.options import Parameters
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.errors import unknown_name
@@ -81,7 +82,7 @@ class KNNClassifier(Classifier):
         if type(estimator) is not KNeighborsClassifier or estimator.weights != "uniform":
             return None
         metric, k = covered_metric(estimator), estimator.n_neighbors
-        covered = metric is not None and isinstance(k, int | np.integer) and not isinstance(k, bool) and 1 <= k <= 15
+        covered = metric is not None and is_integer(k) and 1 <= k <= 15
         return cls({"n_neighbors": k, "metric": metric}) if covered else None
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.registry import Registry
 from pqswarm._base.typing import AnyArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
@@ -199,8 +200,7 @@ def prefilter(
     >>> kept.sentence
     'Of 4 features the 2 that rank first by ANOVA F were kept.'
     """
-    if isinstance(keep, bool) or not isinstance(keep, int | np.integer) or keep < 1:
-        raise PqswarmError(f"keep must be an integer of at least 1, not {keep!r}.")
+    check_integer("keep", keep, 1)
     chosen = FILTERS.find(filter)
     ranked = np.array(chosen.rank(X, y, continuous=continuous), dtype=np.int64)
     columns = np.sort(ranked[:keep])

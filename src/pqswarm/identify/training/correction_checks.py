@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pqswarm._base.numbers import is_finite
+from pqswarm._base.checks import is_finite
 from pqswarm.events.classes import is_name
 
 __all__ = ["find_problem"]

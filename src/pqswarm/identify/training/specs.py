@@ -10,8 +10,8 @@ import numpy as np
 from pqswarm._base.random import derived_seed
 from pqswarm._base.threads import effective_jobs
 from pqswarm.datasets.orders import Order, check_count, list_orders
-from pqswarm.events import Preset
-from pqswarm.events.broad import BROAD_CLASSES, narrowest_bandwidth, record_event
+from pqswarm.events import EVENT_CLASSES, Preset
+from pqswarm.events.broad import BROAD_CLASSES, record_event
 from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample
 
 if TYPE_CHECKING:
@@ -55,10 +55,11 @@ def list_recordings(
     width = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
     return [
         Recorded(
-            name, derived_seed(seed, (*family, 2**20 + bandwidth, place, number)), levels[number % len(levels)], width
+            name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], width
         )
-        for place, name in enumerate(BROAD_CLASSES)
-        if narrowest_bandwidth(name) <= BANDWIDTHS[bandwidth]
+        for name in BROAD_CLASSES
+        for word, needs in ((EVENT_CLASSES[name].seed_word, EVENT_CLASSES[name].needs),)
+        if needs.bandwidth <= BANDWIDTHS[bandwidth]
         for number in range(count * (usual if name == "pure_sinusoid" else 1))
     ]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf, isfinite, sqrt
 from typing import Any
 
-from pqswarm._base.numbers import is_finite
+from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import parse_toml
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.recordings.units import clean, si_unit

@@ -7,8 +7,8 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
+from pqswarm._base.checks import check_integer
 from pqswarm._base.typing import FloatArray
-from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import RecordingSource
 
 __all__ = ["Envelope", "EnvelopeView"]
@@ -84,8 +84,7 @@ class Envelope:
     """
 
     def __init__(self, source: RecordingSource, part: int = 128) -> None:
-        if isinstance(part, bool) or not isinstance(part, int) or not 1 <= part <= 1 << 30:
-            raise PqswarmError(f"part must be an integer of 1 to {1 << 30} samples, not {part!r}.")
+        part = check_integer("part", part, 1, 1 << 30)
         n_channels = len(source.channels)
         while 2 * n_channels * -(-source.n_samples // part) > _MOST_KEPT:
             part *= 2
@@ -136,8 +135,7 @@ class Envelope:
         EnvelopeView
             Of at most `n_parts` + 1 parts, or all samples.
         """
-        if isinstance(n_parts, bool) or not 1 <= n_parts <= MOST_PARTS:
-            raise PqswarmError(f"n_parts must be 1 to {MOST_PARTS}, not {n_parts!r}.")
+        check_integer("n_parts", n_parts, 1, MOST_PARTS)
         n = self.source.n_samples
         first = min(max(int(first), 0), max(n - 1, 0))
         stop = min(max(int(stop), first + 1), n)
