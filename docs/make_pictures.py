@@ -217,9 +217,9 @@ def recording(axis: Axes) -> None:
 def urms(axis: Axes) -> None:
     """Urms(1/2) of a sag, the threshold, and the time below it."""
     found = characterise(disturbed())
-    axis.plot(found.time, found.channels[0].urms, color=WAVE, lw=1.4)
+    axis.plot(found.series.time, found.series.urms[0], color=WAVE, lw=1.4)
     axis.axhline(found.thresholds.sag, color=FAINT, lw=0.8, ls="--")
-    for event in found.channels[0].events:
+    for event in found.events:
         axis.axvspan(event.start, event.end, color=BAND, alpha=0.25, lw=0)
     axis.set(xlim=(0.1, 0.42), ylim=(0.4, 1.1))
 
@@ -227,7 +227,7 @@ def urms(axis: Axes) -> None:
 @card
 def probabilities(axis: Axes) -> None:
     """Of the classes, by the model that comes with the package."""
-    told = identify(disturbed()).channels[0].probabilities
+    told = identify(disturbed()).main.probabilities
     for place, (name, value) in enumerate(list(told.items())[:4]):
         axis.barh(-place, value, 0.6, color=WAVE if place == 0 else FAINT)
         axis.text(max(value, 0.0) + 0.03, -place, f"{name.replace('_', ' ')}", fontsize=6.4, va="center_baseline")

@@ -39,7 +39,7 @@ def test_files_of_earlier_versions(small, small_file, tmp_path):
     old = {"classifier": "knn", "hyperparameters": {"n_neighbors": 5, "voters": 15}}
     model = load_model(rewrite(small_file, tmp_path / "knn.npz", **old))
     assert model.classifier.settings == {"n_neighbors": 5, "metric": "manhattan"}
-    assert identify(sag(), model).channels[0].label
+    assert identify(sag(), model).main.label
 
 
 def test_files_whose_subsets_share_their_events(small, tmp_path):
@@ -64,7 +64,7 @@ def test_files_whose_subsets_share_their_events(small, tmp_path):
     assert [one.names for one in model.subsets] == [one["names"] for one in entries["subsets"]]
     for subset, table in zip(model.subsets, model.tables, strict=True):
         np.testing.assert_array_equal(table.codes, first.codes[:, [names.index(name) for name in subset.names]])
-    assert identify(sag(), model).channels[0].label
+    assert identify(sag(), model).main.label
     arrays["codes"] = first.codes[:, 1:]
     with pytest.raises(FileFormatError, match="do not fit together"):
         load_model(old.write(tmp_path / "bad.npz", entries, arrays))
@@ -75,9 +75,8 @@ def test_a_model_has_its_own_classes(small_file, tmp_path):
     model = load_model(rewrite(small_file, tmp_path / "mine.npz", class_names=names))
     assert model.class_names == tuple(names)
     verdict = identify(sag(), model)
-    (channel,) = verdict.channels
-    assert channel.label.startswith("my_")
-    assert channel.agreement.startswith("cannot be compared: rules say sag, the model my ")
+    assert verdict.main.label.startswith("my_")
+    assert verdict.main.agreement.startswith("cannot be compared: rules say sag, the model my ")
     assert verdict.plot(sag()).axes
     with pytest.raises(PqswarmError, match="does not know pure_sinusoid"):
         check_model(model, events_per_class=1, snr=[40])

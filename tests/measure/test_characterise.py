@@ -41,18 +41,6 @@ def test_thresholds_are_one_object():
         Thresholds.of({"sagg": 0.8})
 
 
-def test_names_of_earlier_versions():
-    import pqswarm.recordings
-
-    with pytest.warns(DeprecationWarning, match="READERS"):
-        assert "comtrade" in pqswarm.recordings.FORMATS
-    with pytest.warns(DeprecationWarning, match="thresholds=Thresholds"):
-        found = characterise(record(sine()), sag_threshold=0.8, hysteresis=0.01)
-    assert (found.thresholds.sag, found.thresholds.hysteresis) == (0.8, 0.01)
-    with pytest.warns(DeprecationWarning, match="caveats"):
-        assert found.limits == found.caveats
-
-
 def test_channels_by_name_or_phase_are_looked_at_once():
     both = record(sine(), sine(phase=2.4))
     assert [c.name for c in characterise(both, channels=["U2", "B", "U1"]).channels] == ["U2", "U1"]

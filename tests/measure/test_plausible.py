@@ -6,6 +6,9 @@ from tests.measure.waves import levels, parts, record, sine, with_level
 from tests.reference.disturbances import CLASSES, GROUP, make, make_sine
 
 from pqswarm.errors import PqswarmError
+from pqswarm.events import class_family
+from pqswarm.identify.agreement import event_rule
+from pqswarm.identify.show.curves import rank_event
 from pqswarm.measure import characterise
 from pqswarm.measure.detect.transients import find_transients
 from pqswarm.measure.steady.flicker import find_flicker
@@ -16,15 +19,8 @@ NOMINAL = 230.0
 
 
 def rule_group(wave, rate):
-    found = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL)
-    kinds = {part.kind: abs(1 - part.magnitude) for part in parts(found)}
-    large = [kind for kind in ("sag", "swell", "interruption") if kind in kinds]
-    if large:
-        return max(large, key=kinds.get)
-    if "flicker" in kinds and "harmonics" in kinds:
-        return "harmonics"
-    order = ("transient", "notching", "flicker", "harmonics", "DC offset")
-    return next((kind.lower() for kind in order if kind in kinds), "normal")
+    events = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL).events
+    return class_family(event_rule(max(events, key=rank_event), events))
 
 
 @pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (3200.0, 40.0)])

@@ -69,6 +69,6 @@ class ByteCache(Generic[_Key, _Value]):
 
 def verdict_bytes(verdict: "Verdict") -> int:
     """Return about how much memory a verdict takes [byte]."""
-    found = verdict.characterisation
-    arrays = [found.time, *(one.urms for one in found.channels), *vars(found.steady).values()]
+    series = verdict.characterisation.series
+    arrays = [] if series is None else [series.time, series.urms, *vars(series.steady).values()]
     return 20_000 * (1 + len(verdict.events)) + sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))

@@ -5,6 +5,7 @@ from typing import Any
 
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import voltage_text
+from pqswarm.errors import PqswarmError
 from pqswarm.measure.event import Event
 from pqswarm.measure.steady import SteadySeries
 from pqswarm.measure.steady.harmonics import Spectrum
@@ -106,6 +107,18 @@ class Characterisation:
     events: tuple[Event, ...]
     caveats: tuple[str, ...]
     series: Series | None = None
+
+    def require_series(self) -> Series:
+        """Return the time series, or raise :class:`PqswarmError` if they were dropped."""
+        if self.series is None:
+            raise PqswarmError("the time series of this result were dropped: analyse the recording again.")
+        return self.series
+
+    def urms_of(self, channel: ChannelResult) -> FloatArray:
+        """Return Urms(1/2) of one of :attr:`channels` [pu], at :attr:`Series.time`."""
+        place = next(i for i, one in enumerate(self.channels) if one.number == channel.number)
+        values: FloatArray = self.require_series().urms[place]
+        return values
 
     def sentences(self) -> tuple[str, ...]:
         """Describe each event, in order of time."""

@@ -44,7 +44,6 @@ def characterise(
     thresholds: Thresholds | Mapping[str, float] | None = None,
     block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **old: float,
 ) -> Characterisation:
     """Find and measure the disturbances of a recording.
 
@@ -70,8 +69,6 @@ def characterise(
         Samples of each channel that are read at a time; no result depends on it.
     progress : callable, optional
         Called with samples done, and in all.
-    **old : float
-        Single thresholds, as in earlier versions.
 
     Returns
     -------
@@ -93,7 +90,7 @@ def characterise(
     >>> round(found.channels[0].reference), found.channels[0].reference_source
     (230, 'pre-event')
     """
-    levels = Thresholds.read(thresholds, old)
+    levels = Thresholds.of(thresholds)
     _check_reference(reference, nominal_voltage)
     with one_blas_thread():  # of small matrices; and no result depends on the number of threads
         return _characterise(recording, reference, nominal_voltage, channels, levels, block, progress)

@@ -10,6 +10,7 @@ from pqswarm.app.events.fields import list_fields
 from pqswarm.app.events.request import NOMINAL, EventRequest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PRESETS, SOURCES, Event, class_title, generate
+from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.features import (
     WINDOW_CYCLES,
     FeatureOptions,
@@ -21,7 +22,7 @@ from pqswarm.features import (
     feature_names,
     minimum_samples,
 )
-from pqswarm.identify import GROUPS, Model, default_model, identify, usable_features
+from pqswarm.identify import Model, default_model, identify, usable_features
 from pqswarm.identify.agreement import in_words, model_level, rule_level
 from pqswarm.measure import half_cycle_rms
 from pqswarm.recordings import Envelope, Recording
@@ -151,7 +152,7 @@ def describe_verdict(asked: EventRequest, model: Model | None, check: Check = No
         "sentences": list(verdict.sentences),
         "thresholds": verdict.characterisation.thresholds.settings(),
         "caveats": list(verdict.caveats),
-        "titles": {name: in_words(name) for name in (*GROUPS, *(model or default_model()).class_names)},
+        "titles": {name: in_words(name) for name in (*BROAD_CLASSES, *(model or default_model()).class_names)},
     }
 
 
@@ -166,15 +167,15 @@ def _judge(asked: EventRequest, model: Model | None, check: Check) -> "Verdict":
 
 def _summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, and whether it is a sag, a swell or an interruption to them, or none."""
-    main, found = verdict.main, verdict.channels[0].result
-    urms = found.urms[np.isfinite(found.urms)]
+    main, urms = verdict.main, verdict.characterisation.require_series().urms[0]
+    urms = urms[np.isfinite(urms)]
     return {
         "sentence": main.event.sentence,
         "rules": {
             "kind": main.event.kind,
             "class": main.rule,
             "title": in_words(main.rule),
-            "level": rule_level(found),
+            "level": rule_level(one.event for one in verdict.events),
         },
         "model": {
             "class": main.label,

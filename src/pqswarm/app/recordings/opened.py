@@ -152,7 +152,8 @@ class OpenRecording:
 def urms_view(verdict: "Verdict", begin: float, end: float, points: int) -> dict[str, Any] | None:
     """Return Urms(1/2) [pu] of a stretch [s] of all channels that were judged; None if there is none."""
     found = verdict.characterisation
-    time, points = found.time, min(max(points, 1), MOST_POINTS)
+    measured, points = found.require_series(), min(max(points, 1), MOST_POINTS)
+    time = measured.time
     if time.size < 2 or not found.channels:
         return None
     step = float(time[-1] - time[0]) / (time.size - 1)
@@ -160,7 +161,7 @@ def urms_view(verdict: "Verdict", begin: float, end: float, points: int) -> dict
     stop = min(int(np.searchsorted(time, end)) + 1, time.size)
     times = 1 if stop - first <= 2 * points else ceil((stop - first) / points)
     first, stop = first // times * times, min(ceil(stop / times) * times, time.size)  # still when it is moved
-    series = [thin(one.urms[first:stop], float(time[first]), step, times) for one in found.channels]
+    series = [thin(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
     return {
         "from": float(time[first]),
         "to": float(time[max(stop - 1, 0)]),
