@@ -221,9 +221,7 @@ class Journal:
         """Return how often files were begun that never were finished."""
         return {str(path): int(times) for path, times in self._rows("SELECT path, times FROM begun")}
 
-    def finish(
-        self, path: str, stamp: str, digest: str, verdicts: Iterable[Verdict], state: str, reason: str
-    ) -> None:
+    def finish(self, path: str, stamp: str, digest: str, verdicts: Iterable[Verdict], state: str, reason: str) -> None:
         """Write the events of a file together with the mark that it is done."""
         single = (replace(verdict, events=(one,)) for verdict in verdicts for one in verdict.events)
         now = datetime.now(UTC).isoformat(timespec="seconds")

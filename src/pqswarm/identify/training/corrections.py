@@ -243,7 +243,9 @@ class CorrectionFile:
     def _parse(self, content: bytes) -> tuple[tuple[Correction, ...], bool]:
         """The corrections in a file, and whether its last line is cut off."""
         if content.count(b"\n") > _MAX_LINES:
-            raise FileFormatError(f"{file_text(self.path)} has more than {_MAX_LINES} lines: move old ones to another file.")
+            raise FileFormatError(
+                f"{file_text(self.path)} has more than {_MAX_LINES} lines: move old ones to another file."
+            )
         found = []
         *lines, last = content.split(b"\n")
         for number, line in enumerate(lines, 1):

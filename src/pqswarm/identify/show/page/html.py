@@ -16,7 +16,14 @@ from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page.charts import Chart, draw_charts
 from pqswarm.identify.show.page.en50160 import check_en50160
 from pqswarm.identify.show.page.indices import AGGREGATION, Cells, count_dips, count_swells, sarfi
-from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent, PageRecording, count_kinds, headline, list_events
+from pqswarm.identify.show.page.listing import (
+    MAX_FIGURES,
+    ListedEvent,
+    PageRecording,
+    count_kinds,
+    headline,
+    list_events,
+)
 from pqswarm.identify.show.page.waveforms import Waveforms, find_recording, read_waveforms
 from pqswarm.identify.show.words import count_text, duration_text, frequency_text, time_text, voltage_text
 from pqswarm.identify.verdict import COLUMNS
@@ -195,10 +202,10 @@ def _sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[PageRecordi
     if not table:
         return None
     note = (
-        f"Numbers of events per these recordings, which last {_length_text(recordings)} together, not per month or year: "
-        "recorders keep what triggers them, so the time that was watched is not known. After IEEE 1564: SARFI-X counts "
-        "dips and interruptions with a residual voltage below X %, for X above 100 swells above X %; SARFI-ITIC and "
-        "SARFI-SEMI those below the lower curves. Events of all phases by Urms(1/2); those of a site within "
+        f"Number of events in these recordings ({_length_text(recordings)} in all), not per month or year: recorders "
+        "store only what triggers them, so the observation time is unknown. After IEEE 1564: SARFI-X counts dips and "
+        "interruptions with a residual voltage below X %, and for X above 100 swells above X %; SARFI-ITIC and "
+        "SARFI-SEMI count those below the lower curves. Events of all phases by Urms(1/2); events of a site within "
         f"{AGGREGATION:g} s of the first count as one."
     )
     if len(table) > _MAX_SITES:

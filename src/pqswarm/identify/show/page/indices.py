@@ -85,12 +85,17 @@ def _count(groups: list[list[ListedEvent]], name: str) -> int:
 
 def _low(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips and interruptions."""
-    return [point(row.found) or (0.0, 100 * row.found.event.magnitude) for row in rows if row.found.event.kind in ("sag", "interruption")]
+    return _points(rows, ("sag", "interruption"))
 
 
 def _high(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of swells."""
-    return [point(row.found) or (0.0, 100 * row.found.event.magnitude) for row in rows if row.found.event.kind == "swell"]
+    return _points(rows, ("swell",))
+
+
+def _points(rows: Iterable[ListedEvent], kinds: Sequence[str]) -> list[tuple[float, float]]:
+    found = [row.found for row in rows if row.found.event.kind in kinds]
+    return [point(one) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
 @dataclass(frozen=True)

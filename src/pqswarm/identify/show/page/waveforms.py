@@ -39,7 +39,7 @@ _TROUBLE = Exception
 
 @dataclass(frozen=True, eq=False)
 class Waveforms:
-    """The waveforms of one recording: its events that have a figure, worst first, and the data of the viewer as JSON."""
+    """The waveforms of one recording: its events with a figure, worst first, and the data of the viewer as JSON."""
 
     events: tuple[ListedEvent, ...]
     json: Markup
@@ -102,12 +102,12 @@ def read_waveforms(
         except _TROUBLE:
             continue
     _open.cache_clear()
-    found.sort(key=lambda one: severity(one.events[0].found), reverse=True)
+    found.sort(key=lambda waveforms: severity(waveforms.events[0].found), reverse=True)
     kept, size = [], 0
-    for one in found:
-        size += len(one.json)
+    for waveforms in found:
+        size += len(waveforms.json)
         if size <= MAX_BYTES:
-            kept.append(one)
+            kept.append(waveforms)
     return kept
 
 
