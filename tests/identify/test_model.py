@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
-from pqswarm.datasets.orders import list_orders
+from pqswarm.datasets.specs import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.classifiers import EstimatorClassifier
@@ -105,13 +105,6 @@ def test_the_classes_are_those_of_the_preset():
     clean = Recording((Channel("U1", "V", "A", 325 * generate("pure_sinusoid", seed=1).signal),), 25_000, 50)
     said = identify(clean, model).main.agreement
     assert said.startswith("cannot be compared: the model does not know this; rules say no disturbance, the model ")
-
-
-def test_names_of_classifiers_in_earlier_versions():
-    some = get_preset("field").with_classes(FEW[:2])
-    for old, new in (("nb", "kernel-nb"), ("knn", "k-nn")):
-        with pytest.warns(DeprecationWarning, match=f"called '{new}' now"):
-            assert train(some, events_per_class=10, classifier=old, subset=NAMES[:2]).classifier.name == new
 
 
 def test_far_away_is_no_error():
@@ -263,7 +256,7 @@ class TestDefaultModel:
         trained, held_out = ({o.seed for o in list_recordings(50, (), 0, family, 2)} for family in (TRAINED, HELD_OUT))
         assert not trained & held_out
         preset = get_preset("field")
-        trained, held_out = ({o.seed for o in list_orders(preset, 50, 0, family)} for family in (TRAINED, HELD_OUT))
+        trained, held_out = ({o.seed for o in event_specs(preset, 50, 0, family)} for family in (TRAINED, HELD_OUT))
         assert not trained & held_out
 
     def test_classes_that_cannot_be_seen_are_not_offered(self):

@@ -123,10 +123,10 @@ def test_channels_and_reference():
 
 
 def test_agreement_in_words():
-    result = identify(recording(generate("sag", seed=3))).characterisation.channels[0]
+    measured = identify(recording(generate("sag", seed=3))).characterisation
 
     def said(rule, label, known=PRESETS["paper"].classes):
-        return describe_agreement(rule, label, known, result)
+        return describe_agreement(rule, label, known, measured.channels[0], measured)
 
     assert said("sag", "sag") == "agree"
     assert said("sag", "sag_with_harmonics").startswith("partly agree: rules say sag, the model sag with harmonics")
@@ -137,20 +137,6 @@ def test_agreement_in_words():
     assert said("interruption", "swell", ["swell", "harmonics"]).startswith("cannot be compared: the model does not")
     assert said("sag_with_harmonics", "sag", ["sag", "swell"]).startswith("partly agree")
     assert in_words("") == ""
-
-
-def test_names_of_earlier_versions():
-    import pqswarm.identify
-
-    for old, new in (("available", "usable_features"), ("features_of", "compute_features")):
-        with pytest.warns(DeprecationWarning, match=new):
-            assert getattr(pqswarm.identify, old) is getattr(pqswarm.identify, new)
-    event = recording(generate("sag", seed=3))
-    with pytest.warns(DeprecationWarning, match="thresholds=Thresholds"):
-        verdict = identify(event, sag_threshold=0.2)
-    assert verdict.characterisation.thresholds.sag == 0.2
-    with pytest.warns(DeprecationWarning, match="caveats"):
-        assert verdict.limits == verdict.caveats
 
 
 def test_two_channels_of_one_name():

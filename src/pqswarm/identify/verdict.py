@@ -1,6 +1,5 @@
 """Verdicts as plain frozen records: rows, text, dict, figure."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -131,12 +130,6 @@ class Verdict:
     station: str = ""
     start: datetime | None = None
     path: str = ""
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """The caveats, by their name in earlier versions."""
-        warnings.warn("Verdict.limits is deprecated: use caveats.", DeprecationWarning, stacklevel=2)
-        return self.caveats
 
     @property
     def main(self) -> EventVerdict:
