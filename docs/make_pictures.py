@@ -187,7 +187,7 @@ def claims(axis: Axes) -> None:
     colours = {"holds": HOLDS, "does not": LOSS, "inconclusive": FAINT}
     for i, line in enumerate(table.splitlines()[2:]):
         for j, cell in enumerate(line.strip("|").split("|")[1:]):
-            colour = next(colour for begin, colour in colours.items() if cell.strip().startswith(begin))
+            colour = next(colour for word, colour in colours.items() if cell.strip().startswith(word))
             axis.add_patch(mpl.patches.Rectangle((j + 0.05, -i + 0.08), 0.9, 0.84, color=colour, lw=0, alpha=0.85))
     axis.set(xlim=(0, 4), ylim=(-5, 1))
 

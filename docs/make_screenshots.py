@@ -35,17 +35,17 @@ EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2
 READY = {
     "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => "
     "found.recordings.length > 3 && found.recordings.every((one) => "
-    "['judged', 'failed'].includes(one.state))).catch(() => false)",
-    "studies": "document.querySelectorAll('#room tr.link').length > 0",
+    "['analysed', 'failed'].includes(one.state))).catch(() => false)",
+    "studies": "document.querySelectorAll('#section tr.link').length > 0",
     "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
-    "study": "document.querySelectorAll('#room svg').length > 0",
+    "study": "document.querySelectorAll('#section svg').length > 0",
     "events": "document.querySelector('.bench')?.dataset.state === 'ready'",
 }
 """JavaScript condition to wait for before each screenshot."""
 
 CHOOSE = """
 (() => {
-  const rows = [...document.querySelectorAll("#room tr.link")];
+  const rows = [...document.querySelectorAll("#section tr.link")];
   (rows.find((row) => row.innerText.includes("sag")) ?? rows[0]).classList.add("chosen");
 })()
 """
@@ -56,7 +56,7 @@ QUIET = """
   let before = "";
   for (let calm = 0; calm < 8;) {
     await new Promise((done) => setTimeout(done, 250));
-    const now = document.getElementById("room").innerHTML;
+    const now = document.getElementById("section").innerHTML;
     calm = now === before ? calm + 1 : 0;
     before = now;
   }
@@ -127,13 +127,13 @@ def pqswarm(folder: Path, *words: str) -> None:
 def find_links(browser: Browser, home: str) -> dict[str, str]:
     """Return the deep link of each page; click a row to find a recording and a study."""
     links = {}
-    for room, inside in (("recordings", "recording"), ("studies", "study")):
-        tab = browser.tab(f"{home}/#/{room}")
-        settle(tab, room)
-        links[room] = f"#/{room}"
+    for section, inside in (("recordings", "recording"), ("studies", "study")):
+        tab = browser.tab(f"{home}/#/{section}")
+        settle(tab, section)
+        links[section] = f"#/{section}"
         tab.evaluate(CHOOSE)
-        tab.click("#room tr.chosen")
-        tab.until(f"location.hash !== '#/{room}'", timeout=30)
+        tab.click("#section tr.chosen")
+        tab.until(f"location.hash !== '#/{section}'", timeout=30)
         settle(tab, inside)
         links[inside] = tab.evaluate("location.hash")
         tab.close()

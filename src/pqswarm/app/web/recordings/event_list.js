@@ -1,17 +1,17 @@
-// The first page of the room of recordings: all events in one table, on tolerance curves, and the recordings themselves.
+// The list: all events in a table and on tolerance curves, and all recordings.
 "use strict";
 (() => {
   const pq = window.pq;
   const { className, kindTitle, magnitude, magnitudeText, durationText, when, agreementWord, swatch, stateText, store } = pq.recordings;
-  const MOST_ROWS = 300; // drawn at once
-  const EMPTY = "No recordings yet: drop files, or start pqswarm app with a folder; pqswarm sample makes some to try.";
+  const MAX_ROWS = 300; // drawn initially
+  const EMPTY = "No recordings yet. Drop files here, or start pqswarm app with a folder of recordings; pqswarm sample writes some to try.";
   const LOADING = "Loading …";
-  // As in the table that the server makes of all events.
+  // The columns of /api/table.csv.
   const EXPORTED = ["source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system", "magnitude", "unit", "volts", "duration_s", "cycles",
     "sag_type", "class", "probability", "runner_up", "runner_up_probability", "rule_class", "agreement", "sentence", "reference_volts", "reference", "frequency", "sampling_rate", "caveats",
     "corrected", "corrected_by"];
 
-  const kept = (pq.recordings.kept = { order: null, link: pq.app.link("recordings") }); // how the list was left
+  const kept = (pq.recordings.kept = { order: null, link: pq.app.link("recordings") }); // order and filters of the list, for the way back
 
   const fileName = (row) => row.path || row.source || "";
   const key = (row) => `${row.recording}:${row.event}`;
@@ -21,13 +21,13 @@
     { key: "station", title: "Station", text: (row) => row.station || "–" },
     { key: "time", title: "Time", text: when, value: (row) => (row.date ? `${row.date} ${row.time}` : row.offset_s) },
     { key: "kind", title: "Kind", value: kindTitle, show: (row) => [swatch(row.kind), row.category && row.category !== row.kind && row.category.length < 28 ? row.category : kindTitle(row)] },
-    { key: "phases", title: "Phases", help: "Phases, or channels where phases are not known", text: (row) => row.phases || row.channels },
-    { key: "magnitude", title: "Magnitude", number: true, help: "Residual or greatest voltage, or peak, in percent of the reference", text: magnitudeText, value: magnitude },
-    { key: "duration", title: "Duration", number: true, help: "By IEC 61000-4-30, from Urms(1/2): up to a cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
-    { key: "class", title: "Class", help: "By the model; a pencil marks a class that somebody corrected", value: (row) => className(label(row)),
+    { key: "phases", title: "Phases", help: "Phases, or channels if the phases are unknown", text: (row) => row.phases || row.channels },
+    { key: "magnitude", title: "Magnitude", number: true, help: "Residual, maximum or peak voltage as a percentage of the reference", text: magnitudeText, value: magnitude },
+    { key: "duration", title: "Duration", number: true, help: "From Urms(1/2) as in IEC 61000-4-30: up to one cycle longer than on the waveform", text: durationText, value: (row) => row.duration_s },
+    { key: "class", title: "Class", help: "By the model; a pencil marks a corrected class", value: (row) => className(label(row)),
       show: (row) => (row.correction?.label ? pq.el("span", { class: "corrected", title: `Corrected by ${row.correction.by}` }, `${className(label(row))} ✎`) : className(row.class)) },
-    { key: "probability", title: "Prob.", number: true, help: "Probability of the class by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },
-    { key: "agreement", title: "Agreement", help: "Rules against model", value: agreementWord,
+    { key: "probability", title: "Prob.", number: true, help: "Probability of the class, by the model", text: (row) => (Number.isFinite(row.probability) ? pq.percent(row.probability, 0) : "") },
+    { key: "agreement", title: "Agreement", help: "Whether rules and model agree", value: agreementWord,
       show: (row) => pq.el("span", { class: /^agree/.test(agreementWord(row)) ? "agree" : /^disagree/.test(agreementWord(row)) ? "disagree" : "soft", title: row.agreement }, agreementWord(row)) },
     { key: "file", title: "File", text: fileName, value: fileName },
   ];
@@ -65,18 +65,18 @@
       this.summary = pq.el("p", { class: "soft summary" });
       this.holder.append(pq.el("div", { class: "row head" }, pq.el("h1", { tabindex: "-1" }, "Recordings"), this.summary));
       this.uploads = new pq.Uploads(this.holder, { limit: () => store.limit, ondone: () => {} });
-      this.bar = pq.el("progress", { max: 1, value: 0, "aria-label": "Judged" });
+      this.bar = pq.el("progress", { max: 1, value: 0, "aria-label": "Analysis" });
       this.progressWords = pq.el("span", { role: "status" });
-      this.progress = pq.el("div", { class: "row judging", hidden: true }, this.bar, this.progressWords);
+      this.progress = pq.el("div", { class: "row analysing", hidden: true }, this.bar, this.progressWords);
       this.note = pq.el("p", { class: "note" });
       this.chips = pq.el("div", { class: "chips", role: "group", "aria-label": "Kinds of events" });
       this.station = pq.el("select", { "aria-label": "Station", on: { change: () => this.filter() } });
-      this.words = pq.el("input", { type: "search", placeholder: "Search", "aria-label": "Search in the events", on: { input: () => this.filter() } });
+      this.words = pq.el("input", { type: "search", placeholder: "Search", "aria-label": "Search events", on: { input: () => this.filter() } });
       this.count = pq.el("span", { class: "soft count", role: "status" });
       this.save = pq.el("button", { on: { click: () => this.export() } }, "Export CSV");
       this.filters = pq.el("div", { class: "row filters", role: "search" }, this.chips, this.station, this.words, this.count, this.save);
       this.holder.append(this.progress, this.note, this.filters);
-      this.table = new pq.Table(this.holder, { caption: "Events", columns: pq.recordings.columns, rows: [], key, empty: LOADING, most: MOST_ROWS,
+      this.table = new pq.Table(this.holder, { caption: "Events", columns: pq.recordings.columns, rows: [], key, empty: LOADING, limit: MAX_ROWS,
         onclick: (row) => pq.app.go("recordings", row.recording, { event: row.event }) });
       this.table.order = kept.order;
       this.table.element.classList.add("events");
@@ -84,14 +84,14 @@
       this.charts = pq.el("div", { class: "columns curves" });
       this.others = pq.el("section", { class: "sources" });
       this.holder.append(this.charts, this.others);
-      this.list = new pq.Table(this.others, { caption: "All recordings", rows: [], key: (one) => one.id, most: MOST_ROWS, empty: LOADING,
+      this.list = new pq.Table(this.others, { caption: "All recordings", rows: [], key: (one) => one.id, limit: MAX_ROWS, empty: LOADING,
         onclick: (one) => pq.app.go("recordings", one.id), columns: [
           { key: "name", title: "Recording" },
           { key: "station", title: "Station", text: (one) => one.station || "–" },
-          { key: "start", title: "Begin", text: (one) => (one.start ? one.start.replace("T", " ").slice(0, 23) : "–") },
+          { key: "start", title: "Start", text: (one) => (one.start ? one.start.replace("T", " ").slice(0, 23) : "–") },
           { key: "seconds", title: "Length", number: true, text: (one) => (Number.isFinite(one.seconds) ? pq.seconds(one.seconds) : "") },
           { key: "n_channels", title: "Channels", number: true },
-          { key: "state", title: "Result", value: (one) => `${["failed", "working", "waiting", "judged"].indexOf(one.state)} ${stateText(one)}`,
+          { key: "state", title: "Result", value: (one) => `${["failed", "working", "waiting", "analysed"].indexOf(one.state)} ${stateText(one)}`,
             show: (one) => pq.el("span", { class: `state ${one.state}${one.n_events ? "" : " nothing"}` }, stateText(one)) },
           { key: "upload", title: "", value: (one) => String(one.upload), show: (one) => (one.upload ? this.remover(one) : "") },
         ] });
@@ -105,10 +105,10 @@
           pq.app.fail(error, this.others);
         }
       };
-      return pq.el("button", { class: "small", "aria-label": `Remove ${one.name}`, title: "You dropped this file: take it away again", on: { click: remove } }, "Remove");
+      return pq.el("button", { class: "small", "aria-label": `Remove ${one.name}`, title: "Remove this upload", on: { click: remove } }, "Remove");
     }
 
-    // What the deep link says: kinds, station, words.
+    // Filters of the deep link: kinds, station, search words.
     apply(route) {
       this.kinds = new Set((route.query.get("kind") || "").split(",").filter(Boolean));
       this.wanted = route.query.get("station") || "";
@@ -123,7 +123,7 @@
       this.linking = setTimeout(() => pq.app.go("recordings", "", this.query(), { replace: true }), 200);
     }
 
-    // In order of time; those of recorders without a clock come last.
+    // By time; events of recorders without a clock come last.
     order() {
       const moment = (row) => (row.date ? `${row.date} ${row.time}` : "without");
       const before = (a, b) => (moment(a) === moment(b) ? a.offset_s - b.offset_s : moment(a) < moment(b) ? -1 : 1);
@@ -157,7 +157,7 @@
       this.return();
     }
 
-    // Coming back from a recording: its row is where the eye is.
+    // On the way back from a recording, select its row.
     return() {
       if (!this.from) return;
       const row = [...this.table.body.rows].find((one) => one.dataset.key?.startsWith(`${this.from}:`));
@@ -168,7 +168,7 @@
       row.focus({ preventScroll: true });
     }
 
-    // How far the verdict on one is: nothing else is drawn anew.
+    // Progress of one analysis; only its cell is redrawn.
     progressed(one) {
       this.drawProgress();
       const cell = one && this.list.row(one.id)?.querySelector(".state");
@@ -184,7 +184,7 @@
       if (!open.length) return;
       const now = open.find((one) => one.state === "working");
       this.bar.value = all.length ? (all.length - open.length + open.reduce((sum, one) => sum + (one.share || 0), 0)) / all.length : 0;
-      this.progressWords.textContent = `Judging ${all.length - open.length + 1} of ${all.length}${now ? `: ${now.name}, ${Math.round(100 * (now.share || 0))} %` : ""}`;
+      this.progressWords.textContent = `Analysing ${all.length - open.length + 1} of ${all.length}${now ? `: ${now.name}, ${Math.round(100 * (now.share || 0))} %` : ""}`;
     }
 
     draw() {
@@ -202,14 +202,14 @@
       this.count.textContent = all ? (rows.length === all ? "" : `${rows.length} of ${all} events`) : "";
       this.filters.hidden = !all;
       this.save.disabled = !rows.length;
-      this.table.options.empty = all ? "No event is like this: take a filter away." : store.recordings.length ?
-        (this.progress.hidden ? `No disturbance was found.${failed ? " Recordings that could not be read say why below." : ""}` : "No events yet: recordings are judged.") : store.known ? EMPTY : LOADING;
+      this.table.options.empty = all ? "No event matches the filters." : store.recordings.length ?
+        (this.progress.hidden ? `No disturbance found.${failed ? " Unreadable recordings are listed below, with the reason." : ""}` : "No events yet: the analysis is running.") : store.known ? EMPTY : LOADING;
       this.table.update(rows);
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.loadCurves(rows), this.charts.childElementCount ? 300 : 0);
     }
 
-    // Tolerance curves: the server draws them; what the search leaves out is hidden.
+    // Tolerance curves, drawn by the server; events that do not match the search are hidden.
     async loadCurves(rows) {
       this.curves?.abort();
       const end = (this.curves = new AbortController());
@@ -232,7 +232,7 @@
 
     chart(chart, shown) {
       const frame = pq.el("div", { class: "frame" });
-      frame.innerHTML = chart.svg; // markup of the server, which escapes the words in it
+      frame.innerHTML = chart.svg; // SVG of the server, which escapes all texts
       let left = 0;
       for (const point of frame.querySelectorAll(".point")) {
         const off = !shown.has(point.dataset.row);
@@ -258,7 +258,7 @@
       frame.querySelectorAll("title").forEach((title) => title.remove());
       return pq.el("figure", { class: "card tolerance", "data-chart": chart.name },
         pq.el("figcaption", {}, chart.caption),
-        pq.el("p", { class: "count soft" }, left < total ? `${left} of ${total} points are shown.` : chart.counts), frame,
+        pq.el("p", { class: "count soft" }, left < total ? `${left} of ${total} points shown.` : chart.counts), frame,
         pq.el("div", { class: "tools" }, pq.el("button", { on: { click: () => pq.saveSvg(`${chart.name}.svg`, drawing) } }, "Save SVG")),
         pq.el("p", { class: "note" }, chart.note));
     }

@@ -1,4 +1,4 @@
-// One study: how far it is, how its searches went, what they selected, and a run of it in full.
+// One study: progress, convergence, selected features, and single runs.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -16,14 +16,14 @@
       this.progress = pq.el("section", { class: "card progress", "aria-label": "Progress" });
       this.choice = pq.el("div", { class: "row", role: "group", "aria-label": "Classifier" });
       this.pictures = pq.el("div", { class: "columns" });
-      this.runCard = pq.el("section", { class: "card run", hidden: true, "aria-label": "A run" });
+      this.runCard = pq.el("section", { class: "card run", hidden: true, "aria-label": "Run" });
       this.maps = pq.el("section");
       this.runsHolder = pq.el("details", { class: "runs" }, pq.el("summary", {}, "All finished runs"));
       this.tables = pq.el("section", { class: "tables" });
       this.plan = pq.el("details", {}, pq.el("summary", {}, "The plan"), pq.el("pre", { class: "scroll plan" }));
       this.element = pq.el("div", { class: "study" }, pq.el("p", {}, pq.el("a", { href: app.link("studies") }, "← All studies")),
         this.head, this.title, this.problem, this.progress, this.choice, this.pictures, this.runCard, this.maps, this.runsHolder, this.tables, this.plan);
-      this.runsHolder.hidden = this.tables.hidden = this.plan.hidden = true; // until the study is known
+      this.runsHolder.hidden = this.tables.hidden = this.plan.hidden = true; // until the study is loaded
       holder.append(this.element);
       this.compared = new pq.StudyTables(this.tables, this);
       this.load();
@@ -67,7 +67,7 @@
       this.element.remove();
     }
 
-    // The address says which classifier, which run, and which second study.
+    // The address holds the classifier, the run and the study to compare with.
     get classifier() {
       const names = this.about?.classifiers || [];
       const asked = this.query.get("classifier") || this.run?.[0];
@@ -95,10 +95,10 @@
       await Promise.all([this.showCharts(), this.showRun()]);
     }
 
-    // What the server says of it now.
+    // The latest state from the server.
     row(row) {
       const { percent, minutes, count, state } = pq.studies;
-      const ended = this.last?.state === "running" && row.state !== "running"; // while it runs, charts may lag behind
+      const ended = this.last?.state === "running" && row.state !== "running"; // the charts of a running study may lag behind
       this.last = row;
       this.head.textContent = row.name;
       if (row.error) {
@@ -112,7 +112,7 @@
         ["evaluations", row.evaluations_total === null ? "" : `${count(row.evaluations_done)} of ${count(row.evaluations_total)} evaluations`],
         ["rate", row.rate === null ? "" : `${count(row.rate)} evaluations/s`],
         ["left", row.seconds_left === null ? "" : `about ${minutes(row.seconds_left)} left`],
-        ["stage", row.state === "running" ? `now: ${row.stage}` : ""],
+        ["stage", row.state === "running" ? `current stage: ${row.stage}` : ""],
       ].filter(([, text]) => text);
       this.progress.replaceChildren(
         pq.el("div", { class: "row" }, state(row), pq.el("progress", { max: 1, value: row.share ?? 0, "data-read": "share", "aria-label": "Progress" }),
@@ -125,7 +125,7 @@
       this.compared.state(row);
     }
 
-    // New runs: not more often than every few seconds.
+    // Redraw after new runs, at most every few seconds.
     soon() {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.showCharts(), Math.max(0, this.chartsAt + CALM - Date.now()));
@@ -157,7 +157,7 @@
       };
       this.put("convergence", pq.LineChart, this.pictures, {
         name: `${name}-convergence`, caption: `Convergence with ${found.classifier}`,
-        note: "Lowest error rate so far after so many evaluations: the median of the finished runs. Point at a line for the quartiles.",
+        note: "Lowest error rate found so far: median of the finished runs. Point at a line for the quartiles.",
         series: series.filter((one) => known.has(one.name)).map((one) => ({ ...one, points: known.get(one.name).points })),
         x: { title: "evaluations", log: true, scale: "log evaluations" }, y: { title: "error rate [%]", log: false, scale: "log error" },
         marks: [{ x: found.budget, title: "budget" }, ...(found.all_features === null ? [] : [{ y: found.all_features, title: "all features" }])],
@@ -165,7 +165,7 @@
       });
       this.put("scatter", pq.Scatter, this.pictures, {
         name: `${name}-size`, caption: "Error rate against number of features",
-        note: "A mark is a run: click it for its features. The line is the Pareto front: the least error rate that any run met with so many features.",
+        note: "Each mark is a run: click it to list its features. The line is the Pareto front: the lowest error rate of any run for each number of features.",
         series: series.filter((one) => known.has(one.name)),
         points: found.points.map((p) => ({ ...p, x: p.size, y: p.error, series: p.title, id: `${p.algorithm}/${p.run}`, title: `${p.title}, run ${p.run}: ${percent(p.error)} with ${p.size} features` })),
         lines: [{ title: "Pareto front", points: found.front }],
@@ -181,7 +181,7 @@
     put(key, Kind, holder, options) {
       const known = this.charts[key];
       const card = known?.element.parentElement ?? pq.el("section", { class: "card" });
-      if (!card.isConnected) holder.append(card); // a chart is drawn to the width of its place
+      if (!card.isConnected) holder.append(card); // charts are drawn to the width of their container
       if (known) known.update(options);
       else this.charts[key] = new Kind(card, options);
     }
@@ -195,7 +195,7 @@
       this.go({ classifier: this.query.get("classifier"), run: `${this.classifier}/${id}` });
     }
 
-    // How often each feature is selected: bands by functions where features are those, else features by algorithms.
+    // Selection frequency of features: bands by functions for wavelet features, otherwise features by algorithms.
     drawMap(name) {
       const { features } = this.found;
       const titles = Object.keys(features.shares);
@@ -210,7 +210,7 @@
         const { bands, edges, functions } = features.grid;
         this.put("map", pq.FeatureMap, this.maps, {
           ...shared, caption: `How often ${shown} selected each feature [% of its runs]`,
-          note: "Rows are the bands of the wavelet transform, columns what is computed from their coefficients. Point at a cell for what it means.",
+          note: "Rows are wavelet bands, columns the functions of their coefficients. Point at a cell for its meaning.",
           choices: all, chosen: shown, onchoose: (title) => { this.mapped = title; this.drawMap(name); },
           rows: bands.map((band, i) => ({ title: band, more: edges[i] })), columns: functions.map((one) => one.replaceAll("_", " ")),
           cells: bands.map((_, i) => functions.map((__, j) => ({ share: features.shares[shown][i * functions.length + j], tip: tip(shown, i * functions.length + j) }))),
@@ -220,7 +220,7 @@
       const order = features.names.map((_, i) => i).sort((a, b) => features.shares[shown][b] - features.shares[shown][a] || a - b).slice(0, 60);
       this.put("map", pq.FeatureMap, this.maps, {
         ...shared, caption: "How often each algorithm selected each feature [% of its runs]", choices: [],
-        note: features.names.length > order.length ? `The ${order.length} features that ${shown} selected most often; the CSV has all.` : `In the order in which ${shown} selected them most often.`,
+        note: features.names.length > order.length ? `The ${order.length} features that ${shown} selected most often; the CSV file has all.` : `Sorted by how often ${shown} selected them.`,
         rows: order.map((i) => ({ title: features.names[i] })), columns: titles,
         cells: order.map((i) => titles.map((title) => ({ share: features.shares[title][i], tip: tip(title, i) }))),
       });
@@ -277,7 +277,7 @@
       const explained = found.features.some((one) => one.meaning);
       const table = new pq.Table(list, {
         caption: "Selected features", key: (one) => one.name, rows: found.features,
-        columns: [{ key: "name", title: "Feature" }, ...(explained ? [{ key: "meaning", title: "What it measures" }] : [])],
+        columns: [{ key: "name", title: "Feature" }, ...(explained ? [{ key: "meaning", title: "Meaning" }] : [])],
       });
       table.tools.append(pq.el("button", { on: { click: () => pq.saveText(`${safe(found.title)}-run-${found.run}.csv`, table.csv(), "text/csv") } }, "CSV"));
     }

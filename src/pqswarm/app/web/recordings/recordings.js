@@ -1,16 +1,16 @@
-// The room of recordings: what the server says of them, kept up to date, and which of its two pages is shown.
+// The recordings section: the state of all recordings, kept up to date, and the choice between list and recording.
 "use strict";
 (() => {
   const pq = window.pq;
-  const WAIT = 250; // milliseconds between two drawings of what changes all the time
+  const WAIT = 250; // minimum time between two redraws [ms]
 
   const file = (id) => id.split("-")[0];
 
   pq.recordings = {
-    // A class in words.
+    // The title of a class.
     className: (label) => (label ? store.classes[label] ?? label.replaceAll("_", " ") : ""),
     kindTitle: (row) => store.kinds[row.kind]?.title ?? row.kind,
-    // The size of an event: shares of the reference in percent.
+    // The magnitude of an event; pu as percent of the reference.
     magnitude: (row) => (row.magnitude === "" || row.magnitude === null || row.kind === "none" ? null : row.unit === "pu" ? 100 * row.magnitude : row.magnitude),
     magnitudeText(row) {
       const size = pq.recordings.magnitude(row);
@@ -21,18 +21,18 @@
     when: (row) => (row.date ? `${row.date} ${row.time}` : `+${pq.fixed(row.offset_s, 3)} s`),
     agreementWord: (row) => String(row.agreement || "").split(":")[0],
     swatch: (kind) => pq.el("span", { class: "swatch", style: { background: pq.kindColour(kind) } }),
-    stateText: (one) => ({ waiting: one.reason || "waits", working: `${Math.round(100 * (one.share || 0))} %`, failed: one.reason || "failed",
-      judged: one.n_events ? `${one.n_events} ${one.n_events === 1 ? "event" : "events"}` : "nothing found" })[one.state] ?? one.state,
+    stateText: (one) => ({ waiting: one.reason || "queued", working: `${Math.round(100 * (one.share || 0))} %`, failed: one.reason || "failed",
+      analysed: one.n_events ? `${one.n_events} ${one.n_events === 1 ? "event" : "events"}` : "no events" })[one.state] ?? one.state,
   };
 
-  // What is known of all recordings; the page that is shown is told when it changes.
+  // State of all recordings; the visible page is notified of changes.
   const store = (pq.recordings.store = {
-    recordings: [], rows: [], kinds: {}, classes: {}, folder: "", note: "", judging: false, total: 0, known: false, limit: null,
+    recordings: [], rows: [], kinds: {}, classes: {}, folder: "", note: "", analysing: false, total: 0, known: false, limit: null,
 
     async load(signal) {
-      const told = await pq.app.api("/api/recordings", { signal });
-      Object.assign(store, { ...told, limit: told.max_bytes ?? null, known: true });
-      tellSoon.now();
+      const answer = await pq.app.api("/api/recordings", { signal });
+      Object.assign(store, { ...answer, limit: answer.max_bytes ?? null, known: true });
+      notifySoon.now();
     },
 
     take(message) {
@@ -41,7 +41,7 @@
         if (one) Object.assign(one, { state: "working", share: message.share });
         page?.progressed?.(one);
         return false;
-      } else if (message.state === "judged" || message.state === "failed") {
+      } else if (message.state === "analysed" || message.state === "failed") {
         if (!message.rows || !message.recordings) return true;
         const own = (id) => file(id) === file(message.id);
         const place = store.recordings.findIndex((one) => own(one.id));
@@ -52,22 +52,22 @@
         const row = store.rows.find((one) => one.recording === message.id && one.event === message.event);
         if (row) row.correction = message.correction;
       } else return true;
-      tellSoon();
+      notifySoon();
       return false;
     },
   });
 
   let timer = 0;
-  const tellSoon = () => {
-    timer ||= setTimeout(tellSoon.now, WAIT);
+  const notifySoon = () => {
+    timer ||= setTimeout(notifySoon.now, WAIT);
   };
-  tellSoon.now = () => {
+  notifySoon.now = () => {
     clearTimeout(timer);
     timer = 0;
     page?.changed?.();
   };
 
-  // The room.
+  // The section.
   let holder = null;
   let page = null;
   let shown = null; // the recording, "" for the list

@@ -1,4 +1,4 @@
-// The page of a recording: its events and verdicts, its waveforms, and what the instruments say at the cursors.
+// The page of a recording: events, verdicts, waveforms, and measurements at the cursors.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -12,7 +12,7 @@
 
   pq.RecordingPage = class {
     constructor(holder, id, route) {
-      Object.assign(this, { holder, id, route, event: null, judged: null, told: "", header: null, waves: null });
+      Object.assign(this, { holder, id, route, event: null, analysis: null, answer: "", header: null, waves: null });
       this.end = new AbortController();
       this.build();
       this.open();
@@ -35,7 +35,7 @@
       this.title = pq.el("h1", { tabindex: "-1" }, "…");
       this.facts = pq.el("p", { class: "soft facts" });
       this.tools = pq.el("div", { class: "tools", role: "group", "aria-label": "Export" });
-      this.progress = pq.el("div", { class: "row judging", role: "status", hidden: true });
+      this.progress = pq.el("div", { class: "row analysing", role: "status", hidden: true });
       this.notes = pq.el("details", { class: "note", hidden: true });
       this.events = pq.el("section", { class: "own-events", "aria-label": "Events of this recording" });
       this.side = pq.el("section", { class: "card verdict", "aria-label": "Verdict", hidden: true });
@@ -61,13 +61,13 @@
       window.scrollTo(0, 0);
       this.buildTable();
       const place = this.place(this.route.query);
-      this.cursors = new pq.AtCursor(this.instruments, this.id);
+      this.cursors = new pq.CursorReadings(this.instruments, this.id);
       this.bands = new pq.Bands(this.below, this);
       this.verdict = new pq.VerdictCard(this.side, this);
       this.waves = new pq.Waves(this.stage, this.header, (from, to, points, signal) => this.view(from, to, points, signal),
         { range: place.range ?? undefined, cursors: place.cursors, onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false) });
       this.cursors.show(this.waves.cursors);
-      await this.loadJudged();
+      await this.loadAnalysis();
     }
 
     view(from, to, points, signal) {
@@ -83,19 +83,19 @@
       this.writeNotes();
       const link = (text, path, title) => pq.el("a", { class: "button", href: `/api/recordings/${this.id}${path}`, download: true, title }, text);
       const table = pq.el("a", { class: "button", href: `/api/table.csv?recording=${this.id}`, download: true, title: "Events of this recording" }, "Events (CSV)");
-      const samples = link("Samples (CSV)", "/raw.csv", "The stretch that is shown");
+      const samples = link("Samples (CSV)", "/raw.csv", "Samples of the visible interval");
       samples.addEventListener("click", () => {
         const [from, to] = this.waves.range;
         samples.href = `/api/recordings/${this.id}/raw.csv?${new URLSearchParams({ from, to })}`;
       });
       const picture = pq.el("button", { on: { click: () => this.saveWaves() } }, "Waveforms (SVG)");
-      this.tools.replaceChildren(link("Page (HTML)", "/page.html", "One file that opens without a network"), table, samples, picture);
+      this.tools.replaceChildren(link("Page (HTML)", "/page.html", "A single file that works offline"), table, samples, picture);
       this.name();
     }
 
-    // What had to be assumed in reading; caveats stand beside the verdict.
+    // Assumptions made while reading; caveats are listed with the verdict.
     writeNotes() {
-      const notes = [...new Set([...this.header.notes, ...(this.judged?.notes ?? [])])];
+      const notes = [...new Set([...this.header.notes, ...(this.analysis?.notes ?? [])])];
       this.notes.hidden = !notes.length;
       this.notes.replaceChildren(pq.el("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"} on this recording`), pq.el("ul", {}, notes.map((text) => pq.el("li", {}, text))));
     }
@@ -108,11 +108,11 @@
       const kept = ["kind", "phases", "magnitude", "duration", "class", "probability", "agreement"];
       const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
       const moment = (row) => `${pq.fixed(row.start, 4)} s`;
-      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, most: 200, empty: "Not judged yet.", onclick: (row) => this.choose(row.event),
-        columns: [{ key: "start", title: "Begin", number: true, text: moment, help: "From the first sample" }, ...columns] });
+      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event),
+        columns: [{ key: "start", title: "Start", number: true, text: moment, help: "From the first sample" }, ...columns] });
     }
 
-    // The file, or the server, may have become another one.
+    // The file or the server may have been replaced.
     async openAgain() {
       try {
         const header = await this.api("");
@@ -121,42 +121,42 @@
           return;
         }
         this.waves?.refresh();
-        await this.loadJudged();
+        await this.loadAnalysis();
       } catch (error) {
         pq.app.fail(error, this.holder);
       }
     }
 
-    async loadJudged() {
+    async loadAnalysis() {
       try {
         const text = await this.api("/judged", { text: true });
-        if (text === this.told) return;
-        const before = this.judged?.state;
-        [this.told, this.judged] = [text, JSON.parse(text)];
-        if (before === "judged") this.openAgain();
+        if (text === this.answer) return;
+        const before = this.analysis?.state;
+        [this.answer, this.analysis] = [text, JSON.parse(text)];
+        if (before === "analysed") this.openAgain();
       } catch (error) {
         pq.app.fail(error, this.events);
         return;
       }
-      const { state, events, reason, thresholds } = this.judged;
-      this.writeProgress(state, this.judged.share, reason);
+      const { state, events, reason, thresholds } = this.analysis;
+      this.writeProgress(state, this.analysis.share, reason);
       const rows = events.map((one) => one.row);
       const found = rows.filter((row) => row.kind !== "none");
-      this.table.options.empty = state === "judged" ? "No disturbance was found." : state === "failed" ? reason : "Not judged yet.";
+      this.table.options.empty = state === "analysed" ? "No disturbance found." : state === "failed" ? reason : "Not analysed yet.";
       this.table.update(found);
       this.writeNotes();
       if (thresholds) this.waves.setThresholds(thresholds);
       this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
         title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
       this.flush();
-      if (state === "judged") this.apply(this.route, true);
+      if (state === "analysed") this.apply(this.route, true);
     }
 
     writeProgress(state, share, reason) {
-      this.progress.hidden = state === "judged";
-      const words = { waiting: reason || "Waits to be judged.", working: `${this.judged?.state === "judged" ? "Urms(1/2) is measured" : "Is judged"}: ${Math.round(100 * (share || 0))} %`, failed: `Could not be judged: ${reason}` }[state] ?? "";
+      this.progress.hidden = state === "analysed";
+      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analysed" ? "Measuring Urms(1/2)" : "Analysing"}: ${Math.round(100 * (share || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
       this.progress.classList.toggle("error", state === "failed");
-      this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Judged" })] : []), words);
+      this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Analysis" })] : []), words);
     }
 
     message(message) {
@@ -166,21 +166,21 @@
       }
       if (!this.header || message.id.split("-")[0] !== this.id.split("-")[0]) return;
       if (message.state === "working") this.writeProgress("working", message.share, "");
-      if (message.state === "judged" || message.state === "failed") {
+      if (message.state === "analysed" || message.state === "failed") {
         this.writeProgress(message.state, 1, message.reason ?? "");
-        this.loadJudged();
+        this.loadAnalysis();
         if (message.urms) this.waves?.refresh();
       }
       if (message.state === "corrected") {
-        const event = this.judged?.events[message.event];
+        const event = this.analysis?.events[message.event];
         if (!event) return;
         event.correction = event.row.correction = message.correction;
         this.table.update(this.table.rows);
-        if (this.event === message.event) this.verdict.show(event, this.judged);
+        if (this.event === message.event) this.verdict.show(event, this.analysis);
       }
     }
 
-    // Where a link leads: a stretch, cursors, an event.
+    // Target of a link: interval, cursors, event.
     place(query) {
       const [t, span, a, b] = ["t", "span", "a", "b"].map((name) => given(query, name));
       const cursors = { ...(a === null ? {} : { A: a }), ...(b === null ? {} : { B: b }) };
@@ -199,7 +199,7 @@
       this.name();
       if (!this.waves) return;
       const { range, cursors, event } = this.place(route.query);
-      const found = event === null ? null : this.judged?.events[event] ?? null;
+      const found = event === null ? null : this.analysis?.events[event] ?? null;
       if (range) this.waves.show(...range);
       else if (found) {
         const place = this.placeOf(found);
@@ -207,18 +207,18 @@
         Object.assign(cursors, { A: cursors.A ?? place.a, B: cursors.B ?? place.b });
       } else if (!first) this.waves.showAll?.();
       for (const [name, t] of Object.entries(cursors)) this.waves.setCursor(name, t);
-      this.select(found ?? (this.judged?.events.length === 1 ? this.judged.events[0] : null));
+      this.select(found ?? (this.analysis?.events.length === 1 ? this.analysis.events[0] : null));
     }
 
     select(event) {
       this.event = event?.index ?? null;
       this.table.select(this.event);
-      this.side.hidden = !this.judged?.events.length;
-      this.verdict.show(event, this.judged);
+      this.side.hidden = !this.analysis?.events.length;
+      this.verdict.show(event, this.analysis);
     }
 
     choose(index, scroll = true) {
-      const event = this.judged?.events[index];
+      const event = this.analysis?.events[index];
       if (!event) return;
       this.flush();
       const query = this.placeOf(event);
@@ -227,20 +227,20 @@
       if (scroll && this.stage.getBoundingClientRect().top > window.innerHeight - 160) this.stage.scrollIntoView({ block: "start" });
     }
 
-    // What is in view goes into the address, so that a reload shows the same.
+    // Write the view into the address, so that a reload restores it.
     moved({ cursors }) {
       this.cursors.show(cursors);
       this.bands.moved();
       clearTimeout(this.linking);
       this.linking = 0;
-      if (this.judged?.state !== "judged" && this.route.query.has("event")) return; // it leads elsewhere, once that is known
+      if (this.analysis?.state !== "analysed" && this.route.query.has("event")) return; // the link leads to an event that is not known yet
       this.linking = setTimeout(() => this.write(), LINK_WAIT);
     }
 
     write() {
       this.linking = 0;
       const now = pq.app.parse();
-      if (now.room !== "recordings" || now.path !== this.id || !this.waves) return;
+      if (now.section !== "recordings" || now.path !== this.id || !this.waves) return;
       const [from, to] = this.waves.range;
       const whole = to - from >= this.waves.seconds - 1e-9;
       const query = { ...(whole && this.event === null ? {} : { t: round((from + to) / 2), span: round(to - from) }), event: this.event, a: round(this.waves.cursors.A), b: round(this.waves.cursors.B) };

@@ -8,10 +8,23 @@ from urllib.parse import quote
 
 ONE, OTHER = "a" * 32, "b" * 32
 """Two visitors."""
+PATIENCE = 90
+"""Longest wait for anything [s]; waits end as soon as what they wait for is there."""
+
+
+def wait_until(is_so, seconds=PATIENCE, pause=0.05):
+    """The first true value of a function."""
+    end = time.monotonic() + seconds
+    while True:
+        found = is_so()
+        if found:
+            return found
+        assert time.monotonic() < end, f"still {found!r} after {seconds} s"
+        time.sleep(pause)
 
 
 def connect(app):
-    return http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=30)
+    return http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=PATIENCE)
 
 
 def cookies(app, visitor=ONE):
@@ -47,11 +60,11 @@ def upload(app, name, content, visitor=ONE):
 
 def recording(app, name, visitor=ONE):
     """The entry of a recording in the list."""
-    return next(one for one in get(app, "/api/recordings", visitor)["recordings"] if one["name"] == name)
+    return next((one for one in get(app, "/api/recordings", visitor)["recordings"] if one["name"] == name), None)
 
 
 class OpenPage:
-    """A page that is open: it is told what happens."""
+    """An open page, which receives messages."""
 
     def __init__(self, app, name="c" * 32, visitor=ONE):
         self.connection = connect(app)
@@ -60,7 +73,7 @@ class OpenPage:
         assert self.answer.status == 200
         self.answer.fp.readline()
 
-    def wait(self, is_wanted, seconds=30):
+    def wait(self, is_wanted, seconds=PATIENCE):
         """The first message that is wanted."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -85,14 +98,13 @@ def open_page(app, **options):
         page.close()
 
 
-def wait_judged(app, visitor=ONE, page="d" * 32):
-    """The list once everything is judged."""
+def wait_analysed(app, visitor=ONE, page="d" * 32):
+    """The list once everything is analysed."""
+
+    def complete():
+        found = get(app, "/api/recordings", visitor)
+        rest = [one for one in found["recordings"] if not one["reason"].startswith("waiting")]
+        return found if all(one["state"] in ("analysed", "failed") for one in rest) and not found["analysing"] else None
+
     with open_page(app, name=page, visitor=visitor):
-        end = time.monotonic() + 40
-        while time.monotonic() < end:
-            found = get(app, "/api/recordings", visitor)
-            complete = [one for one in found["recordings"] if not one["reason"].startswith("waiting")]
-            if all(one["state"] in ("judged", "failed") for one in complete) and not found["judging"]:
-                return found
-            time.sleep(0.05)
-    raise AssertionError("it is not judged")
+        return wait_until(complete)

@@ -1,4 +1,4 @@
-// The words and tables of the report of a study, and of two studies side by side; downloads.
+// Texts and tables of the report of a study, or of two studies compared.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -27,20 +27,20 @@
   pq.StudyTables = class {
     constructor(holder, view) {
       Object.assign(this, { holder, view, found: null, asked: false, second: null });
-      this.button = pq.el("button", { on: { click: () => this.load() } }, "Compute the tables");
-      this.report = pq.el("a", { class: "button", href: `/api/studies/${view.id}/report`, target: "_blank", rel: "noopener" }, "Open the report");
+      this.button = pq.el("button", { on: { click: () => this.load() } }, "Compute tables");
+      this.report = pq.el("a", { class: "button", href: `/api/studies/${view.id}/report`, target: "_blank", rel: "noopener" }, "Open report");
       this.other = pq.el("select", { "aria-label": "Compare with another study", on: { change: () => view.go({ with: this.other.value || null }) } });
       this.body = pq.el("div");
-      this.besides = pq.el("section", { class: "besides", "aria-label": "Comparison" });
-      holder.append(pq.el("div", { class: "row actions" }, pq.el("h2", {}, "Tables"), this.button, this.report, pq.el("label", {}, "Compare with ", this.other)), this.besides, this.body);
+      this.comparison = pq.el("section", { class: "comparison", "aria-label": "Comparison" });
+      holder.append(pq.el("div", { class: "row actions" }, pq.el("h2", {}, "Tables"), this.button, this.report, pq.el("label", {}, "Compare with ", this.other)), this.comparison, this.body);
     }
 
-    // Of a study that runs, tables are computed only when they are asked for.
+    // While a study runs, tables are computed on demand only.
     state(row) {
       const first = !this.row;
       const ended = this.row?.state === "running" && row.state === "finished";
       this.row = row;
-      this.button.textContent = this.asked ? "Compute them anew" : "Compute the tables";
+      this.button.textContent = this.asked ? "Recompute tables" : "Compute tables";
       this.button.hidden = row.state === "finished" && this.asked;
       const can = row.runs_done > 0;
       this.report.hidden = !can;
@@ -70,7 +70,7 @@
     async load() {
       this.asked = true;
       this.button.disabled = true;
-      const wait = pq.el("p", { class: "soft", role: "status" }, "The tables are being computed …");
+      const wait = pq.el("p", { class: "soft", role: "status" }, "Computing tables …");
       this.body.prepend(wait);
       try {
         this.found = await this.view.api("/tables");
@@ -100,20 +100,20 @@
 
     async compare(second) {
       this.second = second;
-      this.besides.replaceChildren();
+      this.comparison.replaceChildren();
       if (!second) return;
-      const wait = pq.el("p", { class: "soft", role: "status" }, "The studies are being compared …");
-      this.besides.append(wait);
+      const wait = pq.el("p", { class: "soft", role: "status" }, "Comparing studies …");
+      this.comparison.append(wait);
       try {
         const query = `?with=${encodeURIComponent(second)}`;
         const found = await this.view.api(`/tables${query}`);
         if (this.second !== second) return;
         const name = pq.fileName(found.title);
-        this.besides.append(pq.el("div", { class: "row" }, pq.el("h2", {}, found.title), pq.el("a", { class: "button", href: `/api/studies/${this.view.id}/report${query}`, target: "_blank", rel: "noopener" }, "Open both as a report")));
-        showPart(this.besides, found.opening, name);
-        for (const part of found.parts) showPart(this.besides, part, name);
+        this.comparison.append(pq.el("div", { class: "row" }, pq.el("h2", {}, found.title), pq.el("a", { class: "button", href: `/api/studies/${this.view.id}/report${query}`, target: "_blank", rel: "noopener" }, "Open comparison report")));
+        showPart(this.comparison, found.opening, name);
+        for (const part of found.parts) showPart(this.comparison, part, name);
       } catch (error) {
-        if (this.second === second) this.view.fail(error, this.besides);
+        if (this.second === second) this.view.fail(error, this.comparison);
       }
       wait.remove();
     }

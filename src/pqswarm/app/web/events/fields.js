@@ -1,4 +1,4 @@
-// The fields of the room of events: a slider and a number for each parameter, with what is usual marked.
+// Form fields of the events section: a slider and a number for each parameter, with its usual range marked.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -7,7 +7,7 @@
   const rounded = (value) => String(Number(value.toPrecision(3))).replace("-", "−");
   const shown = (value) => String(Number(value.toPrecision(5)));
 
-  // One parameter; `onchange(name, value)` is told of numbers, or of null for what the preset draws.
+  // One parameter; `onchange(name, value)` receives a number, or null to use the value drawn by the preset.
   class Field {
     constructor(field, onchange) {
       const id = `field-${field.name}`;
@@ -15,7 +15,7 @@
       this.onchange = onchange;
       this.slider = pq.el("input", { type: "range", id: `${id}-slider`, "aria-label": field.title, on: { input: () => this.#slide() } });
       this.number = pq.el("input", { type: "number", step: "any", id, "aria-describedby": `${id}-error`, on: { input: () => this.#type(), blur: () => this.write(this.field) } });
-      this.back = pq.el("button", { class: "back", title: "As the preset draws it", "aria-label": `${field.title}: as the preset draws it`, on: { click: () => this.#tell(null) } }, "↺");
+      this.back = pq.el("button", { class: "back", title: "Reset to the value drawn by the preset", "aria-label": `${field.title}: reset to the value drawn by the preset`, on: { click: () => this.#tell(null) } }, "↺");
       this.usual = pq.el("span", { class: "usual", "aria-hidden": "true" });
       this.hint = pq.el("span", { class: "hint" });
       this.error = pq.el("p", { class: "error", id: `${id}-error`, role: "alert", hidden: true });
@@ -26,7 +26,7 @@
       this.write(field);
     }
 
-    // What the server says of the parameter; what somebody is typing is left alone.
+    // Update from the server; a value being typed is left alone.
     write(field) {
       this.field = field;
       const { low, high, step, log, usual, given, value } = field;
@@ -41,10 +41,10 @@
       const [from, to] = usual.map((end) => 100 * Math.min(Math.max(this.#share(end), 0), 1));
       Object.assign(this.usual.style, { left: `${from}%`, width: `${Math.max(to - from, 1)}%` });
       const text = usual[0] === usual[1] ? shown(usual[0]) : `${rounded(usual[0])} to ${rounded(usual[1])}`;
-      this.hint.textContent = field.hint ?? `the preset draws ${text}`;
+      this.hint.textContent = field.hint ?? `preset: ${text}`;
     }
 
-    // A value that the server does not take stays to be mended.
+    // A rejected value stays in the field, to be fixed.
     fail(sentence, value) {
       if (value !== undefined && document.activeElement !== this.number) this.number.value = value;
       this.error.textContent = sentence;
@@ -78,7 +78,7 @@
 
   const GROUPS = [["disturbance", "Disturbance"], ["supply", "Supply"], ["record", "Record"]];
 
-  // All fields of an event, in groups; long groups are folded.
+  // All fields of an event in groups; long groups are collapsed.
   const build = (holder, fields, onchange) => {
     const found = new Map();
     holder.replaceChildren(...GROUPS.map(([group, title]) => {

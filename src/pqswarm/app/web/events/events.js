@@ -1,13 +1,13 @@
-// The room of events: pick a class, move its parameters, and see what it looks like and what rules and model say of it.
+// The events section: choose a class, set its parameters, and see the waveform and the verdict of rules and model.
 "use strict";
 (() => {
   const pq = window.pq;
   const { api } = pq.app;
-  const WAIT = 30; // milliseconds without a change before the server is asked
-  const NOISE = 40; // dB, when noise is switched on
+  const WAIT = 30; // delay after the last change before the request is sent [ms]
+  const NOISE = 40; // default SNR [dB]
   const OWN = ["class", "preset", "source", "seed", "noise"];
 
-  let room = null;
+  let bench = null;
 
   class Bench {
     constructor(holder, query) {
@@ -18,7 +18,7 @@
       this.ask();
     }
 
-    // The state is the address: what it does not name is as the preset draws it.
+    // The address is the state: parameters that it does not name are drawn by the preset.
     read(query) {
       const word = (name, other) => query.get(name) || other;
       this.state = { class: word("class", "sag"), preset: word("preset", "paper"), source: word("source", "model"), seed: word("seed", "1"), noise: word("noise", "") };
@@ -40,18 +40,18 @@
       this.presets = choose("preset");
       this.sources = choose("source");
       this.seed = pq.el("input", { id: "bench-seed", type: "number", min: 0, step: 1, on: { input: () => this.seed.value !== "" && this.set({ seed: this.seed.value }) } });
-      this.noise = new pq.bench.Field({ name: "noise", title: "Added noise (SNR)", unit: "dB", meaning: "White noise, added to the event by the recorder", low: 0, high: 80, step: 1, log: false, usual: [20, 50], given: false, value: NOISE, hint: "the paper's levels: 20 to 50" },
+      this.noise = new pq.bench.Field({ name: "noise", title: "Added noise (SNR)", unit: "dB", meaning: "White noise added by the recorder", low: 0, high: 80, step: 1, log: false, usual: [20, 50], given: false, value: NOISE, hint: "levels in the paper: 20 to 50" },
         (_, value) => this.set({ noise: value === null ? String(NOISE) : String(value) }));
       this.noisy = pq.el("input", { type: "checkbox", id: "bench-noisy", on: { change: () => this.set({ noise: this.noisy.checked ? String(NOISE) : "" }) } });
       this.form = pq.el("div", { class: "fields" });
-      this.code = pq.el("pre", { class: "code", tabindex: 0, "aria-label": "The same event in Python" });
+      this.code = pq.el("pre", { class: "code", tabindex: 0, "aria-label": "Python code for this event" });
       this.files = ["csv", "comtrade"].map((kind) => pq.el("a", { class: "button", download: "", "data-format": kind }, kind === "csv" ? "CSV" : "COMTRADE (zip)"));
       this.copied = pq.el("span", { class: "soft", role: "status" });
       const label = (name, text, control) => pq.el("label", { for: `bench-${name}` }, pq.el("span", {}, text), control);
       const form = pq.el("form", { class: "card bench-form", "aria-label": "Event", on: { submit: (event) => event.preventDefault() } },
         pq.el("div", { class: "choices" }, label("preset", "Preset", this.presets), label("source", "Source", this.sources), label("seed", "Seed", this.seed)),
         this.seedError = pq.el("p", { class: "error", role: "alert", hidden: true }),
-        pq.el("div", { class: "row" }, pq.el("button", { "data-act": "another", on: { click: () => this.set({ seed: String(Number(this.state.seed) + 1) }) } }, "Draw another"),
+        pq.el("div", { class: "row" }, pq.el("button", { "data-act": "another", on: { click: () => this.set({ seed: String(Number(this.state.seed) + 1) }) } }, "Draw another event"),
           pq.el("button", { "data-act": "reset", on: { click: () => this.reset() } }, "Reset")),
         this.mini = pq.el("p", { class: "mini", "aria-hidden": "true" }),
         this.form,
@@ -62,7 +62,7 @@
       this.features = pq.el("div");
       this.featureNote = pq.el("p", { class: "note" });
       const copy = pq.el("button", { on: { click: () => this.copy() } }, "Copy");
-      const take = pq.el("section", { class: "card take" }, pq.el("h2", {}, "Take it with you"), pq.el("div", { class: "row" }, this.files, copy, this.copied), this.code);
+      const take = pq.el("section", { class: "card take" }, pq.el("h2", {}, "Export"), pq.el("div", { class: "row" }, this.files, copy, this.copied), this.code);
       const fold = (name, title, ...inside) => pq.el("details", { class: "card", open: true, "data-part": name }, pq.el("summary", {}, pq.el("h2", {}, title)), ...inside);
       this.root = pq.el("div", { class: "bench", "data-state": "working" },
         pq.el("h1", {}, "Events"),
@@ -73,7 +73,7 @@
           form,
           pq.el("div", { class: "bench-more" },
             fold("sweep", "Sweep one parameter", this.buildSweep()),
-            fold("bands", "Wavelet bands", pq.el("p", { class: "note" }, "What the voltage [pu] has in each band of the wavelet sym6, each on its own scale."), this.bands),
+            fold("bands", "Wavelet bands", pq.el("p", { class: "note" }, "The voltage [pu] in each band of the sym6 wavelet transform, each with its own scale."), this.bands),
             fold("features", "Features", this.featureNote, this.features), take)));
       holder.append(this.root);
       this.observer = new ResizeObserver(() => this.redraw());
@@ -83,16 +83,16 @@
     buildSweep() {
       this.over = pq.el("select", { id: "sweep-over", on: { change: () => this.offerSweep(true) } });
       const number = (id, more) => pq.el("input", { type: "number", step: "any", id, ...more });
-      this.least = number("sweep-from");
-      this.most = number("sweep-to");
+      this.sweepFrom = number("sweep-from");
+      this.sweepTo = number("sweep-to");
       this.steps = number("sweep-steps", { min: 2, max: 101, step: 1, value: 41 });
       this.start = pq.el("button", { "data-act": "sweep", on: { click: () => (this.sweeper ? this.stopSweep() : this.runSweep()) } }, "Sweep");
       this.sweepNote = pq.el("span", { class: "soft", role: "status" });
       this.sweepFigure = pq.el("div", { class: "figure" });
       const label = (id, text, control) => pq.el("label", { for: id }, pq.el("span", {}, text), control);
       return pq.el("div", {},
-        pq.el("p", { class: "note" }, "Moves one parameter and leaves all others: where do rules and model change their mind?"),
-        pq.el("div", { class: "choices" }, label("sweep-over", "Parameter", this.over), label("sweep-from", "From", this.least), label("sweep-to", "To", this.most), label("sweep-steps", "Steps", this.steps)),
+        pq.el("p", { class: "note" }, "Varies one parameter and keeps the others fixed, to find where the verdicts of rules and model change."),
+        pq.el("div", { class: "choices" }, label("sweep-over", "Parameter", this.over), label("sweep-from", "From", this.sweepFrom), label("sweep-to", "To", this.sweepTo), label("sweep-steps", "Steps", this.steps)),
         pq.el("div", { class: "row" }, this.start, this.sweepNote), this.sweepFigure);
     }
 
@@ -134,7 +134,7 @@
       }
     }
 
-    // What is chosen, in the controls.
+    // Show the selection in the controls.
     mark() {
       if (document.activeElement !== this.seed) this.seed.value = this.state.seed;
       this.presets.value = this.state.preset;
@@ -159,7 +159,7 @@
       }
     }
 
-    // Requests: the waveform first, then what takes longer; what is stale is given up.
+    // Requests: the waveform first, then the slower ones; outdated requests are aborted.
     async ask() {
       const aborter = (this.aborter = new AbortController());
       const { signal } = aborter;
@@ -187,17 +187,17 @@
       }
     }
 
-    // Whether the fields are those of the class that is asked for.
+    // Whether the fields belong to the requested class.
     fits() {
       return this.kind === [this.state.class, this.state.preset, this.state.source].join(" ");
     }
 
-    // An address may hold what is not taken: the event as it is drawn is shown, the rest stays to be mended.
+    // If the address holds an invalid value, show the event as drawn by the preset; the value can then be fixed.
     async showDrawn(signal) {
       const bare = { class: this.state.class, preset: this.state.preset, source: this.state.source };
       try {
         this.showEvent(await api(`/api/events/event?${this.spec({}, bare)}`, { signal }), this.spec({}, bare));
-      } catch { /* nothing fits: the sentence says why */ }
+      } catch { /* the error is already shown */ }
     }
 
     failPart(where, error) {
@@ -209,14 +209,14 @@
       this.problem.hidden = !error;
     }
 
-    // The sentence of the server stands beside the field that it names.
+    // Show an error message next to the field that it names.
     fail(error) {
       for (const field of this.fields.values()) field.fail("");
       this.noise.fail("");
       this.seedError.hidden = true;
       this.say(null);
       if (!error) return;
-      const [name] = error.message.match(/^[a-z_0-9]+/) ?? [""]; // sentences begin with what they are about
+      const [name] = error.message.match(/^[a-z_0-9]+/) ?? [""]; // messages start with the name of the parameter
       if (this.fields.has(name)) this.fields.get(name).fail(error.message, this.given[name]);
       else if (name === "noise") this.noise.fail(error.message, this.state.noise);
       else if (name === "seed") {
@@ -254,7 +254,7 @@
       this.waves = new pq.Waves(this.wave, recording, (from, to, points, signal) => this.view(from, to, points, signal), {});
     }
 
-    // The view that came with the event serves the next drawing; others are asked for.
+    // The next drawing uses the view sent with the event; others are requested.
     view(from, to, points, signal) {
       const slack = 1e-6 * (to - from);
       if (points >= 50) {
@@ -270,7 +270,7 @@
       const { summary, events } = answer;
       const body = pq.el("div");
       const show = (i) => body.replaceChildren(pq.el("p", { class: "sentence", "data-read": "sentence" }, events[i].sentence), pq.bench.agreement(events[i].agreement),
-        events[i].known ? "" : pq.el("p", { class: "note" }, "The probabilities are those of the nearest classes; the event itself is unlike anything that the model has learned."),
+        events[i].known ? "" : pq.el("p", { class: "note" }, "The event is unlike any that the model was trained on; the probabilities are those of the nearest classes."),
         events[i].probabilities.length ? pq.bench.bars(events[i]) : "");
       const note = summary.rules.level === "none" && summary.urms ? `No sag, swell or interruption by IEC 61000-4-30: Urms(1/2) is ${pq.fixed(summary.urms[0], 2)} to ${pq.fixed(summary.urms[1], 2)} pu.` : "";
       const others = events.length > 1 ? pq.el("div", { class: "row others", role: "group", "aria-label": "Events found" }, events.map((one, i) => pq.el("button", { "aria-pressed": String(i === answer.main), on: { click: (event) => {
@@ -289,7 +289,7 @@
       this.banded = answer;
       pq.bench.bands(this.bands, answer);
       const { features, wavelet } = answer.model;
-      this.featureNote.textContent = `${answer.features.length} wavelet features of the whole record. ${answer.note} The model judges by ${features} features, ${wavelet ? `${wavelet} of these` : "none of these: it has measures of its own"}.`;
+      this.featureNote.textContent = `${answer.features.length} wavelet features of the whole record. ${answer.note} The model uses ${features} features, ${wavelet ? `${wavelet} of them among these` : "all of them other measures"}.`;
       this.table ??= new pq.Table(this.features, { caption: "", key: (row) => row.name, rows: [], columns: [
         { key: "name", title: "Feature" }, { key: "value", title: "Value", number: true, text: (row) => pq.number(row.value, 4) },
         ...(wavelet ? [{ key: "used", title: "Model", text: (row) => (row.used ? "yes" : "") }] : []), { key: "meaning", title: "Meaning" }] });
@@ -305,7 +305,7 @@
       this.over.value = chosen;
       const field = this.sweepField();
       if (fresh) Object.assign(this, { swept: field.name });
-      if (fresh) [this.least.value, this.most.value] = [field.low, field.high];
+      if (fresh) [this.sweepFrom.value, this.sweepTo.value] = [field.low, field.high];
       if (fresh) this.sweepFigure.replaceChildren();
       if (fresh) this.rows = null;
       if (this.rows) this.drawSweep();
@@ -317,7 +317,7 @@
       const field = this.sweepField();
       const sweeper = (this.sweeper = new AbortController());
       this.rows = [];
-      this.reach = { low: Number(this.least.value), high: Number(this.most.value), count: Number(this.steps.value), log: field.log && Number(this.least.value) > 0 };
+      this.reach = { low: Number(this.sweepFrom.value), high: Number(this.sweepTo.value), count: Number(this.steps.value), log: field.log && Number(this.sweepFrom.value) > 0 };
       this.start.textContent = "Stop";
       this.sweepNote.textContent = "";
       try {
@@ -387,12 +387,12 @@
 
   pq.app.register("events", {
     title: "Events",
-    open(holder, route) { room = new Bench(holder, route.query); },
+    open(holder, route) { bench = new Bench(holder, route.query); },
     update(route) {
-      room.read(route.query);
-      room.changed();
+      bench.read(route.query);
+      bench.changed();
     },
-    close() { room.close(); room = null; },
-    message(message) { if (message.about === "again") room.changed(); },
+    close() { bench.close(); bench = null; },
+    message(message) { if (message.about === "again") bench.changed(); },
   });
 })();

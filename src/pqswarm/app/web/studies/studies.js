@@ -1,4 +1,4 @@
-// The room of studies: all studies of the folder, live while one runs, and one of them in full.
+// The studies section: all studies of the folder with live progress, or one study in full.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -8,10 +8,10 @@
   let table = null;
   let view = null;
   let watching = 0;
-  let held = false; // a row that is pressed must not be drawn anew, or the click is lost
+  let held = false; // redrawing a pressed row would lose the click
 
-  const EMPTY = "There is no study in this folder. One begins with: pqswarm study quick";
-  let known = false; // whether the server has said which there are
+  const EMPTY = "There is no study in this folder. Start one with: pqswarm study quick";
+  let known = false; // whether the list was loaded
 
   const refresh = () => {
     if (table && known) table.options.empty = EMPTY;
@@ -24,7 +24,7 @@
     });
   }
 
-  const percent = (rate) => pq.percent(rate === null ? NaN : rate / 100, 2); // error rates come in percent
+  const percent = (rate) => pq.percent(rate === null ? NaN : rate / 100, 2); // error rates are sent in percent
   const minutes = (seconds) => {
     if (!Number.isFinite(seconds)) return "";
     if (seconds < 60) return `${Math.round(seconds)} s`;
@@ -59,34 +59,34 @@
       caption: "", columns: COLUMNS, rows: [...rows.values()], key: (row) => row.id,
       onclick: (row) => app.go("studies", row.id),
       empty: known ? EMPTY : "Loading …",
-      note: "A study that runs in a terminal is followed here while it runs; it does not need this page.",
+      note: "Studies run in a terminal and are followed here live; they do not depend on this page.",
     });
     table.body.addEventListener("pointerdown", () => { held = true; });
   };
 
   const load = async () => {
-    const room = holder;
+    const opened = holder;
     try {
       const found = await app.api("/api/studies");
-      if (room !== holder) return;
+      if (opened !== holder) return;
       known = true;
       rows.clear();
       for (const row of found.studies) rows.set(row.id, row);
       refresh();
       if (view && rows.has(view.id)) view.row(rows.get(view.id));
     } catch (error) {
-      if (room === holder) app.fail(error, holder);
+      if (opened === holder) app.fail(error, holder);
     }
   };
 
-  // Ask to be told; the server must know the page first.
+  // Subscribe to changes; the server must know the page first.
   const watch = async () => {
     watching += 1;
     const mine = watching;
     for (let wait = 100; mine === watching; wait = Math.min(2 * wait, 5000)) {
       try {
         if ((await app.api("/api/studies/watch", { method: "PUT", json: { watch: true } })).watching) return;
-      } catch { /* the server is away: it is asked again */ }
+      } catch { /* try again */ }
       await new Promise((done) => setTimeout(done, wait));
     }
   };
@@ -122,16 +122,16 @@
       view?.close();
       view = table = holder = null;
     },
-    message(told) {
-      if (told.about === "again") {
+    message(message) {
+      if (message.about === "again") {
         watch().then(load);
         view?.reload();
-      } else if (told.about === "studies") {
-        if (told.study) rows.set(told.study.id, told.study);
-        for (const id of told.gone || []) rows.delete(id);
-        if (told.gone?.includes(view?.id)) view.fail(new Error("This study is not in the folder any more."));
+      } else if (message.about === "studies") {
+        if (message.study) rows.set(message.study.id, message.study);
+        for (const id of message.gone || []) rows.delete(id);
+        if (message.gone?.includes(view?.id)) view.fail(new Error("This study is no longer in the folder."));
         refresh();
-        if (told.study && view?.id === told.study.id) view.row(told.study);
+        if (message.study && view?.id === message.study.id) view.row(message.study);
       }
     },
   });

@@ -1,11 +1,11 @@
-// What the instruments say at the two cursors: phasors, RMS and angles, symmetrical components, harmonics. The server measures.
+// Measurements at the two cursors, made by the server: phasors, RMS values, symmetrical components, harmonics.
 "use strict";
 (() => {
   const pq = window.pq;
-  const WAIT = 120; // milliseconds without a change before the server is asked
+  const WAIT = 120; // delay after the last change before the request is sent [ms]
   const NAMES = ["A", "B"];
 
-  pq.AtCursor = class {
+  pq.CursorReadings = class {
     constructor(holder, id) {
       Object.assign(this, { id, holder, moments: [], asked: "" });
       this.cycles = pq.el("select", { "aria-label": "Length of the window", on: { change: () => this.ask() } },
@@ -17,7 +17,7 @@
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
       const save = pq.el("button", { on: { click: () => this.plot.firstElementChild && pq.saveSvg("spectrum.svg", this.plot.firstElementChild) } }, "Save SVG");
       holder.append(
-        pq.el("div", { class: "row heading" }, pq.el("h2", {}, "At the cursors"), pq.el("label", { class: "soft" }, "measured over ", this.cycles, " before each")),
+        pq.el("div", { class: "row heading" }, pq.el("h2", {}, "At the cursors"), pq.el("label", { class: "soft" }, "measured over the ", this.cycles, " before each cursor")),
         this.fault, pq.el("div", { class: "columns" }, this.cards.map((card) => card.root)),
         pq.el("figure", { class: "card harmonics" },
           pq.el("div", { class: "row heading" }, pq.el("figcaption", {}, "Harmonics"), this.which, this.legend, pq.el("div", { class: "tools" }, save)), this.plot));
@@ -104,7 +104,7 @@
         item("rotation", "rotation", system.rotation, system.rotation));
     }
 
-    // The choices of the spectrum: all voltages or currents at a cursor, or a channel at both.
+    // Options of the spectrum: all voltages or currents at one cursor, or one channel at both.
     offer() {
       const channels = this.moments.find((one) => one && !one.error)?.channels ?? [];
       const kinds = [["V", "voltages"], ["A", "currents"]].filter(([unit]) => channels.some((one) => one.unit === unit));

@@ -1,11 +1,11 @@
-// Files that are dropped on the page, or chosen: sent one after another, each with its progress and its fate in words.
+// Uploads: files dropped on the page or chosen are sent one at a time, each with a progress bar and a status line.
 "use strict";
 (() => {
   const pq = window.pq;
   const ACCEPTED = ".cfg,.dat,.cff,.hdr,.inf,.pqd,.pqdif,.csv,.txt,.tsv,.npz";
   const megabytes = (bytes) => `${pq.number(bytes / 1e6, 3)} MB`;
 
-  const stem = (name) => name.split("/").at(-1).toLowerCase().replace(/\.(cfg|dat|hdr|inf)$/, ""); // of the files of a COMTRADE recording
+  const stem = (name) => name.split("/").at(-1).toLowerCase().replace(/\.(cfg|dat|hdr|inf)$/, ""); // shared by the files of a COMTRADE recording
 
   // new pq.Uploads(holder, {limit: () => bytes or null, ondone: () => ...})
   pq.Uploads = class {
@@ -13,9 +13,9 @@
       Object.assign(this, { options, waiting: [], sending: null });
       this.input = pq.el("input", { type: "file", multiple: true, accept: ACCEPTED, class: "spoken", tabindex: "-1", "aria-hidden": "true",
         on: { change: () => { this.add([...this.input.files]); this.input.value = ""; } } });
-      this.list = pq.el("ul", { class: "uploads", "aria-label": "Files that were sent" });
+      this.list = pq.el("ul", { class: "uploads", "aria-label": "Uploads" });
       this.area = pq.el("div", { class: "drop", role: "group", "aria-label": "Add recordings" },
-        pq.el("span", { class: "drop-words" }, pq.el("strong", {}, "Drop recordings here"), ": COMTRADE .cfg with .dat, PQDIF, CSV, .npz"),
+        pq.el("span", { class: "drop-words" }, pq.el("strong", {}, "Drop recordings here"), ": COMTRADE (.cfg with .dat), PQDIF, CSV, .npz"),
         pq.el("button", { on: { click: () => this.input.click() } }, "Choose files"), this.input);
       holder.append(this.area, this.list);
       const listen = (kind, listener) => document.addEventListener(kind, listener, { signal: this.end.signal });
@@ -46,7 +46,7 @@
       const files = [];
       for (const item of items) {
         const file = item.getAsFile();
-        if (item.webkitGetAsEntry?.()?.isDirectory) this.#line(file?.name ?? "folder").refuse("This is a folder: start pqswarm app with it instead.");
+        if (item.webkitGetAsEntry?.()?.isDirectory) this.#line(file?.name ?? "folder").refuse("This is a folder: start pqswarm app with this folder instead.");
         else if (file) files.push(file);
       }
       this.add(files);
@@ -56,14 +56,14 @@
       for (const file of files) {
         const line = this.#line(file.name);
         const limit = this.options.limit();
-        if (limit && file.size > limit) line.refuse(`The file has ${megabytes(file.size)}, more than the ${megabytes(limit)} that are taken (--max-mb).`);
+        if (limit && file.size > limit) line.refuse(`The file is too large: ${megabytes(file.size)}; the limit is ${megabytes(limit)} (--max-mb).`);
         else this.waiting.push([file, line]);
       }
       if (!this.sending) this.#next();
     }
 
     #line(name) {
-      const words = pq.el("span", { class: "soft", role: "status" }, "waits");
+      const words = pq.el("span", { class: "soft", role: "status" }, "queued");
       const bar = pq.el("progress", { max: 1, value: 0, "aria-label": `Sending ${name}` });
       const end = pq.el("button", { class: "small", "aria-label": `Stop sending ${name}` }, "Stop");
       const item = pq.el("li", { "data-file": name }, pq.el("span", { class: "file" }, name), bar, words, end);
@@ -79,7 +79,7 @@
         words.textContent = text;
         item.dataset.state = state;
         end.textContent = "✕";
-        end.setAttribute("aria-label", `Forget the line of ${name}`);
+        end.setAttribute("aria-label", `Dismiss ${name}`);
       };
       return {
         item,
@@ -105,23 +105,23 @@
       request.onload = () => end(() => {
         const answer = request.response ?? {};
         if (request.status === 200) {
-          line.finish(answer.reason || "sent");
+          line.finish(answer.reason || "uploaded");
           this.options.ondone(answer);
         } else line.refuse(answer.error || `The server refused the file (${request.status}).`);
       });
-      request.onerror = () => end(() => line.refuse("The file could not be sent: the server does not answer, or refused it."));
+      request.onerror = () => end(() => line.refuse("The upload failed: the server does not respond or refused the file."));
       request.onabort = () => end(() => {});
       request.send(file);
     }
 
-    // What became of files that were sent: those whose recordings are listed with their events need no line any more.
+    // Update the status lines; a file that was analysed needs none.
     settle(recordings) {
       const own = new Map(recordings.filter((one) => one.upload).map((one) => [stem(one.name.split(", ")[0]), one]));
       for (const item of this.list.querySelectorAll('li[data-state="sent"]')) {
         const found = own.get(stem(item.dataset.file));
-        if (found?.state === "judged") item.remove();
+        if (found?.state === "analysed") item.remove();
         else if (found) {
-          item.querySelector("[role]").textContent = found.state === "waiting" && !found.reason ? "waits to be judged" : found.state === "working" ? "is judged" : found.reason;
+          item.querySelector("[role]").textContent = found.state === "waiting" && !found.reason ? "queued for analysis" : found.state === "working" ? "being analysed" : found.reason;
           if (found.state === "failed") item.dataset.state = "failed";
         }
       }

@@ -1,4 +1,4 @@
-// The verdict of an event in words, and its correction by somebody who knows better.
+// The verdict on an event, and the form to correct it.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -14,7 +14,7 @@
   const keep = (name) => {
     try {
       localStorage.setItem(NAME, name);
-    } catch { /* nothing is kept */ }
+    } catch { /* storage is disabled */ }
   };
   const when = (iso) => String(iso ?? "").replace("T", " ").slice(0, 16);
 
@@ -28,19 +28,19 @@
       this.end.abort();
     }
 
-    show(event, judged) {
+    show(event, analysis) {
       if (!event) {
         this.event = null;
-        this.holder.replaceChildren(pq.el("p", { class: "hint soft" }, "Choose an event: click its row or its bar above the waveforms, or press N there."), ...this.caveats(judged));
+        this.holder.replaceChildren(pq.el("p", { class: "hint soft" }, "Choose an event: click its row or its bar above the waveforms, or press N in the waveforms."), ...this.caveats(analysis));
         return;
       }
       const same = this.event?.index === event.index;
       const open = same && this.form?.isConnected && this.form.open;
       this.event = event;
-      this.judged = judged;
+      this.analysis = analysis;
       const fact = (title, read, ...content) => pq.el("div", {}, pq.el("dt", {}, title), pq.el("dd", { "data-read": read }, content));
       const ranked = Object.entries(event.probabilities ?? {});
-      const shown = event.class === "unknown" ? "unknown: like nothing that the model has learned" : className(event.class) || "not asked";
+      const shown = event.class === "unknown" ? "unknown: unlike any event the model was trained on" : className(event.class) || "not applied";
       this.holder.replaceChildren(...[
         pq.el("h2", { class: "sentence" }, swatch(event.kind), event.sentence),
         pq.el("dl", { class: "facts" },
@@ -48,14 +48,14 @@
             ranked[1] ? pq.el("span", { class: "soft", "data-read": "runner-up" }, ` (then ${className(ranked[1][0])}, ${pq.percent(ranked[1][1], 0)})`) : ""),
           fact("Rules", "rule", className(event.rule_class) || "–"),
           fact("Agreement", "agreement", pq.el("span", { class: /^agree/.test(event.agreement) ? "agree" : /^disagree/.test(event.agreement) ? "disagree" : "" }, event.agreement))),
-        ...this.caveats(judged),
+        ...this.caveats(analysis),
         this.correction(event),
       ].filter(Boolean));
       if (open && this.form) this.form.open = true;
     }
 
-    caveats(judged) {
-      const said = judged?.caveats ?? [];
+    caveats(analysis) {
+      const said = analysis?.caveats ?? [];
       if (!said.length) return [];
       return [pq.el("details", { class: "note" }, pq.el("summary", {}, `${said.length} ${said.length === 1 ? "caveat" : "caveats"}`), pq.el("ul", {}, said.map((text) => pq.el("li", {}, text))))];
     }
@@ -68,26 +68,26 @@
         box.append(pq.el("p", { class: "corrected", "data-read": "correction" }, "Corrected to ", pq.el("strong", {}, className(current.label)), ` by ${current.by}, ${when(current.at)}`, current.note ? `: ${current.note}` : ".", " "),
           pq.el("button", { class: "small", "data-act": "withdraw", on: { click: () => this.send("", current.by, "") } }, "Withdraw"));
       }
-      const label = pq.el("select", { required: true, name: "label" }, pq.el("option", { value: "" }, "choose"), event.possible.map((one) => pq.el("option", { value: one, selected: one === current?.label }, className(one))));
+      const label = pq.el("select", { required: true, name: "label" }, pq.el("option", { value: "" }, "choose a class"), event.possible.map((one) => pq.el("option", { value: one, selected: one === current?.label }, className(one))));
       const by = pq.el("input", { name: "by", required: true, maxlength: 80, autocomplete: "name", value: kept() });
       const note = pq.el("input", { name: "note", maxlength: 500, placeholder: "why (optional)" });
       const form = pq.el("form", { on: { submit: (submitted) => { submitted.preventDefault(); keep(by.value.trim()); this.send(label.value, by.value.trim(), note.value.trim()); } } },
-        pq.el("label", {}, "It is ", label), pq.el("label", {}, "Your name ", by), pq.el("label", {}, "Note ", note), pq.el("button", { type: "submit" }, "Store"));
+        pq.el("label", {}, "Class ", label), pq.el("label", {}, "Your name ", by), pq.el("label", {}, "Note ", note), pq.el("button", { type: "submit" }, "Save"));
       this.form = pq.el("details", { class: "correct" }, pq.el("summary", {}, "Correct this verdict"), form,
-        pq.el("p", { class: "note" }, "Kept in a file beside the recordings, never in them; pqswarm train --corrections learns from it."));
+        pq.el("p", { class: "note" }, "Corrections are saved in a file next to the folder; recordings are never changed. Train with them: pqswarm train --corrections."));
       this.fault = pq.el("p", { class: "error", role: "alert", hidden: true });
       box.append(this.form, this.fault);
       return box;
     }
 
     async send(label, by, note) {
-      const { event, judged } = this;
+      const { event, analysis } = this;
       try {
         const { correction } = await pq.app.api("/api/corrections", { method: "POST", json: { recording: this.page.id, event: event.index, label, by, note }, signal: this.end.signal });
         this.form.open = false;
         this.page.message({ about: "recordings", id: this.page.id, state: "corrected", event: event.index, correction });
         if (this.event !== event) return;
-        this.show(event, judged);
+        this.show(event, analysis);
         this.holder.querySelector(correction ? '[data-act="withdraw"]' : "summary")?.focus();
       } catch (error) {
         if (error.name === "AbortError") return;

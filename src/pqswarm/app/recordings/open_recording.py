@@ -1,4 +1,4 @@
-"""A recording that somebody looks at: its header, pictures of any stretch, and what is measured at a moment."""
+"""An open recording: its header, views of any interval, and measurements at a point in time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,31 +16,32 @@ if TYPE_CHECKING:
     from pqswarm.identify import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["MOST_POINTS", "OpenRecording", "urms_view"]
+__all__ = ["MAX_POINTS", "OpenRecording", "urms_view"]
 
-MOST_POINTS = 4000
-"""Parts of a picture; no screen has more columns."""
-_MOST_STATUS, _MOST_CHANGES = 128, 2000
-"""Status channels that are sent, and changes of each."""
-_MOST_BAND, _MOST_ROWS = 100_000, 200_000
-"""Samples of wavelet bands, and rows of a table of samples."""
-_AROUND = 10.0
-"""Cycles before and after a stretch that are looked at for its bands."""
-_STAYS = ("COMTRADE", "CSV", "table")
+MAX_POINTS = 4000
+"""Maximum number of columns of a view; no screen has more."""
+_MAX_STATUS, _MAX_CHANGES = 128, 2000
+"""Maximum number of status channels sent, and of changes of each."""
+_MAX_BAND_SAMPLES, _MAX_ROWS = 100_000, 200_000
+"""Maximum number of samples for wavelet bands, and of rows of a table of samples."""
+_BAND_MARGIN = 10.0
+"""Cycles before and after an interval that are included in its wavelet transform."""
+_READ_FROM_DISK = ("COMTRADE", "CSV", "table")
+"""Formats whose samples are not held in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenRecording:
-    """A recording, as the site sees it, and its picture.
+    """A recording after the site file was applied, and its envelope.
 
     Attributes
     ----------
     source : RecordingSource
         The recording.
     envelope : Envelope
-        Its picture, which takes shape while it is looked at.
+        Its envelope, built in the background.
     number, n_recordings : int
-        Its place among the recordings of the file, and how many there are.
+        Its position in the file, and the number of recordings there.
     """
 
     source: "RecordingSource"
@@ -50,22 +51,24 @@ class OpenRecording:
 
     @classmethod
     def of(cls, source: "RecordingSource", number: int, n_recordings: int) -> "OpenRecording":
-        """Begin a picture."""
+        """Open a recording with an empty envelope."""
         return cls(source, Envelope(source), number, n_recordings)
 
     @property
     def size(self) -> int:
-        """About how much memory it takes [byte]; recordings of packed formats are in memory."""
+        """Approximate memory use [byte]; compressed formats are held in memory."""
         samples = len(self.source.channels) * self.source.n_samples
-        return 16 * samples // self.envelope.part + (0 if self.source.format.startswith(_STAYS) else 8 * samples)
+        return 16 * samples // self.envelope.part + (
+            0 if self.source.format.startswith(_READ_FROM_DISK) else 8 * samples
+        )
 
     @property
     def seconds(self) -> float:
-        """Its length [s]."""
+        """Duration [s]."""
         return self.source.n_samples / self.source.sampling_rate
 
     def header(self, check: Callable[[], object]) -> dict[str, Any]:
-        """Return what is known of it as plain values; `check` may end the search for its status channels."""
+        """Return its metadata as plain values; `check` may interrupt the reading of status channels."""
         source = self.source
         with interruptible(check):
             status = self._status()
@@ -79,18 +82,18 @@ class OpenRecording:
         }
 
     def _status(self) -> list[dict[str, Any]]:
-        """Status channels, those first that change."""
+        """Status channels; those that change come first."""
         found = sorted(self.source.status, key=lambda one: len(one.places) < 2)
-        return describe_status(found[:_MOST_STATUS], self.source.sampling_rate, _MOST_CHANGES)
+        return describe_status(found[:_MAX_STATUS], self.source.sampling_rate, _MAX_CHANGES)
 
-    def view(self, begin: float, end: float, points: int, check: Callable[[], object]) -> dict[str, Any]:
-        """Return a picture of a stretch [s]."""
+    def view(self, start: float, end: float, points: int, check: Callable[[], object]) -> dict[str, Any]:
+        """Return the waveforms of an interval [s], thinned to what can be drawn."""
         rate = self.source.sampling_rate
-        found = self.envelope.view(floor(begin * rate), ceil(end * rate), min(max(points, 1), MOST_POINTS), check)
+        found = self.envelope.view(floor(start * rate), ceil(end * rate), min(max(points, 1), MAX_POINTS), check)
         return describe_view(found, rate)
 
     def measure(self, moment: float, cycles: int) -> dict[str, Any]:
-        """Return phasors, symmetrical components and spectra just before a moment [s], or why there are none."""
+        """Return phasors, symmetrical components and spectra just before a point in time [s], or an error."""
         from pqswarm.measure import measure_at
 
         try:
@@ -98,22 +101,22 @@ class OpenRecording:
         except PqswarmError as error:
             return {"moment": moment, "error": str(error)}
 
-    def bands(self, begin: float, end: float, channel: int, points: int) -> dict[str, Any]:
-        """Return the wavelet bands of a stretch [s] of a channel, thinned."""
+    def bands(self, start: float, end: float, channel: int, points: int) -> dict[str, Any]:
+        """Return the wavelet bands of an interval [s] of a channel, thinned."""
         from pqswarm.features import band_waveforms
 
         rate = self.source.sampling_rate
         if not 0 <= channel < len(self.source.channels):
             raise PqswarmError(f"channel must be 0 to {len(self.source.channels) - 1}, not {channel}.")
-        first, stop = max(floor(begin * rate), 0), min(ceil(end * rate), self.source.n_samples)
-        if stop - first > _MOST_BAND:
-            raise PqswarmError(f"wavelet bands are shown of up to {_MOST_BAND / rate:.3g} s: zoom in.")
-        around = ceil(_AROUND * rate / self.source.nominal_frequency)  # a band at an end depends on what goes on
-        begins, ends = max(first - around, 0), min(stop + around, self.source.n_samples)
-        samples = self.source.read(begins, ends).channels[channel].samples
+        first, stop = max(floor(start * rate), 0), min(ceil(end * rate), self.source.n_samples)
+        if stop - first > _MAX_BAND_SAMPLES:
+            raise PqswarmError(f"wavelet bands are limited to {_MAX_BAND_SAMPLES / rate:.3g} s: zoom in.")
+        margin = ceil(_BAND_MARGIN * rate / self.source.nominal_frequency)  # filters reach beyond the ends
+        read_from, read_to = max(first - margin, 0), min(stop + margin, self.source.n_samples)
+        samples = self.source.read(read_from, read_to).channels[channel].samples
         found = band_waveforms(samples, rate, self.source.nominal_frequency)
-        shown = slice(first - begins, stop - begins)
-        step = max(ceil((stop - first) / min(max(points, 1), MOST_POINTS)), 1)
+        shown = slice(first - read_from, stop - read_from)
+        step = max(ceil((stop - first) / min(max(points, 1), MAX_POINTS)), 1)
         header = self.source.channels[channel]
         return {
             "channel": channel,
@@ -128,17 +131,17 @@ class OpenRecording:
             "note": "",
         }
 
-    def table(self, begin: float, end: float) -> str:
-        """Return the samples of a stretch [s] as CSV."""
+    def table(self, start: float, end: float) -> str:
+        """Return the samples of an interval [s] as CSV."""
         import csv
         import io
 
         from pqswarm._base.text import disarm
 
         rate = self.source.sampling_rate
-        first, stop = max(floor(begin * rate), 0), min(ceil(end * rate), self.source.n_samples)
-        if stop - first > _MOST_ROWS:
-            raise PqswarmError(f"samples are saved of up to {_MOST_ROWS / rate:.3g} s: zoom in.")
+        first, stop = max(floor(start * rate), 0), min(ceil(end * rate), self.source.n_samples)
+        if stop - first > _MAX_ROWS:
+            raise PqswarmError(f"the table of samples is limited to {_MAX_ROWS / rate:.3g} s: zoom in.")
         part = self.source.read(first, stop)
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
@@ -149,18 +152,19 @@ class OpenRecording:
         return stream.getvalue()
 
 
-def urms_view(verdict: "Verdict", begin: float, end: float, points: int) -> dict[str, Any] | None:
-    """Return Urms(1/2) [pu] of a stretch [s] of all channels that were judged; None if there is none."""
+def urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict[str, Any] | None:
+    """Return Urms(1/2) [pu] of all analysed channels in an interval [s]; None if there is none."""
     found = verdict.characterisation
-    measured, points = found.require_series(), min(max(points, 1), MOST_POINTS)
+    measured, points = found.require_series(), min(max(points, 1), MAX_POINTS)
     time = measured.time
     if time.size < 2 or not found.channels:
         return None
     step = float(time[-1] - time[0]) / (time.size - 1)
-    first = max(int(np.searchsorted(time, begin)) - 1, 0)
+    first = max(int(np.searchsorted(time, start)) - 1, 0)
     stop = min(int(np.searchsorted(time, end)) + 1, time.size)
     times = 1 if stop - first <= 2 * points else ceil((stop - first) / points)
-    first, stop = first // times * times, min(ceil(stop / times) * times, time.size)  # still when it is moved
+    # On a fixed grid, the curve does not flicker while panning.
+    first, stop = first // times * times, min(ceil(stop / times) * times, time.size)
     series = [thin(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
     return {
         "from": float(time[first]),

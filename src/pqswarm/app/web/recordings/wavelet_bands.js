@@ -1,20 +1,20 @@
-// Wavelet bands of the stretch that is shown, on demand, below the waveforms and to their scale of time.
+// Wavelet bands of the visible interval, on demand, aligned with the waveforms.
 "use strict";
 (() => {
   const pq = window.pq;
   const WAIT = 300; // milliseconds
   const STRIP = 58; // pixels
 
-  // Strips of bands below each other, each on its own scale, over one axis of time: left, width in pixels; from, to [s].
-  // bands: [{name, range, from, step, low, high}] with low and high in base64, high null where low is the samples.
+  // One strip per band, each with its own scale, over a common time axis: left, width in pixels; from, to [s].
+  // bands: [{name, range, from, step, low, high}] with low and high in base64, high is null where low holds samples.
   pq.bandStrips = (holder, bands, { left, width, from, to, unit = "", colour = () => "var(--phase-b)", axis = false }) => {
     const place = (t) => (left + (width * (t - from)) / (to - from)).toFixed(1);
     const whole = left + width + 10;
     const ticks = axis ? pq.ticks(1e3 * from, 1e3 * to, Math.max(3, Math.floor(width / 95))).map((tick) => [place(tick / 1e3), String(Number(tick.toPrecision(6)))]) : [];
     const strips = bands.map((one, i) => {
       const [low, high] = [pq.floats(one.low), pq.floats(one.high)];
-      const most = low.reduce((size, value, j) => Math.max(size, Math.abs(value) || 0, Math.abs(high?.[j]) || 0), 0);
-      const y = (value) => (STRIP / 2 - (most ? value / most : 0) * (STRIP / 2 - 6)).toFixed(1);
+      const peak = low.reduce((size, value, j) => Math.max(size, Math.abs(value) || 0, Math.abs(high?.[j]) || 0), 0);
+      const y = (value) => (STRIP / 2 - (peak ? value / peak : 0) * (STRIP / 2 - 6)).toFixed(1);
       let path = "";
       for (let j = 0; j < low.length; j += 1) {
         if (Number.isNaN(low[j])) continue;
@@ -22,11 +22,11 @@
         path += `${path ? "L" : "M"}${x} ${y(low[j])}`;
         if (high) path += `L${x} ${y(high[j])}`;
       }
-      return pq.svg("svg", { class: "band", width: whole, height: STRIP, role: "img", "data-band": one.name, "aria-label": `Band ${one.name}, ${one.range}, at most ${pq.si(most, unit)}` },
+      return pq.svg("svg", { class: "band", width: whole, height: STRIP, role: "img", "data-band": one.name, "aria-label": `Band ${one.name}, ${one.range}, peak ${pq.si(peak, unit)}` },
         pq.svg("path", { class: "grid", d: `M${left} ${STRIP / 2}H${left + width}${ticks.map(([x]) => `M${x} 0V${STRIP}`).join("")}` }),
         pq.svg("path", { class: "wave", d: path, style: { stroke: colour(i) } }),
         pq.svg("text", { class: "name", x: left - 6, y: STRIP / 2 - 3, "text-anchor": "end" }, one.name),
-        pq.svg("text", { class: "soft", x: left - 6, y: STRIP / 2 + 11, "text-anchor": "end" }, `±${pq.number(most, 2)}`),
+        pq.svg("text", { class: "soft", x: left - 6, y: STRIP / 2 + 11, "text-anchor": "end" }, `±${pq.number(peak, 2)}`),
         pq.svg("text", { class: "soft", x: left + 5, y: 11 }, one.range));
     });
     const below = axis ? [pq.svg("svg", { class: "band-axis", width: whole, height: 34, "aria-hidden": "true" }, ticks.map(([x, text]) => pq.svg("text", { x, y: 14, "text-anchor": "middle" }, text)),

@@ -1,14 +1,14 @@
-// The figures of the room of events: thumbnails, what rules and model say, wavelet bands, sweeps.
+// Figures of the events section: thumbnails, verdicts, wavelet bands, sweeps.
 "use strict";
 (() => {
   const pq = window.pq;
   const LEVELS = ["interruption", "sag", "none", "swell"];
   const SINGLE = { pure_sinusoid: "none", oscillatory_transient: "transient", impulsive_transient: "transient", dc_offset: "dc-offset" };
 
-  // A class has the colour of what it is above all.
+  // Colour of a class: that of its main disturbance.
   const colourOf = (name) => pq.kindColour(SINGLE[name] || String(name).split("_with_")[0]);
 
-  // The area between least and greatest values, as one path; x from 0 to width.
+  // The area between minimum and maximum as one path; x from 0 to width.
   const band = (low, high, width, y) => {
     const n = low.length;
     const x = (i) => ((i + 0.5) * width / n).toFixed(1);
@@ -30,13 +30,13 @@
     return drawing;
   };
 
-  // Interruption, sag, none or swell: where somebody sees the voltage.
+  // Voltage level according to rules or model: interruption, sag, none or swell.
   const scale = (who, level) => pq.el("span", { class: "level-scale", role: "img", "aria-label": `${who}: ${level}` },
     LEVELS.map((name) => pq.el("span", { class: "level", "data-active": String(name === level), style: name === level ? `--own: ${pq.kindColour(name)}` : null }, name)));
 
   const percent = (share) => pq.percent(share, 0);
 
-  const modelSays = (model) => (model.known ? (model.class ? `${model.title}${model.probability === null ? "" : `, ${percent(model.probability)}`}` : "not asked") : "unlike anything learned");
+  const modelSays = (model) => (model.known ? (model.class ? `${model.title}${model.probability === null ? "" : `, ${percent(model.probability)}`}` : "not applied") : "unlike any training event");
   const short = ({ rules, model }) => [`Rules: ${rules.title}`, pq.el("br"), `Model: ${modelSays(model)}`];
 
   const opinion = (summary) => {
@@ -63,7 +63,7 @@
   const bands = (holder, answer) => pq.bandStrips(holder, answer.bands.map((one) => ({ ...one, from: 0 })),
     { left: 60, width: Math.max(190, holder.clientWidth - 70), from: 0, to: answer.seconds, unit: "pu", axis: true });
 
-  // Stretches of a sweep in which somebody says the same.
+  // Intervals of a sweep with the same verdict.
   const runs = (steps, say) => {
     const found = [];
     steps.forEach((step, i) => {
@@ -75,7 +75,7 @@
     return found;
   };
 
-  // Where rules and model change their mind while a parameter moves.
+  // The verdicts of rules and model while a parameter varies.
   const sweep = (holder, { steps, field, count, low, high, log, value, onchoose }) => {
     const width = Math.max(260, holder.clientWidth);
     const left = 50, right = 8, top = 8, plot = 120, ribbon = 24;
@@ -85,15 +85,15 @@
     const x = (v) => left + inner * Math.min(Math.max(place(v), 0), 1);
     const y = (share) => top + plot * (1 - share);
     const half = inner / Math.max(count - 1, 1) / 2;
-    const drawing = pq.svg("svg", { class: "sweep", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `What rules and model say while ${field.title} moves` });
+    const drawing = pq.svg("svg", { class: "sweep", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Verdicts of rules and model while ${field.title} varies` });
     for (const share of [0, 0.5, 1]) drawing.append(pq.svg("path", { class: "grid", d: `M${left} ${y(share)}H${width - right}` }), pq.svg("text", { class: "soft", x: left - 6, y: y(share) + 4, "text-anchor": "end" }, percent(share)));
-    const [begin, end] = field.usual;
-    if (end > begin) drawing.append(pq.svg("rect", { class: "usual", x: x(begin), y: top, width: Math.max(x(end) - x(begin), 0), height: plot }, pq.svg("title", {}, "what the preset draws")));
+    const [start, end] = field.usual;
+    if (end > start) drawing.append(pq.svg("rect", { class: "usual", x: x(start), y: top, width: Math.max(x(end) - x(start), 0), height: plot }, pq.svg("title", {}, "range of the preset")));
     const known = steps.filter((step) => !step.error);
     const points = known.map((step) => [x(step.value), y(step.model.probability ?? 0), step]);
     drawing.append(pq.svg("path", { class: "line", d: points.map(([a, b], i) => `${i ? "L" : "M"}${a.toFixed(1)} ${b.toFixed(1)}`).join("") }));
     for (const [a, b, step] of points) drawing.append(pq.svg("circle", { class: "dot", cx: a.toFixed(1), cy: b.toFixed(1), r: 3.5, style: { fill: colourOf(step.model.class) } }));
-    [["rules", "Rules", (step) => step.rules.title, (step) => step.rules.class], ["model", "Model", (step) => step.model.title || "not asked", (step) => step.model.class]].forEach(([who, word, say, name], row) => {
+    [["rules", "Rules", (step) => step.rules.title, (step) => step.rules.class], ["model", "Model", (step) => step.model.title || "not applied", (step) => step.model.class]].forEach(([who, word, say, name], row) => {
       const above = top + plot + 8 + row * (ribbon + 6);
       drawing.append(pq.svg("text", { x: 0, y: above + 16 }, word));
       for (const run of runs(steps, say)) {
@@ -110,7 +110,7 @@
     const ticks = log ? pq.logTicks(low, high) : pq.ticks(low, high, width < 560 ? 4 : 8);
     for (const tick of ticks) drawing.append(pq.svg("path", { class: "grid", d: `M${x(tick).toFixed(1)} ${bottom - 4}v5` }), pq.svg("text", { x: x(tick).toFixed(1), y: bottom + 14, "text-anchor": "middle" }, String(Number(tick.toPrecision(6)))));
     drawing.append(pq.svg("text", { class: "soft", x: left, y: bottom + 32 }, `${field.title}${field.unit ? ` [${field.unit}]` : ""}; line: probability of the model's class`));
-    if (value !== null && value >= low && value <= high) drawing.append(pq.svg("path", { class: "now", d: `M${x(value).toFixed(1)} ${top}V${bottom - 4}` }, pq.svg("title", {}, "now")));
+    if (value !== null && value >= low && value <= high) drawing.append(pq.svg("path", { class: "now", d: `M${x(value).toFixed(1)} ${top}V${bottom - 4}` }, pq.svg("title", {}, "current value")));
     const nearest = (event) => {
       const box = drawing.getBoundingClientRect();
       const at = (event.clientX - box.left) * width / box.width;
@@ -125,10 +125,10 @@
     drawing.addEventListener("pointerleave", pq.hideTip);
     drawing.addEventListener("click", (event) => steps.length && onchoose(nearest(event).value));
     const changes = [];
-    for (const [word, say] of [["rules", (step) => step.rules.title], ["model", (step) => step.model.title || "not asked"]]) {
+    for (const [word, say] of [["rules", (step) => step.rules.title], ["model", (step) => step.model.title || "not applied"]]) {
       const list = runs(steps, say);
       for (let i = 1; i < list.length; i += 1) {
-        if (list[i].name && list[i - 1].name) changes.push({ at: list[i].step.value, text: `${pq.number(list[i].step.value, 3)} ${field.unit}: ${word} go${word === "model" ? "es" : ""} from ${list[i - 1].name} to ${list[i].name}` });
+        if (list[i].name && list[i - 1].name) changes.push({ at: list[i].step.value, text: `${pq.number(list[i].step.value, 3)} ${field.unit}: ${word} change${word === "model" ? "s" : ""} from ${list[i - 1].name} to ${list[i].name}` });
       }
     }
     changes.sort((one, other) => one.at - other.at);
