@@ -22,7 +22,7 @@ from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds, Memo
 from pqswarm.search import minimize_many
 from pqswarm.study import load_plan
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 
 
 def neighbours(mask):
@@ -94,7 +94,7 @@ def child(one, two, rng):
 
 def search(classifier, given, plan, data):
     folds = Folds.stratified(data.y, plan.folds.number, plan.folds.seed)
-    problem = Problem(data.X(), data.y, folds.test_fold, classifier.make(), classifier.scaling)
+    problem = StudyProblem(data.X(), data.y, folds.test_fold, classifier.make(), classifier.scaling)
     memo = Memo(problem.evaluator(device=given.device), max_entries=4_000_000)
     start, rng = time.perf_counter(), np.random.default_rng(given.seed)
 
