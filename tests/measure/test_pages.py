@@ -15,7 +15,7 @@ RATE = 3200.0
 
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch):
-    for module in ("pages", "survey", "pipeline"):
+    for module in ("detect.pages", "supply.survey", "detect.rms_events"):
         monkeypatch.setattr(f"pqswarm.measure.{module}.PAGE", 16_384)
 
 
@@ -65,7 +65,7 @@ def test_results_do_not_depend_on_the_block(block):
 def test_pages_equal_the_whole(monkeypatch):
     recording = long_recording()
     paged = characterise(recording)
-    for module in ("pages", "survey", "pipeline"):
+    for module in ("detect.pages", "supply.survey", "detect.rms_events"):
         monkeypatch.setattr(f"pqswarm.measure.{module}.PAGE", 10**6)
     whole = characterise(recording)
     assert [event.kind for event in paged.events] == [event.kind for event in whole.events]

@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import voltage_text
 from pqswarm.errors import PqswarmError
@@ -68,6 +70,12 @@ class Series:
     time: FloatArray
     urms: FloatArray
     steady: SteadySeries
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays [byte]."""
+        arrays = (self.time, self.urms, *vars(self.steady).values())
+        return sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))
 
 
 @dataclass(frozen=True, eq=False)
