@@ -97,9 +97,9 @@ def test_features_are_those_of_identify(verdict, june):
     (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in verdict.events[0].window)
-    result = verdict.characterisation.channels[0]
-    capture = recording.channels[0].samples[first:stop] / (np.sqrt(2) * result.reference)
-    frequency = verdict.characterisation.frequency
+    result = verdict.references[0]
+    capture = recording.channels[0].samples[first:stop] / (np.sqrt(2) * result.volts)
+    frequency = verdict.frequency
     (row, *others) = one.features(0, 3, seed=1, wavelet=False)
     np.testing.assert_array_equal(row, compute_features(capture, RATE, frequency, wavelet=False))
     assert all((other != row).any() for other in others)
