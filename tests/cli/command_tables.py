@@ -14,8 +14,8 @@ HEAD = """# Commands
 Arguments and options as shown by `pqswarm COMMAND --help`. Words in capitals are placeholders: `FILE` and `DIR` for
 paths, `N` for an integer, `HZ`, `DB` and `MB` for numbers in that unit. Options may precede or follow arguments.
 
-The exit code is 0 on success, 1 on partial failure (such as one recording of several), 2 for an invalid command line,
-and 130 after Ctrl-C. Results go to standard output, messages to standard error.
+The exit code is 0 on success, 1 on partial failure (such as one recording of several), 2 if the command cannot be
+carried out as given, and 130 after Ctrl-C. Results go to standard output, messages to standard error.
 """
 _EXAMPLE = re.compile(r"^(?P<what>[^:]+): (?P<line>pqswarm .+)$")
 _DEFAULT = re.compile(r"\s*\[(?:env var: (?P<variable>\w+)(?:; )?)?(?:default: (?P<default>.*))?\]$")
