@@ -99,7 +99,7 @@ def describe_recording(recording: "RecordingSource", channels: Sequence[int]) ->
 
 def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
     """Choose the channels to show: all, or of very many the judged voltages, then currents, then others."""
-    judged = [channel.result.number for channel in verdict.channels]
+    judged = [result.number for result in verdict.characterisation.channels]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
     order = dict.fromkeys([*judged, *currents, *range(len(recording.channels))])
     return sorted(list(order)[:_MOST_CHANNELS])
@@ -150,7 +150,7 @@ def urms_parts(verdict: "Verdict") -> "BoolArray":
         return np.ones(found.time.size, dtype=bool)
     kept = np.zeros(found.time.size, dtype=bool)
     edges = np.searchsorted(found.time, _edges(verdict))
-    for result in (channel.result for channel in verdict.channels):
+    for result in found.channels:
         if result.urms.size != found.time.size:
             continue
         for begin, end in pairwise(edges.tolist()):
@@ -174,8 +174,7 @@ def _edges(verdict: "Verdict") -> "FloatArray":
 def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float) -> dict[str, Any] | None:
     """Urms(1/2) of a stretch [pu]; of the whole recording in parts, unless it is short."""
     found = verdict.characterisation
-    lines = [one.result for one in verdict.channels if one.result.urms.size == found.time.size]
-    lines = [result for result in lines if result.number in channels]
+    lines = [one for one in found.channels if one.urms.size == found.time.size and one.number in channels]
     pairs: list[tuple[FloatArray, FloatArray | None]]
     inside = np.flatnonzero((found.time >= begin) & (found.time <= end))
     if not lines or inside.size < 2:
