@@ -259,14 +259,14 @@ def _find_in_recording(
         event = _find_event(verdict, correction)
         possible = () if event is None else possible_labels(verdict, event, class_names)
         if event is None:
-            yield f"{correction}: there is no such event (was it judged with another site file?)"
+            yield f"{correction}: there is no such event (was it analysed with another site file?)"
         elif correction.label not in class_names:
             yield f"{correction}: the model has no class {correction.label!r}"
         elif not possible:
             yield f"{correction}: the model is not asked about it ({event.agreement})"
         elif correction.label not in possible:
             yield (
-                f"{correction}: {in_words(correction.label)!r} contradicts what was measured and could never show "
+                f"{correction}: {in_words(correction.label)!r} contradicts the measurements "
                 f"(possible: {', '.join(map(in_words, possible))})"
             )
         else:
