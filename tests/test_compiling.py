@@ -120,9 +120,12 @@ def test_on_a_full_disk_it_is_compiled(tmp_path, kernel, monkeypatch, name):
 
 
 def test_all_kernels_are_compiled_that_way():
-    """The import of numba's own decorator would bring back what its files can do."""
-    for path in Path(_compiling.__file__).parent.rglob("_*kernels.py"):
-        assert not re.search(r"^from numba import .*njit", path.read_text(encoding="utf-8"), re.MULTILINE), path
+    """Numba's own decorator would bring back its unchecked files."""
+    sources = {path: path.read_text(encoding="utf-8") for path in Path(_compiling.__file__).parents[1].rglob("*.py")}
+    compiled = [path for path, text in sources.items() if "@njit" in text]
+    assert len(compiled) > 15
+    for path in compiled:
+        assert not re.search(r"^from numba import .*njit|@numba\.njit", sources[path], re.MULTILINE), path
 
 
 def test_processes_that_begin_together_compile_a_function_once(kernel, monkeypatch):

@@ -1,4 +1,4 @@
-"""A fixed part of the fuzzing, and that it finds what it is for; the whole is ``make fuzz``."""
+"""A fixed part of the fuzzing, and proof that it detects faults; ``make fuzz`` runs the whole."""
 
 import json
 import os
@@ -15,12 +15,12 @@ from tests.fuzz.harness import Campaign, Limits, make_case
 from tests.fuzz.seeds import make_seeds
 from tests.fuzz.targets import TARGETS, Outcome
 
-FILES = 4000
+FILES = 1000
 
 
 @pytest.mark.slow
 def test_hostile_files(tmp_path):
-    # A process of its own: workers are forked from it, and their memory is limited.
+    # In a separate process, which forks its workers and limits their memory.
     options = ["--files", str(FILES), "--workers", "1", "--seed", "7", "--findings", str(tmp_path)]
     command = [sys.executable, "-m", "tests.fuzz", *options]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
@@ -71,7 +71,7 @@ def fail_at(numbers):
     return examine
 
 
-def test_findings_are_kept_and_the_work_goes_on(tmp_path, monkeypatch):
+def test_findings_are_saved_and_the_campaign_continues(tmp_path, monkeypatch):
     failing = {3: "fails", 5: "hangs", 8: "takes memory", 11: "waits", 13: "dies"}
     monkeypatch.setattr(harness, "make_seeds", lambda *_: {})
     monkeypatch.setattr(harness, "prepare", lambda *_: None)
@@ -94,7 +94,7 @@ def test_findings_are_kept_and_the_work_goes_on(tmp_path, monkeypatch):
     assert harness.try_again(folder, Limits()) == Outcome("finding", "it fails", "here")
 
 
-def test_enough_is_kept_of_each_kind(tmp_path):
+def test_a_few_findings_of_each_kind_are_saved(tmp_path):
     campaign = Campaign(findings=tmp_path)
     for number in range(10):
         for place in ("here", "there"):
@@ -125,13 +125,13 @@ DIGEST = "a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s="
         (outputs.check_svg, "<svg/>", "<svg"),
     ],
 )
-def test_outputs_that_could_harm_are_found(check, good, bad):
+def test_harmful_outputs_are_detected(check, good, bad):
     check(good, "here")
     with pytest.raises(outputs.Finding, match=r"^here: "):
         check(bad, "here")
 
 
-def test_findings_are_made_small(tmp_path, monkeypatch):
+def test_findings_are_minimised(tmp_path, monkeypatch):
     def try_again(folder, limits):
         found = b"x" in (folder / "case.csv").read_bytes()
         return Outcome("finding", "it has an x", "here") if found else Outcome("refused")
