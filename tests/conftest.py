@@ -55,9 +55,7 @@ CLASSIFIERS["kernel-nb"]().estimator().fit(X, y).predict(X)
 
 
 # Files that take longest, or wait for other processes: several processes start with them.
-FIRST = (
-    "tests/study/test_kills.py",
-)
+FIRST = ("tests/study/test_kills.py",)
 
 
 def pytest_configure(config):

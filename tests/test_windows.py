@@ -9,6 +9,7 @@ import pytest
 from pqswarm.study import Store
 from pqswarm.study.findings import Finished
 from tests.study.studies import contents, plan_toml
+from tests.waiting import PATIENCE
 
 # What Python has on POSIX alone: whole modules, and names in others. (`posix` itself is needed by `os`.)
 PROGRAM = '''
@@ -71,7 +72,7 @@ def test_every_module_is_imported_and_a_study_runs(tmp_path):
     plan, folder = tmp_path / "plan.toml", tmp_path / "study"
     plan.write_text(plan_toml(runs=2, max_evaluations=60))
     command = [sys.executable, "-W", "error", "-c", PROGRAM, str(plan), str(folder)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     loaded = json.loads(run.stdout.splitlines()[-1])
     for name in ("cli.study", "study.executors", "study.lock", "study.worker", "report.style", "identify.model"):
@@ -90,6 +91,6 @@ def test_what_is_hidden_is_missed(tmp_path, line):
     package.write_text(line)
     head = PROGRAM.partition("import pqswarm\n")[0]
     command = [sys.executable, "-c", f"{head}\nsys.path.insert(0, {str(package.parent)!r})\nimport bad"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert run.returncode == 1
     assert "Windows has no" in run.stderr

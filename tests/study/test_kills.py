@@ -15,7 +15,6 @@ pytestmark = pytest.mark.slow
 
 KILLS = 22
 LONGEST = {1: 0.4, 2: 0.75}  # until a kill, by jobs, as a part of a whole study; two workers must begin first
-SURVIVAL = 5.0  # seconds in which workers must notice that no more work will come
 
 
 def look(folder):
@@ -37,7 +36,7 @@ def run_for(seconds, plan, folder, jobs):
     process.kill()
     process.join()
     assert process.exitcode in (0, -9), f"the study failed with {process.exitcode}"
-    assert not survivors(process.pid, SURVIVAL), f"processes survive a kill {seconds:.2f} s after the start"
+    assert not survivors(process.pid), f"processes survive a kill {seconds:.2f} s after the start"
     return process.exitcode == 0
 
 
@@ -75,9 +74,9 @@ def test_workers_whose_study_dies_while_they_begin_end_too(tmp_path):
     for pause in (0.0, 0.2, 0.6):
         process = fork_study("smoke", tmp_path / str(pause), jobs=2)
         try:
-            assert workers_of(process.pid, 60), "no workers have come"
+            assert workers_of(process.pid)
             time.sleep(pause)
         finally:
             process.kill()
             process.join()
-        assert not survivors(process.pid, SURVIVAL)
+        assert not survivors(process.pid)
