@@ -1,4 +1,4 @@
-"""Compiled code that is kept only saves time: whatever becomes of its files, the results are the same."""
+"""The cache of compiled code only saves time: results are the same whatever happens to its files."""
 
 import errno
 import importlib.util
@@ -35,7 +35,7 @@ names = count()
 
 @pytest.fixture
 def kernel(tmp_path, monkeypatch):
-    """A function that loads a small module of compiled functions as a new process would."""
+    """A function that loads a small module of compiled functions as a new process does."""
     monkeypatch.setattr(config, "CACHE_DIR", "")
     monkeypatch.setattr(_compiling, "_told", False)
     other = f"_part_{next(names)}"
@@ -73,14 +73,14 @@ def damage(path, how):
     elif how == "flip":
         path.write_bytes(content[:-200] + bytes([content[-200] ^ 1]) + content[-199:])
     elif how == "text":
-        path.write_text("These are the notes of somebody else.")
+        path.write_text("Notes of another program.")
 
 
 @pytest.mark.parametrize(
     ("pattern", "how"),
     [("*.nbi", "empty"), ("*.nbi", "text"), ("*.nbc", "empty"), ("*.nbc", "half"), ("*.nbc", "flip")],
 )
-def test_damaged_files_are_made_again(tmp_path, kernel, pattern, how):
+def test_damaged_files_are_replaced(tmp_path, kernel, pattern, how):
     assert kernel()(3) == 6
     again = kernel()
     assert (again(3), hits(again)) == (6, 1)
@@ -93,7 +93,7 @@ def test_damaged_files_are_made_again(tmp_path, kernel, pattern, how):
 
 
 def test_code_is_outdated_when_a_file_that_it_calls_changes(kernel):
-    """Numba looks at the file of a function alone, but what it calls is compiled into it."""
+    """Numba checks only the file of a function, although its callees are compiled into it."""
     assert kernel(factor=1)(3) == 6
     assert kernel(factor=40)(3) == 123
 
@@ -128,7 +128,7 @@ def test_all_kernels_are_compiled_that_way():
         assert not re.search(r"^from numba import .*njit|@numba\.njit", sources[path], re.MULTILINE), path
 
 
-def test_processes_that_begin_together_compile_a_function_once(kernel, monkeypatch):
+def test_processes_that_start_together_compile_a_function_once(kernel, monkeypatch):
     other, function = kernel(), kernel()
     acquire = function._cache._lock.acquire
 
@@ -152,7 +152,7 @@ def test_a_process_that_never_ends_compiling_is_not_waited_for(kernel):
     assert hits(function) == 0
 
 
-def test_who_waits_is_told_once_and_only_if_something_is_compiled(kernel):
+def test_compiling_is_announced_once_and_only_if_something_is_compiled(kernel):
     told = []
     _compile_times.call_when_compiling(lambda: told.append(_compile_times.last_compiled()))
     assert kernel()(3) == 6  # two functions

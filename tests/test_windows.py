@@ -1,4 +1,4 @@
-"""Nothing that Windows lacks is needed: every module is imported, and a study run, where that is hidden."""
+"""Nothing that Windows lacks is needed: import every module and run a study with those parts hidden."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from pqswarm.study.findings import Finished
 from tests.study.studies import contents, plan_toml
 from tests.waiting import PATIENCE
 
-# What Python has on POSIX alone: whole modules, and names in others. (`posix` itself is needed by `os`.)
+# Modules and names that Python has only on POSIX (`os` itself needs `posix`).
 PROGRAM = '''
 import sys, importlib.abc
 
@@ -84,8 +84,8 @@ def test_every_module_is_imported_and_a_study_runs(tmp_path):
 
 
 @pytest.mark.parametrize("line", ["import fcntl", "from resource import getrusage", "import os; os.killpg(0, 0)"])
-def test_what_is_hidden_is_missed(tmp_path, line):
-    """The test would notice."""
+def test_uses_of_hidden_names_fail(tmp_path, line):
+    """The check detects a use."""
     package = tmp_path / "pqswarm" / "bad.py"
     package.parent.mkdir()
     package.write_text(line)
