@@ -2,9 +2,9 @@
 What happened in a recording?
 =============================
 
-A generated event is written as COMTRADE, read back as any recording would be, and described by the rules of IEC
-61000-4-30 in the words of IEEE 1159; then a trained model is asked as well. On the command line both come from
-``pqswarm identify event.cfg``.
+A generated event is written as COMTRADE, read back like any recording, described by the rules of IEC
+61000-4-30 in IEEE 1159 terms, and classified by a trained model. On the command line, ``pqswarm identify event.cfg``
+does both.
 """
 
 from pathlib import Path
@@ -25,14 +25,14 @@ transient = generate(
     "oscillatory_transient", seed=1, transient_frequency=1500, transient_amplitude=0.5, transient_onset=0.2
 )
 channels = (Channel("Ua", "V", "A", PEAK * sag.signal), Channel("Ub", "V", "B", PEAK * transient.signal))
-made = Recording(channels, sag.sampling_rate, sag.frequency, source="made for this page")
+made = Recording(channels, sag.sampling_rate, sag.frequency, source="generated for this page")
 
 with TemporaryDirectory() as folder:
     recording = read(write_comtrade(made, Path(folder, "event.cfg")))
 print(f"{recording.format}: {recording.duration:.2f} s at {recording.sampling_rate:g} Hz")
 
 # %%
-# The answer, with what 1 pu is and the thresholds by which it was found:
+# The result, with the reference for 1 pu and the thresholds:
 
 found = characterise(recording)
 print(found.text())
@@ -58,10 +58,10 @@ axes[0].set_title("; ".join(found.sentences()[:2]), fontsize=9, loc="left", wrap
 plt.show()
 
 # %%
-# The model was trained on generated events. It names one of the 14 classes for each channel, and says whether the rules
+# The model was trained on generated events. It assigns one of 16 classes to each event and states whether the rules
 # agree.
 
 verdict = identify(recording)
-for channel in verdict.channels:
-    print(channel.text())
+for found in verdict.events:
+    print(found.text())
 figure = verdict.plot(recording)

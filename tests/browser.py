@@ -88,7 +88,7 @@ class Browser:
         )
         os.close(reads)
         os.close(writes)
-        self._rest, self._number, self.events, self._context = b"", 0, [], None
+        self._rest, self._number, self.events = b"", 0, []
 
     def close(self):
         with contextlib.suppress(OSError, TimeoutError):
@@ -145,7 +145,6 @@ class Browser:
     def open(self, path, width=DESKTOP, scheme="light", media="", context=None):
         """Load a page, a file or an address; return its target and its session."""
         self.events.clear()
-        context = context or self._context
         where = {"browserContextId": context} if context else {}
         target = self.call("Target.createTarget", url="about:blank", **where)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -170,21 +169,10 @@ class Browser:
         """A new browser as far as pages can see, with its own cookies."""
         return self.call("Target.createBrowserContext")["browserContextId"]
 
-    @contextlib.contextmanager
-    def fresh(self):
-        """Open pages in a new context, and close them all at the end."""
-        self._context = self.context()
-        try:
-            yield self
-        finally:
-            context, self._context = self._context, None
-            self.call("Target.disposeBrowserContext", browserContextId=context)
-
     def save_downloads(self, folder):
         """Save downloads in a folder, and report them as ``Browser.downloadProgress``."""
-        where = {"browserContextId": self._context} if self._context else {}
         options = {"behavior": "allow", "downloadPath": str(folder), "eventsEnabled": True}
-        self.call("Browser.setDownloadBehavior", **options, **where)
+        self.call("Browser.setDownloadBehavior", **options)
 
     def tab(self, address, **options):
         """Load a page and keep it open."""
@@ -255,6 +243,7 @@ class Tab:
                 return value
             assert time.monotonic() < end, f"still {value!r} after {timeout} s: {expression}\n{self.text()[:600]}"
             time.sleep(pause)
+            pause = min(1.2 * pause, 0.3)
 
     def text(self, selector="body"):
         """The visible text."""

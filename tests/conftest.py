@@ -136,17 +136,10 @@ def smoke_study(smoke_command):
 
 
 @pytest.fixture(scope="session")
-def browser_process(tmp_path_factory):
-    """A browser for all tests of this process: starting one takes longer than most of its tests."""
+def browser(tmp_path_factory):
+    """A real browser with its own profile, for all tests of a process."""
     from tests.browser import Browser
 
     opened = Browser(tmp_path_factory.mktemp("profile"))
     yield opened
     opened.close()
-
-
-@pytest.fixture(scope="module")
-def browser(browser_process):
-    """A browser without cookies, storage or open pages."""
-    with browser_process.fresh():
-        yield browser_process

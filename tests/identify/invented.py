@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from pqswarm.identify import ChannelVerdict, EventVerdict, Verdict
+from pqswarm.identify import EventVerdict, Verdict
 from pqswarm.measure import Thresholds
 from pqswarm.measure.event import Event, Part
 from pqswarm.recordings import Channel, Recording
@@ -60,8 +60,9 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
             reference_source=reference_source,
             urms=np.ones(time.size),
         )
-        channels.append(ChannelVerdict(result, "sag", {"sag": 1.0}, (), "agree", (0.0, 1.0), False))
+        channels.append(result)
     found = SimpleNamespace(
+        channels=tuple(channels),
         time=time,
         sampling_rate=of.sampling_rate,
         frequency=50.01,
@@ -72,7 +73,7 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
     )
     settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",), "notes": ()}
     kept = tuple(one if isinstance(one, EventVerdict) else judged(one) for one in events)
-    return Verdict(characterisation=found, channels=tuple(channels), events=kept, **settings | other)
+    return Verdict(characterisation=found, events=kept, **settings | other)
 
 
 def renamed(of, **names):

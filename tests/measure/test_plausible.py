@@ -6,7 +6,9 @@ from tests.measure.waves import events, record, sine, with_level
 from tests.reference.disturbances import CLASSES, GROUP, make, make_sine
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.agreement import group_of, rule_class
+from pqswarm.events import class_family
+from pqswarm.identify.agreement import event_rule
+from pqswarm.identify.show.curves import rank_event
 from pqswarm.measure import characterise
 from pqswarm.measure.detect.transients import find_transients
 from pqswarm.measure.steady.flicker import find_flicker
@@ -17,8 +19,8 @@ NOMINAL = 230.0
 
 
 def rule_group(wave, rate):
-    found = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL)
-    return group_of(rule_class(found.channels[0], (0.0, wave.size / rate)))
+    events = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL).events
+    return class_family(event_rule(max(events, key=rank_event), events))
 
 
 @pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (3200.0, 40.0)])

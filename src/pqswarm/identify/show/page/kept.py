@@ -32,17 +32,14 @@ def slim(verdict: "Verdict") -> "Verdict":
     """Return a verdict from which the same page is made: Urms(1/2) as far as it is drawn, and ten-minute values."""
     found = verdict.characterisation
     kept = _near_events(verdict)
-    results = {
-        id(one): replace(one, spans=(), urms=one.urms[kept] if one.urms.size == kept.size else one.urms[:0])
-        for one in (*found.channels, *(channel.result for channel in verdict.channels))
-    }
+    results = tuple(
+        replace(one, spans=(), urms=one.urms[kept] if one.urms.size == kept.size else one.urms[:0])
+        for one in found.channels
+    )
     steady: Any = _TenMinutes(found.steady.ten_minutes() if has_ten_minutes(verdict) else [])
     return replace(
         verdict,
-        characterisation=replace(
-            found, time=found.time[kept], channels=tuple(results[id(one)] for one in found.channels), steady=steady
-        ),
-        channels=tuple(replace(one, result=results[id(one.result)]) for one in verdict.channels),
+        characterisation=replace(found, time=found.time[kept], channels=results, steady=steady),
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm.identify.show.curves import RMS
 from pqswarm.recordings import Envelope
 from pqswarm.recordings.view.encode import describe_header, describe_status, describe_view
@@ -98,7 +99,7 @@ def describe_recording(recording: "RecordingSource", channels: Sequence[int]) ->
 
 def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
     """Choose the channels to show: all, or of very many the judged voltages, then currents, then others."""
-    judged = [channel.result.number for channel in verdict.channels]
+    judged = [result.number for result in verdict.characterisation.channels]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
     order = dict.fromkeys([*judged, *currents, *range(len(recording.channels))])
     return sorted(list(order)[:_MOST_CHANNELS])
@@ -149,7 +150,7 @@ def urms_parts(verdict: "Verdict") -> "BoolArray":
         return np.ones(found.time.size, dtype=bool)
     kept = np.zeros(found.time.size, dtype=bool)
     edges = np.searchsorted(found.time, _edges(verdict))
-    for result in (channel.result for channel in verdict.channels):
+    for result in found.channels:
         if result.urms.size != found.time.size:
             continue
         for begin, end in pairwise(edges.tolist()):
@@ -173,8 +174,7 @@ def _edges(verdict: "Verdict") -> "FloatArray":
 def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float) -> dict[str, Any] | None:
     """Urms(1/2) of a stretch [pu]; of the whole recording in parts, unless it is short."""
     found = verdict.characterisation
-    lines = [one.result for one in verdict.channels if one.result.urms.size == found.time.size]
-    lines = [result for result in lines if result.number in channels]
+    lines = [one for one in found.channels if one.urms.size == found.time.size and one.number in channels]
     pairs: list[tuple[FloatArray, FloatArray | None]]
     inside = np.flatnonzero((found.time >= begin) & (found.time <= end))
     if not lines or inside.size < 2:
@@ -184,14 +184,13 @@ def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float)
         edges = _edges(verdict)
         places = np.searchsorted(found.time, edges).tolist()
         start, step = 0.0, float(edges[1] - edges[0])
-        pairs = [_extremes(result.urms, places) for result in lines]
+        pairs = [extremes_between(result.urms, places) for result in lines]
     else:
         times = found.time[inside]
         each = -(-inside.size // _MOST_VALUES)
         start, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
         values = [result.urms[inside] for result in lines]
-        places = np.arange(0, inside.size + each, each).clip(max=inside.size).tolist()
-        pairs = [_extremes(line, places) if each > 1 else (line, None) for line in values]
+        pairs = [extremes(line, each) if each > 1 else (line, None) for line in values]
         start -= 0.5 * step / each if each > 1 else 0.0
     return {
         "from": start,
@@ -201,17 +200,6 @@ def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float)
             for result, (low, high) in zip(lines, pairs, strict=True)
         ],
     }
-
-
-def _extremes(values: "FloatArray", places: Sequence[int]) -> "tuple[FloatArray, FloatArray]":
-    """The least and greatest value between places; NaN where there is none."""
-    low, high = np.full(len(places) - 1, np.nan), np.full(len(places) - 1, np.nan)
-    for i, (begin, end) in enumerate(pairwise(places)):
-        known = values[begin:end]
-        known = known[np.isfinite(known)]
-        if known.size:
-            low[i], high[i] = known.min(), known.max()
-    return low, high
 
 
 def _pack(low: Any, high: Any = None) -> dict[str, Any]:

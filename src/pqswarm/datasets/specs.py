@@ -1,0 +1,65 @@
+"""The events of a data set before they are made: class, source, seed and noise of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import floor
+
+from pqswarm._base.checks import check_integer
+from pqswarm._base.random import derived_seed
+from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
+
+__all__ = ["EventSpec", "check_count", "event_specs"]
+
+_MOST_PER_CLASS = 100_000
+
+
+@dataclass(frozen=True)
+class EventSpec:
+    """An event to be made; `snr` [dB] is its own noise, if not that of the preset."""
+
+    event_class: str
+    source: str
+    seed: int
+    snr: float | None = None
+
+    def make(self, preset: Preset) -> Event:
+        """Make the event."""
+        own = self.snr is not None and "snr" in preset.ranges(self.event_class, self.source)
+        noise = {"snr": self.snr} if self.snr is not None and own else {}
+        event = generate(self.event_class, self.seed, preset, source=self.source, **noise)
+        if self.snr is None or own:
+            return event
+        stream = noise_stream(self.seed, self.snr, own=True)
+        return replace(event, signal=add_noise(event.signal, self.snr, stream))
+
+
+def check_count(events_per_class: int, least: int) -> int:
+    """Return the number of events of each class, or raise an error that names it."""
+    return check_integer("events_per_class", events_per_class, least, _MOST_PER_CLASS)
+
+
+def event_specs(
+    preset: Preset,
+    events_per_class: int,
+    seed: int,
+    family: tuple[int, ...] = (),
+    snr: Sequence[float] = (),
+    least: int = 1,
+) -> list[EventSpec]:
+    """List the events of all classes of a preset, class by class; those of the bench are spread evenly.
+
+    An order depends on (seed, family, class, number) alone: events of different families have different seeds. The
+    noise levels `snr` [dB], if any, are taken by turns. Fewer than `least` events per class are refused.
+    """
+    count = check_count(events_per_class, least)
+    specs = []
+    for event_class in preset.classes:
+        word = EVENT_CLASSES.find(event_class).seed_word
+        from_bench = preset.share_from_bench(event_class)
+        quota = [floor(from_bench * i + 1e-9) for i in range(count + 1)]
+        for number, (before, after) in enumerate(pairwise(quota)):
+            level = snr[number % len(snr)] if snr else None
+            source = "bench" if after > before else "model"
+            specs.append(EventSpec(event_class, source, derived_seed(seed, (*family, word, number)), level))
+    return specs
