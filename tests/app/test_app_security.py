@@ -8,7 +8,7 @@ import stat
 from types import SimpleNamespace
 
 import pytest
-from tests.app.requests import PATIENCE
+from tests.waiting import PATIENCE
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from typer.testing import CliRunner
 
