@@ -217,9 +217,9 @@ def recording(axis: Axes) -> None:
 def urms(axis: Axes) -> None:
     """Urms(1/2) of a sag, the threshold, and the time below it."""
     found = characterise(disturbed())
-    axis.plot(found.time, found.channels[0].urms, color=WAVE, lw=1.4)
+    axis.plot(found.series.time, found.series.urms[0], color=WAVE, lw=1.4)
     axis.axhline(found.thresholds.sag, color=FAINT, lw=0.8, ls="--")
-    for event in found.channels[0].events:
+    for event in found.events:
         axis.axvspan(event.start, event.end, color=BAND, alpha=0.25, lw=0)
     axis.set(xlim=(0.1, 0.42), ylim=(0.4, 1.1))
 

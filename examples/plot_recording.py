@@ -38,18 +38,19 @@ found = characterise(recording)
 print(found.text())
 
 # %%
-# Everything behind it is there as plain records: ``found.rows()``, ``found.as_dict()``.
+# Everything behind it is there as plain records: ``found.events``, ``found.as_dict()``.
 
 _, axes = plt.subplots(3, 1, figsize=(8.5, 6), sharex=True, layout="constrained")
 for axis, channel in zip(axes, recording.channels, strict=False):
     axis.plot(recording.time, channel.samples, color="#0b6fd6", lw=0.6)
     axis.set(ylabel=f"{channel.name} [V]")
 for result in found.channels:
-    axes[2].plot(found.time, result.urms, label=result.name)
-    for event in result.events:
+    axes[2].plot(found.series.time, found.urms_of(result), label=result.name)
+for event in found.events:
+    if event.kind == "transient":
+        axes[1].axvline(event.start, color="#d24b00", lw=1, ls="--")
+    else:
         axes[2].axvspan(event.start, event.end, color="#d24b00", alpha=0.15)
-    for one in result.transients:
-        axes[1].axvline(one.onset, color="#d24b00", lw=1, ls="--")
 for limit in (found.thresholds.sag, found.thresholds.swell):
     axes[2].axhline(limit, color="#9aa5b1", lw=0.8, ls=":")
 axes[2].set(ylabel="Urms(1/2) [pu]", xlabel="time [s]", ylim=(0.5, 1.2))

@@ -47,7 +47,7 @@ def test_pairs_and_folders_are_found_once(folder):
     (folder / "truth.csv").write_text("file,kind,phases,start\n")
     (folder / "rows.csv").write_text(csv_lines([]))
     (folder / "two/.hidden.csv").write_text("x")
-    series = characterise(sag()).steady
+    series = characterise(sag()).series.steady
     for name, per in (("s.csv", "window"), ("s-10min.csv", "10 min"), ("s.npz", "window")):
         series.write(folder / name, per=per)
         series.write(folder / f"dated-{name}", per=per, start=datetime(2026, 3, 2))
@@ -75,10 +75,10 @@ def test_files_of_one_name_are_told_apart(folder, small):
     ("error", "reason"),
     [
         (PqswarmError("something is wrong."), "something is wrong."),
-        (ZeroDivisionError("division by zero"), "could not be judged: ZeroDivisionError: division by zero."),
+        (ZeroDivisionError("division by zero"), "could not be analysed: ZeroDivisionError: division by zero."),
         (MemoryError(), "takes more memory than there is."),
-        (RecursionError("too deep"), "could not be judged: RecursionError: too deep."),
-        (AssertionError(), "could not be judged: AssertionError."),
+        (RecursionError("too deep"), "could not be analysed: RecursionError: too deep."),
+        (AssertionError(), "could not be analysed: AssertionError."),
     ],
 )
 @pytest.mark.parametrize("place", ["open_recordings", "identify"])

@@ -23,8 +23,8 @@ _BESIDE = 2.0
 """Least number of cycles that are shown beside an event, whatever its neighbours."""
 _SHORTEST = 3.0
 """Cycles of the shortest window."""
-_GREATEST = 1e3
-"""Of a capture [pu of the peak]; what is beyond is cut off."""
+_MAX_VOLTAGE = 1e3
+"""Captures are clipped to this [pu of the peak]."""
 _LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
 
 
@@ -60,12 +60,12 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
 
 def _most_unusual(found: "Characterisation") -> tuple[int, int]:
     """Where Urms(1/2) is farthest from its median, for a recording without events."""
-    table = np.array([one.urms for one in found.channels if one.reference > 0])
+    table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
     known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
     if not known.any():
         return _middle(found, found.n_samples / found.sampling_rate / 2)
     away = np.abs(table - np.median(table[:, known], axis=1, keepdims=True)).max(axis=0)
-    return _middle(found, float(found.time[np.where(known, away, -1.0).argmax()]))
+    return _middle(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
 
 
 def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
@@ -74,12 +74,12 @@ def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
 
 
 def read_capture(
-    recording: "RecordingSource", result: "ChannelResult", found: "Characterisation", first: int, stop: int
+    recording: "RecordingSource", number: int, reference: float, frequency: float, first: int, stop: int
 ) -> "FloatArray":
-    """Read a stretch of a channel as the model sees it: [pu of the peak], without gaps."""
-    (samples,) = read_channels(recording, [result.number], first, stop)
-    filled, _ = fill_gaps(samples, found.sampling_rate / found.frequency)
-    return np.asarray(np.clip(filled / (np.sqrt(2) * result.reference), -_GREATEST, _GREATEST))
+    """Read some samples of a channel as the model sees them: [pu of the peak], without gaps."""
+    (samples,) = read_channels(recording, [number], first, stop)
+    filled, _ = fill_gaps(samples, recording.sampling_rate / frequency)
+    return np.asarray(np.clip(filled / (np.sqrt(2) * reference), -_MAX_VOLTAGE, _MAX_VOLTAGE))
 
 
 def _length(found: "Characterisation") -> int:
