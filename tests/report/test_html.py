@@ -118,14 +118,14 @@ def test_the_plan_in_the_page_is_the_plan(page, study):
 
 
 FIGURES = (
-    "Error rate against number of features, one mark for each run",
+    "Error rate against number of features, one marker per run",
     "Error rates and numbers of features of all runs",
-    "How far the lowest error rate so far is from the best, against evaluations",
-    "How probably a run of 2D-UPSO beats a run of each other algorithm",
+    "Distance of the lowest error rate so far from the best, against evaluations",
+    "Probability that a run of 2D-UPSO beats a run of each other algorithm",
     "Average ranks by error rate",
     "Average ranks by number of features",
-    "The least error rate with at most so many features",
-    "In how many of its runs 2D-UPSO selected each feature [%]",
+    "Lowest error rate by maximum number of features",
+    "Runs of 2D-UPSO that selected each feature [%]",
     "The same for the other algorithms",
     "Accuracy of the best subsets against noise",
     "Confusion matrices: all features, and the best subset of 2D-UPSO",

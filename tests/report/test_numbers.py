@@ -121,7 +121,7 @@ def test_comparisons_of_all_runs_with_all_runs(rows_of, kept, what):
         pairs = [1.0 if x < y else 0.5 if x == y else 0.0 for x in ours for y in other]
         assert row["superiority"] == pytest.approx(np.mean(pairs))
         assert row["difference"] == pytest.approx(ours.mean() - other.mean())
-        assert row["verdict"] == "cannot be told"  # of three runs each, whatever they are
+        assert row["verdict"] == "inconclusive"  # of three runs each, whatever they are
         assert row["difference_interval"] is row["p_equivalence"] is None
     adjusted = multipletests([row["p"] for row in rows], method="hommel")[1]
     assert [row["adjusted"] for row in rows] == pytest.approx(adjusted)

@@ -152,5 +152,5 @@ def test_marks_of_scattered_points_lines_and_texts():
 
 
 def test_words_for_other_than_the_points_are_refused():
-    with pytest.raises(PqswarmError, match="3 points, but words for 2"):
+    with pytest.raises(PqswarmError, match="3 points, but 2 tooltips"):
         inline_svg(marked("one", "two")[0], "t", "p-")

@@ -166,7 +166,7 @@ def test_folders_that_cannot_be_used(tmp_path):
     with pytest.raises(PqswarmError, match="cannot use /proc/study for a study"):
         Store("/proc/study", write=True)
     (tmp_path / "a" / "study.sqlite").mkdir(parents=True)
-    with pytest.raises(PqswarmError, match=r"is not a plain file: move it away, or use another folder"):
+    with pytest.raises(PqswarmError, match=r"is not a regular file: move it away, or use another folder"):
         Store(tmp_path / "a", write=True)
     assert (tmp_path / "file").read_text() == "precious"
 
