@@ -187,7 +187,7 @@ def claims(axis: Axes) -> None:
     colours = {"holds": HOLDS, "does not": LOSS, "inconclusive": FAINT}
     for i, line in enumerate(table.splitlines()[2:]):
         for j, cell in enumerate(line.strip("|").split("|")[1:]):
-            colour = next(colour for begin, colour in colours.items() if cell.strip().startswith(begin))
+            colour = next(colour for word, colour in colours.items() if cell.strip().startswith(word))
             axis.add_patch(mpl.patches.Rectangle((j + 0.05, -i + 0.08), 0.9, 0.84, color=colour, lw=0, alpha=0.85))
     axis.set(xlim=(0, 4), ylim=(-5, 1))
 
@@ -217,9 +217,9 @@ def recording(axis: Axes) -> None:
 def urms(axis: Axes) -> None:
     """Urms(1/2) of a sag, the threshold, and the time below it."""
     found = characterise(disturbed())
-    axis.plot(found.time, found.channels[0].urms, color=WAVE, lw=1.4)
+    axis.plot(found.series.time, found.series.urms[0], color=WAVE, lw=1.4)
     axis.axhline(found.thresholds.sag, color=FAINT, lw=0.8, ls="--")
-    for event in found.channels[0].events:
+    for event in found.events:
         axis.axvspan(event.start, event.end, color=BAND, alpha=0.25, lw=0)
     axis.set(xlim=(0.1, 0.42), ylim=(0.4, 1.1))
 

@@ -123,10 +123,10 @@ def test_channels_and_reference():
 
 
 def test_agreement_in_words():
-    result = identify(recording(generate("sag", seed=3))).characterisation.channels[0]
+    measured = identify(recording(generate("sag", seed=3))).characterisation
 
     def said(rule, label, known=PRESETS["paper"].classes):
-        return describe_agreement(rule, label, known, result)
+        return describe_agreement(rule, label, known, measured.channels[0], measured)
 
     assert said("sag", "sag") == "agree"
     assert said("sag", "sag_with_harmonics").startswith("partly agree: rules say sag, the model sag with harmonics")

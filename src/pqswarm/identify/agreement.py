@@ -10,7 +10,7 @@ from pqswarm.identify.show.curves import RMS
 from pqswarm.measure.event import KINDS
 
 if TYPE_CHECKING:
-    from pqswarm.measure import ChannelResult, Event
+    from pqswarm.measure import ChannelResult, Characterisation, Event
 
 __all__ = [
     "describe_agreement",
@@ -86,7 +86,9 @@ def event_rule(event: "Event", events: "Iterable[Event]") -> str:
     return _RULE_CLASSES.get(event.kind, event.kind.replace(" ", "_"))
 
 
-def describe_agreement(rule: str, label: str, class_names: Collection[str], result: "ChannelResult") -> str:
+def describe_agreement(
+    rule: str, label: str, class_names: Collection[str], result: "ChannelResult", found: "Characterisation"
+) -> str:
     """Say whether the classes by rules and model agree, and what the rules measured where that explains why not.
 
     The text begins with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, where one does not know the class of the
@@ -97,25 +99,30 @@ def describe_agreement(rule: str, label: str, class_names: Collection[str], resu
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
     if class_family(label) not in _KNOWN:
         return f"cannot be compared: {said}, which the rules do not know"
-    said += _reason(rule, label, result)
+    said += _reason(rule, label, result, found)
     if class_family(rule) == class_family(label):
         return f"partly agree: {said}"
     return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
 
 
-def _reason(rule: str, label: str, result: "ChannelResult") -> str:
+def _reason(rule: str, label: str, result: "ChannelResult", found: "Characterisation") -> str:
     """The measurement behind the rule, where it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd:.1f} %)"
     kinds = {class_family(rule), class_family(label)}
     if len(kinds) == 1:
         return ""
-    known = result.urms[np.isfinite(result.urms)]
-    if known.size and not result.events and kinds & {"sag", "swell", "interruption", "flicker"}:
+    events = [event for event in found.events if any(part.number == result.number for part in event.parts)]
+    parts = [part for event in events for part in event.parts if part.number == result.number]
+    levels = [part.magnitude for part in parts if part.kind in RMS]
+    urms = found.urms_of(result)
+    known = urms[np.isfinite(urms)]
+    if known.size and not levels and kinds & {"sag", "swell", "interruption", "flicker"}:
         return f" (Urms(1/2) stays between {known.min():.3f} and {known.max():.3f} pu)"
-    if kinds & {"sag", "swell", "interruption"} and result.events:
-        main = max(result.events, key=lambda event: abs(1 - event.magnitude))
-        return f" (Urms(1/2) reaches {main.magnitude:.2f} pu)"
-    if ("transient" in rule) != ("transient" in label) and result.transients:
-        return f" (peak {max(one.peak for one in result.transients):.2f} pu)"
+    if kinds & {"sag", "swell", "interruption"} and levels:
+        return f" (Urms(1/2) reaches {max(levels, key=lambda level: abs(1 - level)):.2f} pu)"
+    peaks = [event.details.get("transient_peak", 0.0) for event in events]
+    peaks += [part.magnitude for part in parts if part.kind == "transient"]
+    if ("transient" in rule) != ("transient" in label) and max(peaks, default=0.0) > 0:
+        return f" (peak {max(peaks):.2f} pu)"
     return ""

@@ -159,7 +159,7 @@ class _Judge:
     def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
         if not known:
             return "cannot be compared: this is unlike anything that the model has learned"
-        return describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
+        return describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
 
     def _ask(
         self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]

@@ -60,12 +60,12 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
 
 def _most_unusual(found: "Characterisation") -> tuple[int, int]:
     """Where Urms(1/2) is farthest from its median, for a recording without events."""
-    table = np.array([one.urms for one in found.channels if one.reference > 0])
+    table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
     known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
     if not known.any():
         return _middle(found, found.n_samples / found.sampling_rate / 2)
     away = np.abs(table - np.median(table[:, known], axis=1, keepdims=True)).max(axis=0)
-    return _middle(found, float(found.time[np.where(known, away, -1.0).argmax()]))
+    return _middle(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
 
 
 def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":

@@ -8,13 +8,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from pqswarm._base.options import warn_renamed
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.preset_text import write_preset
 from pqswarm.search import ALGORITHMS, Search, filter_of
-from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 from pqswarm.study.plan_parts import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, Title, is_own
 
@@ -124,8 +122,6 @@ class ClassifierPlan(_Plan):
     def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
         """Return the classifier with the planned hyperparameters, or with others, such as a grid search has found."""
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
-
-    hyperparameters = renamed("ClassifierPlan.hyperparameters", "parameters")
 
 
 class AlgorithmPlan(_Plan):
@@ -253,17 +249,10 @@ class StudyPlan(_Plan):
 
     @model_validator(mode="before")
     @classmethod
-    def _rename(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        if is_own(given.get("dataset", {})) == "own":
-            given = {"title": "Feature selection", "held_out": None} | given
-        if "fresh" not in given:
-            return given
-        if "held_out" in given:
-            raise ValueError("[fresh] is the former name of [held_out]: keep [held_out] alone")
-        warn_renamed("fresh", "held_out")
-        return {"held_out" if key == "fresh" else key: value for key, value in given.items()}
+    def _set_defaults_of_own_data(cls, given: Any) -> Any:
+        if isinstance(given, dict) and is_own(given.get("dataset", {})) == "own":
+            return {"title": "Feature selection", "held_out": None} | given
+        return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -379,8 +368,6 @@ class StudyPlan(_Plan):
             for key in dict.fromkeys([*there, *here])
             if there.get(key, "absent") != here.get(key, "absent")
         ]
-
-    fresh = renamed("StudyPlan.fresh", "held_out")
 
 
 def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:

@@ -176,8 +176,8 @@ def _identify(request: EventRequest, model: Model | None, check: Check) -> "Verd
 
 def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, each with its voltage level: sag, swell, interruption or none."""
-    main, found = verdict.main, verdict.characterisation.channels[0]
-    urms = found.urms[np.isfinite(found.urms)]
+    main, urms = verdict.main, verdict.characterisation.require_series().urms[0]
+    urms = urms[np.isfinite(urms)]
     return {
         "sentence": main.event.sentence,
         "rules": {

@@ -155,7 +155,8 @@ class OpenRecording:
 def urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict[str, Any] | None:
     """Return Urms(1/2) [pu] of all analysed channels in an interval [s]; None if there is none."""
     found = verdict.characterisation
-    time, points = found.time, min(max(points, 1), MAX_POINTS)
+    measured, points = found.require_series(), min(max(points, 1), MAX_POINTS)
+    time = measured.time
     if time.size < 2 or not found.channels:
         return None
     step = float(time[-1] - time[0]) / (time.size - 1)
@@ -164,7 +165,7 @@ def urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict
     times = 1 if stop - first <= 2 * points else ceil((stop - first) / points)
     # On a fixed grid, the curve does not flicker while panning.
     first, stop = first // times * times, min(ceil(stop / times) * times, time.size)
-    series = [thin(one.urms[first:stop], float(time[first]), step, times) for one in found.channels]
+    series = [thin(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
     return {
         "from": float(time[first]),
         "to": float(time[max(stop - 1, 0)]),

@@ -9,8 +9,6 @@ from datetime import datetime
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.jobs import Cancelled, Job
@@ -295,6 +293,5 @@ def _iso(moment: datetime | None) -> str | None:
 
 def _verdict_bytes(verdict: Verdict) -> int:
     """Approximate memory use of a verdict [byte]."""
-    found = verdict.characterisation
-    arrays = [found.time, *(one.urms for one in found.channels), *vars(found.steady).values()]
-    return 20_000 * (1 + len(verdict.events)) + sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))
+    series = verdict.characterisation.series
+    return 20_000 * (1 + len(verdict.events)) + (0 if series is None else series.nbytes)

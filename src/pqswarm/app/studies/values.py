@@ -9,19 +9,19 @@ import numpy as np
 
 from pqswarm.app.handlers import Missing
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band
-from pqswarm.report.curves import (
+from pqswarm.report.shared.curves import (
     convergence_curves,
     convergence_grid,
     pareto_front,
     quartile_curve,
     selection_shares,
 )
-from pqswarm.report.meanings import feature_meanings, names_of, sampling_rate, wavelet_level
+from pqswarm.report.shared.meanings import feature_meanings, names_of, sampling_rate, wavelet_level
 from pqswarm.study import RunRecord, StudyPlan, findings, format_plan
 
 if TYPE_CHECKING:
-    from pqswarm.report.document import Document, Part
-    from pqswarm.report.style import Palette
+    from pqswarm.report.document import Document, Passage
+    from pqswarm.report.shared.palette import Palette
     from pqswarm.report.tables import Table
     from pqswarm.study.following import Follower
 
@@ -197,7 +197,7 @@ def document_values(document: "Document") -> dict[str, Any]:
     }
 
 
-def _parts(parts: "Sequence[Part]") -> list[dict[str, Any]]:
+def _parts(parts: "Sequence[Passage]") -> list[dict[str, Any]]:
     found = [_part_values(p.heading, p.content.words, p.content.points, p.content.tables) for p in parts]
     return [part for part in found if part["words"] or part["points"] or part["tables"]]
 
@@ -241,6 +241,6 @@ def _json_value(value: Any) -> Any:
 
 
 def _palette(plan: StudyPlan) -> "Palette":
-    from pqswarm.report.style import Palette
+    from pqswarm.report.shared.palette import Palette
 
     return Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.reference).title)

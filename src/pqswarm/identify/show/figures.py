@@ -243,14 +243,13 @@ def _draw_urms(
     scale: float,
 ) -> None:
     found = verdict.characterisation
-    inside = (found.time >= window[0]) & (found.time <= window[1])
+    moments = found.require_series().time
+    inside = (moments >= window[0]) & (moments <= window[1])
     step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
-    time = scale * (found.time[inside][::step] - zero)
+    time = scale * (moments[inside][::step] - zero)
     least, most = 0.9, 1.1
     for result, colour in shown:
-        if result.urms.size != found.time.size:
-            continue
-        values = result.urms[inside][::step]
+        values = found.urms_of(result)[inside][::step]
         axis.plot(time, values, color=colour, lw=1.1, marker="." if time.size < 60 else None, ms=3.5)
         known = values[np.isfinite(values)]
         least, most = min([least, *known.tolist()]), max([most, *known.tolist()])

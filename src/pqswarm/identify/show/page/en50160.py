@@ -96,7 +96,7 @@ def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
         if channel.reference_source.startswith(("nominal", "given"))
     }
     rows = []
-    for row in found.steady.ten_minutes() if has_ten_minutes(verdict) else ():
+    for row in found.require_series().steady.ten_minutes() if has_ten_minutes(verdict) else ():
         if row["end"] - row["start"] < _NEARLY * _INTERVAL:
             continue
         level = 100 * row["rms"] / nominal.get(row["channel"], float("nan"))

@@ -1,20 +1,18 @@
-"""From steady quantities to events: stretches in which one of them is beyond its threshold."""
+"""Steady disturbances: stretches of windows in which a steady quantity exceeds its threshold."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.measure.event import Event, Part
+from pqswarm.measure.event import Part, group_overlapping
 from pqswarm.measure.steady.modulation import strongest_modulation
-from pqswarm.measure.steady.sentences import describe_steady
 from pqswarm.measure.steady.series import SteadySeries
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["steady_events"]
+__all__ = ["find_steady"]
 
 _BRIDGE = 5
 """Windows below the threshold that do not end an event: a second."""
@@ -38,45 +36,33 @@ _NOISE = 2.5
 """Least modulation over the one that white noise makes."""
 
 
-@dataclass(frozen=True)
-class _Stretch:
-    """Windows of one channel (or system) that belong to an event, from `first` to before `stop`."""
-
-    channel: int
-    first: int
-    stop: int
-    magnitude: float
-    details: Mapping[str, float] = field(default_factory=dict)
-
-
-def steady_events(
+def find_steady(
     series: SteadySeries,
     thresholds: Thresholds | Mapping[str, float] | None = None,
     *,
     quiet: BoolArray | Sequence[tuple[float, float]] = (),
     references: Sequence[float] | None = None,
-) -> list[Event]:
+) -> list[Part]:
     """Find harmonics, DC offset, notching, flicker and unbalance that last for some windows.
 
-    A stretch of windows beyond the threshold is an event if it has at least three of them (flicker: two seconds);
-    up to a second below the threshold does not end it. What several channels of a system have at the same time is one
-    event. A single step of the voltage is no flicker.
+    A disturbance needs at least three windows above the threshold (flicker: two seconds); up to a second below the
+    threshold does not end it. A single step of the voltage is not flicker.
 
     Parameters
     ----------
     series : SteadySeries
-        What was measured.
+        The measured series.
     thresholds : Thresholds or mapping, optional
         ``thd``, ``dc``, ``notch``, ``flicker``, ``pst`` and ``unbalance`` are used.
     quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
         Windows, or times [s], that do not count: sags, swells, interruptions and transients.
     references : sequence of float, optional
-        What 1 pu is on each channel [V]; by default the median of its fundamental.
+        Voltage of 1 pu on each channel [V]; by default the median of its fundamental.
 
     Returns
     -------
-    list of Event
-        In order of time; magnitudes are in percent.
+    list of Part
+        Magnitudes are in percent.
 
     Examples
     --------
@@ -86,8 +72,9 @@ def steady_events(
     >>> u = 325 * np.sin(2 * np.pi * 50 * t) + 32.5 * np.sin(2 * np.pi * 250 * t) * ((t > 2) & (t < 6))
     >>> meter = SteadyMeter(6000, 50, 50.0, [ChannelHeader("U1", "V", "A")])
     >>> meter.feed(u[None])
-    >>> [event.sentence for event in steady_events(meter.finish())]
-    ['harmonics on phase A, THD 10.0 %, most of order 5, for 4.0 s']
+    >>> part, = find_steady(meter.finish())
+    >>> part.kind, round(part.magnitude, 1), part.details["order"], round(part.start, 1), round(part.duration, 1)
+    ('harmonics', 10.0, 5.0, 2.0, 4.0)
     """
     levels = Thresholds.of(thresholds)
     if not series.n_windows:
@@ -95,10 +82,10 @@ def steady_events(
     neutral = series.quiet_windows(quiet) | _unsteady(series)
     volts = _references(series, references)
     live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
-    found: list[Event] = []
+    found: list[Part] = []
     for kind, values, limit, least, unsure in _quantities(series, levels, volts, neutral):
         above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
-        stretches: dict[str, list[_Stretch]] = {}
+        own: list[Part] = []
         for row, inside in enumerate(above):
             members = series.groups[row] if kind == "unbalance" else (row,)
             skipped = unsure | ~live[list(members)].all(axis=0)
@@ -106,47 +93,43 @@ def steady_events(
                 skipped = skipped | _unseen_notches(series, row, found)
             for first, stop in _runs(inside & ~skipped, skipped, least):
                 used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
-                for channel in members:
-                    stretches.setdefault(series.systems[channel], []).append(
-                        _stretch(series, kind, channel, row, values, first, stop, used)
-                    )
+                own += [_measure_stretch(series, kind, channel, row, values, first, stop, used) for channel in members]
         if kind == "flicker":
-            _add_severe(series, levels, neutral, stretches)
-        for own in stretches.values():
-            found += [_event(series, kind, group, volts) for group in _together(own)]
-    return sorted(found, key=lambda event: (event.start, event.kind))
+            own += _find_severe(series, levels, neutral, own)
+        found += own
+    return found
 
 
-def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Event]) -> BoolArray:
+def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Part]) -> BoolArray:
     """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
-    system = series.systems[channel]
+    system = series.part_system(channel)
     inside = np.zeros(series.n_windows, dtype=bool)
-    beside = {one.name for one, name in zip(series.channels, series.systems, strict=True) if name == system}
-    for event in found:
-        if event.kind == "notching" and beside.issuperset(event.channels):
-            inside |= (series.edges[1:] > event.start) & (series.edges[:-1] < event.end)
+    for group in group_overlapping(part for part in found if part.kind == "notching" and part.system == system):
+        start, end = min(part.start for part in group), max(part.end for part in group)
+        inside |= (series.edges[1:] > start) & (series.edges[:-1] < end)
     inside[series.notches[channel] > 0] = False
     return inside
 
 
-def _add_severe(
-    series: SteadySeries, levels: Thresholds, neutral: BoolArray, stretches: dict[str, list[_Stretch]]
-) -> None:
-    """Add ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
-    intervals, level = series.intervals, levels.flicker
+def _find_severe(series: SteadySeries, levels: Thresholds, neutral: BoolArray, found: Sequence[Part]) -> list[Part]:
+    """Find ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
+    intervals = series.intervals
+    severe: list[Part] = []
     for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > levels.pst), strict=True):
         places = np.flatnonzero(intervals == interval)
         first, stop = int(places[0]), int(places[-1]) + 1
-        own = stretches.setdefault(series.systems[channel], [])
-        known = any(one.first < stop and one.stop > first for one in own if one.channel == channel)
-        changes = np.nan_to_num(series.modulation[channel, places]) > level
+        start, end = series.edges[first], series.edges[stop]
+        number = series.numbers[channel]
+        known = any(one.number == number and one.start < end and one.end > start for one in (*found, *severe))
+        changes = np.nan_to_num(series.modulation[channel, places]) > levels.flicker
         repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _LEAST_CHANGES
         if repeated and not known and not neutral[places].any():
-            magnitude = 100 * _greatest(series.modulation[channel, places])
+            depth = _greatest(series.modulation[channel, places])
             severity = float(series.severity[channel, interval])
             sensation = _greatest(series.sensation[channel, places])
-            details = {"pst": severity, "depth": magnitude / 100, "frequency": float("nan"), "pinst": sensation}
-            own.append(_Stretch(int(channel), first, stop, magnitude, details))
+            details = {"pst": severity, "depth": depth, "frequency": float("nan"), "pinst": sensation}
+            severe.append(_make_part(series, "flicker", int(channel), 100 * depth, first, stop, details))
+    return severe
 
 
 def _quantities(
@@ -214,10 +197,10 @@ def _runs(above: BoolArray, skipped: BoolArray, least: int) -> list[tuple[int, i
     return [(int(places[a]), int(places[b - 1]) + 1) for a, b in pairwise(cuts) if b - a >= least]
 
 
-def _stretch(
+def _measure_stretch(
     series: SteadySeries, kind: str, channel: int, row: int, values: FloatArray, first: int, stop: int, used: IntArray
-) -> _Stretch:
-    """Magnitude [%] and details of a stretch."""
+) -> Part:
+    """Measure the windows from `first` to before `stop`, of which those `used` are above the threshold."""
     magnitude = 100 * float(np.median(values[row, used]))
     details: dict[str, float] = {}
     if kind == "harmonics":
@@ -236,57 +219,32 @@ def _stretch(
     elif kind == "unbalance":
         zero = series.zero_sequence[row, used]
         details = {"zero_sequence": float(np.median(zero))}
-    return _Stretch(channel, first, stop, magnitude, details)
+    return _make_part(series, kind, channel, magnitude, first, stop, details)
+
+
+def _make_part(
+    series: SteadySeries,
+    kind: str,
+    channel: int,
+    magnitude: float,
+    first: int,
+    stop: int,
+    details: Mapping[str, float],
+) -> Part:
+    start, end = float(series.edges[first]), float(series.edges[stop])
+    return series.part_on(channel)(
+        kind=kind,
+        category=kind,
+        magnitude=magnitude,
+        start=start,
+        end=end,
+        duration=end - start,
+        cut_start=first == 0,
+        cut_end=stop == series.n_windows,
+        details=details,
+    )
 
 
 def _greatest(values: FloatArray) -> float:
     known = values[np.isfinite(values)]
     return float(known.max()) if known.size else float("nan")
-
-
-def _together(stretches: list[_Stretch]) -> list[list[_Stretch]]:
-    """Group those that overlap in time, and join those of one channel."""
-    groups: list[list[_Stretch]] = []
-    for one in sorted(stretches, key=lambda one: (one.first, one.channel)):
-        if groups and one.first < max(other.stop for other in groups[-1]):
-            groups[-1].append(one)
-        else:
-            groups.append([one])
-    joined = []
-    for group in groups:
-        parts = []
-        for channel in sorted({one.channel for one in group}):
-            own = [one for one in group if one.channel == channel]
-            worst = max(own, key=lambda one: abs(one.magnitude))
-            first, stop = min(one.first for one in own), max(one.stop for one in own)
-            parts.append(_Stretch(channel, first, stop, worst.magnitude, worst.details))
-        joined.append(parts)
-    return joined
-
-
-def _event(series: SteadySeries, kind: str, group: list[_Stretch], volts: FloatArray) -> Event:
-    worst = max(group, key=lambda one: abs(one.magnitude))
-    parts = []
-    for one in group:
-        channel = series.channels[one.channel]
-        start, end = float(series.edges[one.first]), float(series.edges[one.stop])
-        parts.append(Part(channel.name, channel.phase, one.magnitude, start, end, end - start))
-    start, end = min(part.start for part in parts), max(part.end for part in parts)
-    system = series.systems[worst.channel] if len(set(series.systems)) > 1 else ""
-    return Event(
-        kind=kind,
-        category=kind,
-        parts=tuple(parts),
-        system=system,
-        magnitude=worst.magnitude,
-        unit="%",
-        start=start,
-        end=end,
-        duration=end - start,
-        nominal_frequency=series.nominal_frequency,
-        reference=float(volts[worst.channel]),
-        sentence=describe_steady(kind, parts, [one.details for one in group], system),
-        cut_start=min(one.first for one in group) == 0,
-        cut_end=max(one.stop for one in group) == series.n_windows,
-        details=worst.details,
-    )

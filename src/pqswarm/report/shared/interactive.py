@@ -6,14 +6,14 @@ from typing import TypeVar
 
 from matplotlib.artist import Artist
 
-__all__ = ["Mark", "mark", "mark_of"]
+__all__ = ["SeriesMark", "mark", "mark_of"]
 
 _Artist = TypeVar("_Artist", bound=Artist)
 _ATTRIBUTE = "_pqswarm_mark"
 
 
 @dataclass(frozen=True)
-class Mark:
+class SeriesMark:
     """The series of an artist, empty for none, and its words: none, one for the artist, or one for each point."""
 
     series: str = ""
@@ -31,12 +31,12 @@ def mark(artist: _Artist, series: str = "", tips: Sequence[str] = ()) -> _Artist
     >>> mark_of(mark(Line2D([0, 1], [0, 1]), "GA", ["run 1: 0.02", "run 2: 0.01"])).series
     'GA'
     """
-    setattr(artist, _ATTRIBUTE, Mark(series, tuple(tips)))
+    setattr(artist, _ATTRIBUTE, SeriesMark(series, tuple(tips)))
     return artist
 
 
-def mark_of(artist: Artist) -> Mark:
+def mark_of(artist: Artist) -> SeriesMark:
     """Return what :func:`mark` has said about an artist."""
-    found = getattr(artist, _ATTRIBUTE, Mark())
-    assert isinstance(found, Mark)  # noqa: S101
+    found = getattr(artist, _ATTRIBUTE, SeriesMark())
+    assert isinstance(found, SeriesMark)  # noqa: S101
     return found

@@ -1,24 +1,27 @@
 """The question "Which algorithm finds the better subsets?": performance, convergence, error rate against size."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from pqswarm.report.convergence import plot_convergence
-from pqswarm.report.curves import convergence_curves, convergence_grid, evaluation_ends
-from pqswarm.report.run_figures import plot_boxes, plot_error_against_size, run_points
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import count, enumerate_words, percent, runs
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.sections.algorithms.convergence import plot_convergence
+from pqswarm.report.sections.algorithms.points import plot_boxes, plot_error_against_size
+from pqswarm.report.shared.curves import convergence_curves, convergence_grid, evaluation_ends
+from pqswarm.report.shared.run_points import run_points
+from pqswarm.report.shared.sentences import count, enumerate_words, percent, runs
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import bootstrap_mean
+
+if TYPE_CHECKING:
+    from pqswarm.report.summary import ClassifierSummary, StudySummary
 
 __all__ = ["content"]
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
     """Compare what the algorithms found: error rates and sizes of their subsets, and how they got there."""
     fared = {title: _performance(found, title) for title in found.runs}
     best = found.best(found.reference)
@@ -34,7 +37,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     )
 
 
-def _sentences(study: StudySummary, found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> list[str]:
+def _sentences(study: "StudySummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> list[str]:
     n, whole = found.n_features, found.all_features
     means = {title: (round(p["mean_J"], 12), p["mean_size"]) for title, p in fared.items()}
     leader = min(means, key=lambda title: means[title])
@@ -73,7 +76,7 @@ def _sentences(study: StudySummary, found: ClassifierSummary, fared: Mapping[str
     ]
 
 
-def _performance(found: ClassifierSummary, title: str) -> dict[str, Any]:
+def _performance(found: "ClassifierSummary", title: str) -> dict[str, Any]:
     """What the runs of one algorithm come to: error rate and size, and how far they are below those of all [%]."""
     errors, sizes, n, whole = found.errors(title), found.sizes(title), found.n_features, found.all_features
     several = errors.size > 1
@@ -90,7 +93,7 @@ def _performance(found: ClassifierSummary, title: str) -> dict[str, Any]:
     }
 
 
-def _performances(study: StudySummary, found: ClassifierSummary, fared: Mapping[str, dict[str, Any]]) -> Table:
+def _performances(study: "StudySummary", found: "ClassifierSummary", fared: Mapping[str, dict[str, Any]]) -> Table:
     n, paper = found.n_features, found.paper
     rows = []
     for title, values in fared.items():
@@ -117,7 +120,7 @@ def _performances(study: StudySummary, found: ClassifierSummary, fared: Mapping[
         },
         lowest=("mean_J", "mean_size", "score"),
         highest=("PI", "Xi"),
-        note=f"J: error rate, the share of misclassified {study.noun}s, mean over the folds; all {n} features have "
+        note=f"J: error rate, the share of misclassified {study.item}s, mean over the folds; all {n} features have "
         f"J(U) = {found.all_features:.4f}{printed}. PI: by how much J is below J(U). ξ: number of features selected; "
         f"Ξ: by how much it is below {n}. SD: standard deviation over the runs; intervals by bootstrap (BCa). Overall "
         f"score: the sum over the runs of (ξ/{n}) J; it grows with the number of runs"
@@ -125,7 +128,7 @@ def _performances(study: StudySummary, found: ClassifierSummary, fared: Mapping[
     )
 
 
-def _gap(found: ClassifierSummary) -> list[Table]:
+def _gap(found: "ClassifierSummary") -> list[Table]:
     """How far the algorithms stay from the best subset that is known, where one is known for these very events."""
     known = found.best_known
     if known is None:
@@ -151,7 +154,7 @@ def _gap(found: ClassifierSummary) -> list[Table]:
     ]
 
 
-def _scatter(study: StudySummary, found: ClassifierSummary) -> Drawing:
+def _scatter(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     points, fronts, numbers = run_points(found)
     whole = (found.n_features, found.all_features)
 
@@ -171,7 +174,7 @@ def _scatter(study: StudySummary, found: ClassifierSummary) -> Drawing:
     )
 
 
-def _boxes(study: StudySummary, found: ClassifierSummary) -> Drawing:
+def _boxes(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     points, _, numbers = run_points(found)
     whole = (found.n_features, found.all_features)
 
@@ -188,7 +191,7 @@ def _boxes(study: StudySummary, found: ClassifierSummary) -> Drawing:
     )
 
 
-def _convergence(study: StudySummary, found: ClassifierSummary) -> Drawing:
+def _convergence(study: "StudySummary", found: "ClassifierSummary") -> Drawing:
     budget, known = study.plan.max_evaluations, found.best_known
     ends, grid = evaluation_ends(found.groups), convergence_grid(found.groups, budget)
 

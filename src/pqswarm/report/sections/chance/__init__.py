@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from pqswarm._base.typing import FloatArray
-from pqswarm.report.comparison_figures import plot_ranks, plot_superiority
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import enumerate_words
+from pqswarm.report.sections.chance.ranks import plot_ranks
+from pqswarm.report.sections.chance.superiority import plot_superiority
+from pqswarm.report.shared.sentences import enumerate_words
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
 from pqswarm.statistics import Comparison, FriedmanResult, compare_runs, critical_difference, friedman, posthoc

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pqswarm.errors import PqswarmError
 from pqswarm.statistics._checks import checked_alpha
 
-__all__ = ["StabilityResult", "stability"]
+__all__ = ["StabilityResult", "selection_stability"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class StabilityResult:
         return [dict(vars(self))]
 
 
-def stability(masks: npt.ArrayLike, *, alpha: float = 0.05) -> StabilityResult:
+def selection_stability(masks: npt.ArrayLike, *, alpha: float = 0.05) -> StabilityResult:
     r"""Measure how alike the feature subsets of several runs are.
 
     With M runs, d features, :math:`p_f` the share of runs that select feature f and :math:`\bar k` the mean number of
@@ -75,7 +75,7 @@ def stability(masks: npt.ArrayLike, *, alpha: float = 0.05) -> StabilityResult:
     Examples
     --------
     >>> masks = [[1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 1, 0, 0, 0], [1, 1, 0, 0, 0]]
-    >>> result = stability(masks)
+    >>> result = selection_stability(masks)
     >>> round(result.stability, 3), round(result.lower, 3), round(result.upper, 3)
     (0.583, 0.23, 0.937)
     """

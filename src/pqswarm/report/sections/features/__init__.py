@@ -1,22 +1,26 @@
 """The question "Which features matter?": how often each was selected, and the best subset."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.features import FUNCTIONS, band_edges, band_names
-from pqswarm.report.curves import selection_shares
-from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features
-from pqswarm.report.meanings import feature_meanings, sampling_rate
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import enumerate_words, features
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.sections.features.maps import plot_feature_map, plot_feature_maps, plot_selected_features
+from pqswarm.report.shared.curves import selection_shares
+from pqswarm.report.shared.meanings import feature_meanings, sampling_rate
+from pqswarm.report.shared.sentences import enumerate_words, features
 from pqswarm.report.tables import Table
+
+if TYPE_CHECKING:
+    from pqswarm.report.summary import ClassifierSummary, StudySummary
 
 __all__ = ["content"]
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
     """Show how often the reference selected each feature, and its best subsets."""
     share = found.masks(found.reference).mean(axis=0)
     return Content(
@@ -26,7 +30,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     )
 
 
-def _describe(study: StudySummary, found: ClassifierSummary) -> str:
+def _describe(study: "StudySummary", found: "ClassifierSummary") -> str:
     best, smaller = found.best(found.reference), found.smaller
     text = f"The best subset of {found.reference} has {features(best.size)}."
     if smaller is None:
@@ -36,12 +40,12 @@ def _describe(study: StudySummary, found: ClassifierSummary) -> str:
         return f"{text} No smaller one was found within one standard error ({smaller.standard_error:.4f}) of it."
     return (
         f"{text} Within one standard error ({smaller.standard_error:.4f}) of its {best.error:.4f} lies a subset of "
-        f"{features(size)} with an error rate of {smaller.error:.4f}: these {study.noun}s can hardly tell the two "
+        f"{features(size)} with an error rate of {smaller.error:.4f}: these {study.item}s can hardly tell the two "
         f"apart."
     )
 
 
-def _drawings(study: StudySummary, found: ClassifierSummary) -> list[Drawing]:
+def _drawings(study: "StudySummary", found: "ClassifierSummary") -> list[Drawing]:
     shares = selection_shares(found.groups)
     level = study.wavelet_level
     if level is None:
@@ -73,7 +77,7 @@ def _drawings(study: StudySummary, found: ClassifierSummary) -> list[Drawing]:
     return drawings
 
 
-def _list(study: StudySummary, found: ClassifierSummary, shares: dict[str, FloatArray]) -> Drawing:
+def _list(study: "StudySummary", found: "ClassifierSummary", shares: dict[str, FloatArray]) -> Drawing:
     def draw(narrow: bool = False) -> Figure:
         return plot_selected_features(shares, study.feature_names, study.palette, narrow=narrow)
 
@@ -86,7 +90,7 @@ def _list(study: StudySummary, found: ClassifierSummary, shares: dict[str, Float
     )
 
 
-def _features(study: StudySummary, found: ClassifierSummary, share: FloatArray) -> Table:
+def _features(study: "StudySummary", found: "ClassifierSummary", share: FloatArray) -> Table:
     names, best = study.feature_names, found.best(found.reference).mask
     smaller = None if found.smaller is None else found.smaller.mask
     meanings = feature_meanings(study.plan, names)

@@ -4,12 +4,15 @@ All take the runs of each algorithm by its title, finished studies and those on 
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.study import RunRecord
+
+if TYPE_CHECKING:
+    from pqswarm.study import RunRecord
 
 __all__ = [
     "attained_errors",
@@ -25,7 +28,7 @@ __all__ = [
 _STEPS = 150
 _HUGE = 1e300
 
-Groups = Mapping[str, Sequence[RunRecord]]
+Groups = Mapping[str, "Sequence[RunRecord]"]
 
 
 def evaluation_grid(n_evaluations: int) -> IntArray:
@@ -114,7 +117,7 @@ def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArra
     return at[chosen[kept]], values[:, kept]
 
 
-def attained_errors(record: RunRecord) -> FloatArray:
+def attained_errors(record: "RunRecord") -> FloatArray:
     """Return the least error with at most 1, 2, 3, ... features that a run met; infinity where it met none."""
     masks, errors = record.result.front_masks, record.result.front_errors
     least = np.full(record.mask.size, np.inf)
@@ -123,7 +126,7 @@ def attained_errors(record: RunRecord) -> FloatArray:
     return np.asarray(np.minimum.accumulate(least))
 
 
-def pareto_front(records: Sequence[RunRecord]) -> tuple[IntArray, FloatArray]:
+def pareto_front(records: "Sequence[RunRecord]") -> tuple[IntArray, FloatArray]:
     """Return the sizes and errors of the best subsets that runs met: no other is as small and has less error.
 
     Of runs that kept no front, what they ended with counts.
