@@ -12,7 +12,8 @@ from html import escape
 import numpy as np
 import pytest
 from tests.app.recordings import RATE, write_pair, write_steady
-from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analysed, wait_until
+from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analysed
+from tests.waiting import wait_until
 
 from pqswarm.features import band_waveforms
 from pqswarm.identify import identify_file, load_corrections

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.app.requests import ONE, PATIENCE
+from tests.app.requests import ONE
+from tests.waiting import PATIENCE
 
 from pqswarm.app.cache import AnswerCache
 from pqswarm.app.jobs import Cancelled, Job
