@@ -13,7 +13,7 @@ from pqswarm.identify.training.corrections import Correction
 
 __all__ = ["ROUTES"]
 
-_LISTED = ("source", "kind", "start", "channels", "said", "rule", "label", "by", "at", "note")
+_LISTED = ("source", "label", "by", "at", "note")
 
 
 class CorrectionHandler(RecordingHandler):
@@ -23,7 +23,15 @@ class CorrectionHandler(RecordingHandler):
         """List the corrections in force."""
         found = await self.work(self.section.corrections.visible_to, upload_folder_name(self.visitor))
         listed = [
-            {"path": self._shown_path(Path(one.path)), **{name: getattr(one, name) for name in _LISTED}}
+            {
+                "path": self._shown_path(Path(one.path)),
+                **{name: getattr(one, name) for name in _LISTED},
+                "kind": one.found.event.kind,
+                "start": one.found.event.start,
+                "channels": one.found.event.channels,
+                "said": one.found.label,
+                "rule": one.found.rule,
+            }
             for one in found
         ]
         self.send_json_text(json_text({"file": self.workbench.corrections.name, "corrections": listed}))
@@ -64,11 +72,7 @@ class CorrectionHandler(RecordingHandler):
                 path=str(place.file.path),
                 digest=findings.digest,
                 source=found.source,
-                kind=event.row["kind"],
-                start=round(event.start, 6),
-                channels=event.channels,
-                said=event.row["class"],
-                rule=event.row["rule_class"],
+                found=event.found,
                 label=label,
                 by=by,
                 at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -9,6 +9,8 @@ from datetime import datetime
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.jobs import Cancelled, Job
@@ -18,9 +20,8 @@ from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import Failure, Verdict, default_model, identify_file, possible_labels
 from pqswarm.identify.folder.scan import find_candidate
-from pqswarm.identify.show.curves import rank_event
+from pqswarm.identify.show import rows
 from pqswarm.identify.show.lines import json_text
-from pqswarm.identify.show.page.rows import Row
 
 if TYPE_CHECKING:
     from pqswarm.identify import Model
@@ -199,7 +200,7 @@ class AnalysisQueue:
                 self.verdicts.put((file.id, number, file.stamp), verdict, _verdict_bytes(verdict))
         job.check()
         findings = FileFindings(file.stamp, digest, tuple(recordings))
-        passing = any(isinstance(one, Failure) and one.passing for one, _ in found)
+        passing = any(isinstance(one, Failure) and one.retryable for one, _ in found)
         self._findings[file.id] = findings if passing else self.store.save(file, findings, tuple(details))
 
     def _publish_progress(self, file: RecordingFile, progress: float) -> None:
@@ -231,35 +232,29 @@ def _describe(
         return RecordingFindings(
             hide(verdict.source or file_text(file.path.name)), reason=_sentence(hide(verdict.reason))
         ), None
-    found = verdict.characterisation
-    rows = [Row(0, verdict, one, rank_event(one.event)) for one in verdict.events]
     events = [
         {
             "row": plain,
             "start": one.event.start,
             "end": one.event.end,
-            "point": one.point,
-            "severity": one.severity,
-            "tip": f"{one.sentence}, {one.moment}, {verdict.station or file.name}",
-            "channels": [file_text(name) for name in one.event.channels],
+            "tip": f"{rows.sentence(one)}, {rows.moment(one, verdict.start)}, {verdict.station or file.name}",
+            "found": one.as_dict(),
         }
-        for one, plain in zip(rows, verdict.rows(), strict=True)
+        for one, plain in zip(verdict.events, verdict.rows(), strict=True)
     ]
     summary = {
         "source": verdict.source,
         "station": verdict.station,
         "start": _iso(verdict.start),
-        "seconds": found.n_samples / found.sampling_rate,
+        "seconds": verdict.duration,
         "n_channels": n_channels,
         "reason": "",
         "events": events,
     }
     details = {
-        "thresholds": found.thresholds.settings(),
-        "frequency": float(found.frequency),
-        "references": [
-            {"name": one.name, "volts": one.reference, "source": one.reference_source} for one in found.channels
-        ],
+        "thresholds": verdict.thresholds.settings(),
+        "frequency": float(verdict.frequency),
+        "references": [{"name": one.channel, "volts": one.volts, "source": one.source} for one in verdict.references],
         "events": [one.as_dict() | {"possible": possible_labels(verdict, one)} for one in verdict.events],
         "caveats": verdict.caveats,
         "notes": verdict.notes,
@@ -293,5 +288,6 @@ def _iso(moment: datetime | None) -> str | None:
 
 def _verdict_bytes(verdict: Verdict) -> int:
     """Approximate memory use of a verdict [byte]."""
-    series = verdict.characterisation.series
-    return 20_000 * (1 + len(verdict.events)) + (0 if series is None else series.nbytes)
+    series = None if verdict.characterisation is None else verdict.characterisation.series
+    arrays = [] if series is None else [series.time, series.urms, *vars(series.steady).values()]
+    return 20_000 * (1 + len(verdict.events)) + sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))

@@ -261,7 +261,7 @@ class ToleranceCurves(RecordingHandler):
             marks = [
                 mark
                 for mark in section.marks(self.visitor)
-                if (not kinds or mark.kind in kinds)
+                if (not kinds or mark.event.row["kind"] in kinds)
                 and name in ("", mark.place.id)
                 and station in (None, mark.event.row["station"])
             ]
@@ -273,7 +273,12 @@ class ToleranceCurves(RecordingHandler):
                     "note": chart.note,
                     "counts": chart.counts,
                 }
-                for chart in draw_charts(marks)
+                for chart in draw_charts(
+                    [mark.event.found for mark in marks],
+                    [mark.event.tip for mark in marks],
+                    [mark.link for mark in marks],
+                    [mark.key for mark in marks],
+                )
             ]
 
         self.send_json({"charts": await self.work(draw)})

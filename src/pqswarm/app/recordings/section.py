@@ -29,9 +29,10 @@ from pqswarm.app.recordings.uploads import clean_parts
 from pqswarm.app.workbench import Workbench, make_private, remove_unused
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import default_model
-from pqswarm.identify.folder.batch import open_as_judged
+from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.curves import COLOURS
-from pqswarm.identify.training.corrections import CorrectionFile
+from pqswarm.identify.show.rows import point
+from pqswarm.identify.training.corrections import CorrectionFile, event_key
 
 __all__ = ["CHANGED", "ID", "RecordingsSection"]
 
@@ -51,36 +52,11 @@ _REQUEST_LIFETIME = 1.0
 
 @dataclass(frozen=True)
 class EventMark:
-    """An event on a chart; see :class:`pqswarm.identify.show.page.charts.Mark`."""
+    """An event on a chart."""
 
     place: RecordingInFile
     index: int
     event: StoredEvent
-
-    @property
-    def kind(self) -> str:
-        """Kind of the event."""
-        return str(self.event.row["kind"])
-
-    @property
-    def point(self) -> tuple[float, float] | None:
-        """Duration [s] and voltage [%]."""
-        return self.event.point
-
-    @property
-    def severity(self) -> tuple[float, float]:
-        """Sort key: the most severe event is drawn last."""
-        return self.event.severity
-
-    @property
-    def colour(self) -> str:
-        """Colour of its kind."""
-        return COLOURS.get(self.kind, COLOURS["none"])
-
-    @property
-    def tip(self) -> str:
-        """Text of the tooltip."""
-        return self.event.tip
 
     @property
     def link(self) -> str:
@@ -191,7 +167,7 @@ class RecordingsSection:
                 "event": index,
                 "start": event.start,
                 "end": event.end,
-                "point": event.point,
+                "point": point(event.found),
                 "upload": bool(place.file.visitor),
                 "correction": self.correction_of(place, event, known),
             }
@@ -266,7 +242,7 @@ class RecordingsSection:
                 return found
             job.check()
             site = self.workbench.site
-            sources = open_as_judged(place.file.path, site, None)
+            sources = open_for_analysis(place.file.path, site, None)
             if place.number >= len(sources):
                 raise Missing("There is no such recording.")
             source = sources[place.number]
@@ -329,7 +305,7 @@ class RecordingsSection:
         findings, source = self.queue.findings(place.file), (self.findings(place) or RecordingFindings("")).source
         digest = "" if findings is None else findings.digest
         position = source.removeprefix(file_text(place.file.path.name))
-        key = digest, position, event.row["kind"], round(event.start, 6), event.channels
+        key = event_key(digest, position, event.found)
         owners = (upload_folder_name(place.file.visitor), "") if place.file.visitor else ("",)
         found = next((known[owner][key] for owner in owners if key in known.get(owner, {})), None)
         return None if found is None else {name: getattr(found, name) for name in ("label", "by", "at", "note")}

@@ -14,7 +14,7 @@ from pqswarm._base.files import write_atomically
 from pqswarm.app.recordings.files import RecordingFile
 from pqswarm.app.workbench import mark_used
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.verdict import COLUMNS
+from pqswarm.identify.verdict import COLUMNS, EventVerdict
 
 if TYPE_CHECKING:
     from pqswarm.identify import Model
@@ -37,44 +37,28 @@ class StoredEvent:
         With the keys of :data:`pqswarm.identify.verdict.COLUMNS`.
     start, end : float
         On the waveform [s].
-    point : tuple of float or None
-        Duration [s] and voltage [%] for tolerance curves.
-    severity : tuple of float
-        By which the worst comes first.
     tip : str
-        What is said of it on a chart.
-    channels : tuple of str
-        That take part in it.
+        Text of the tooltip on a chart.
+    found : EventVerdict
+        The verdict on it.
     """
 
     row: dict[str, Any]
     start: float
     end: float
-    point: tuple[float, float] | None
-    severity: tuple[float, float]
     tip: str
-    channels: tuple[str, ...]
+    found: EventVerdict
 
     @classmethod
     def of(cls, values: Any) -> "StoredEvent":
-        """Check what was kept."""
+        """Restore an event from the store."""
         row = values["row"]
         if set(row) != set(COLUMNS) or not all(
             isinstance(value, str) or value is None or is_finite(value) for value in row.values()
         ):
             raise ValueError
-        point, severity = values["point"], tuple(map(_number, values["severity"]))
-        if len(severity) != 2 or (point is not None and len(point) != 2):
-            raise ValueError
-        return cls(
-            row,
-            _number(values["start"]),
-            _number(values["end"]),
-            None if point is None else (_number(point[0]), _number(point[1])),
-            severity,
-            _text(values["tip"]),
-            tuple(map(_text, values["channels"])),
-        )
+        found = EventVerdict.of(values["found"])
+        return cls(row, _number(values["start"]), _number(values["end"]), _text(values["tip"]), found)
 
 
 @dataclass(frozen=True)
@@ -238,7 +222,7 @@ def _check_details(values: Any, found: RecordingFindings) -> None:
 
 
 def _plain(found: RecordingFindings) -> dict[str, Any]:
-    return {**vars(found), "events": [vars(one) for one in found.events]}
+    return {**vars(found), "events": [{**vars(one), "found": one.found.as_dict()} for one in found.events]}
 
 
 def _number(value: Any) -> float:
