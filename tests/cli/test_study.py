@@ -99,7 +99,7 @@ def test_interrupt_stops_cleanly_and_can_be_resumed(undisturbed, tmp_path, momen
     assert process.returncode == 130, errors
     assert not out
     assert errors.strip().splitlines()[-1] == (
-        f"pqswarm: stopped; what was found is kept. Resume with: pqswarm study '{plan}' --out {folder} --jobs 2"
+        f"pqswarm: stopped; results so far are kept. Resume with: pqswarm study '{plan}' --out {folder} --jobs 2"
     )
     assert "Traceback" not in errors
     assert "Warning" not in errors
@@ -122,7 +122,7 @@ def test_interrupt_of_one_process_stops_it_too(tmp_path):
         process.kill()
         process.wait()
     assert process.returncode == 130, errors
-    assert errors.strip().splitlines()[-1].startswith("pqswarm: stopped; what was found is kept.")
+    assert errors.strip().splitlines()[-1].startswith("pqswarm: stopped; results so far are kept.")
     assert "Traceback" not in errors
 
 

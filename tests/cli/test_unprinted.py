@@ -49,6 +49,6 @@ def test_a_full_disk_is_told_in_a_sentence(unprintable, pqswarm):
     done = pqswarm("plan", "show", "smoke")
     assert (done.returncode, done.stderr) == (
         2,
-        "pqswarm: what is printed cannot be written: No space left on device.\n",
+        "pqswarm: cannot write the output: No space left on device.\n",
     )
     assert dropped

@@ -193,6 +193,6 @@ def test_an_unfinished_study_has_a_report(smoke_study, tmp_path, no_pictures):
     text = write_report(path).read_text(encoding="utf-8")
     words = "".join(Page(text).words)
     assert "The study is not finished (k-NN: 1 of 3 runs; NB: 1 of 3 runs)" in words
-    assert "The tests of the best subsets with noise are still to come for k-NN and NB." in words
+    assert "The tests of the best subsets with noise are still pending for k-NN and NB." in words
     assert text.count("<dd>not tested</dd>") == 2
     assert not re.search(r"\b(nan|None)\b", words)

@@ -83,7 +83,7 @@ def registered(monkeypatch, *contents):
 @pytest.mark.parametrize(("names", "clash"), [(("a", "a"), "a"), (("runs",), "runs"), (("a/b",), "a/b")])
 def test_names_that_would_be_lost_are_refused(study, monkeypatch, names, clash):
     registered(monkeypatch, *(Content(tables=[Table(name, "", [{"a": 1}])]) for name in names))
-    with pytest.raises(PqswarmError, match=f"are called '{clash}'"):
+    with pytest.raises(PqswarmError, match=f"'{clash}': names must be unique"):
         compose(study)
 
 

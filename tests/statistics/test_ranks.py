@@ -173,7 +173,7 @@ def test_critical_difference(alpha, k, quantile):
         (lambda: friedman([["a", "b"], ["c", "d"]]), "table of numbers"),
         (lambda: friedman([[1, 2], [3, np.nan]], names=["GA", "ACO"]), "row 1 of 'ACO' is nan"),
         (lambda: friedman([[1, np.inf], [3, 4]]), "row 0 of 'algorithm 2' is inf"),
-        (lambda: friedman([[1, 2], [3, 4]], names=["GA"]), "names must be 2, one per algorithm, not 1"),
+        (lambda: friedman([[1, 2], [3, 4]], names=["GA"]), "names must have 2 entries, one per algorithm, not 1"),
         (lambda: friedman([[1, 2], [3, 4]], names=["GA", "GA"]), "'GA' occurs more than once"),
         (lambda: friedman([[1, 2], [3, 4]], names=["GA", " "]), "must not be empty"),
         (lambda: friedman_from_ranks([1.3, 2.4, 2.3], 40), "must add up to 240, not 6: multiply mean ranks"),

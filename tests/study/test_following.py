@@ -106,7 +106,7 @@ def test_what_cannot_be_followed(tmp_path, begun):
         Follower(begun.folder)
     (tmp_path / "empty").mkdir()
     Store(tmp_path / "empty", write=True).close()
-    with pytest.raises(PqswarmError, match="has not begun"):
+    with pytest.raises(PqswarmError, match="has not started"):
         Follower(tmp_path / "empty")
 
 

@@ -108,9 +108,9 @@ def claims_table(study: StudySummary) -> Table | None:
     if not checked:
         return None
     rows = []
-    for claims in zip(*checked.values(), strict=True):
-        row = {"claim": claims[0].statement}
-        for name, claim in zip(checked, claims, strict=True):
+    for same in zip(*checked.values(), strict=True):
+        row = {"claim": same[0].statement}
+        for name, claim in zip(checked, same, strict=True):
             row |= {f"verdict {name}": claim.verdict, f"numbers {name}": claim.numbers}
         rows.append(row)
     headings = {"claim": ("The paper's claim", "")}

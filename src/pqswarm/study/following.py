@@ -91,7 +91,7 @@ class Follower:
         try:
             about = self.store.find(findings.About)
             if about is None:
-                raise PqswarmError(f"{folder} holds a study that has not begun.")
+                raise PqswarmError(f"{folder} holds a study that has not started.")
             self.about = about
             self.plan: StudyPlan = restore_plan(about.plan)
         except BaseException:
