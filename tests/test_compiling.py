@@ -1,4 +1,4 @@
-"""Compiled code that is kept only saves time: whatever becomes of its files, the results are the same."""
+"""The cache of compiled code only saves time: results are the same whatever happens to its files."""
 
 import errno
 import importlib.util
@@ -35,7 +35,7 @@ names = count()
 
 @pytest.fixture
 def kernel(tmp_path, monkeypatch):
-    """A function that loads a small module of compiled functions as a new process would."""
+    """A function that loads a small module of compiled functions as a new process does."""
     monkeypatch.setattr(config, "CACHE_DIR", "")
     monkeypatch.setattr(_compiling, "_told", False)
     other = f"_part_{next(names)}"
@@ -73,14 +73,14 @@ def damage(path, how):
     elif how == "flip":
         path.write_bytes(content[:-200] + bytes([content[-200] ^ 1]) + content[-199:])
     elif how == "text":
-        path.write_text("These are the notes of somebody else.")
+        path.write_text("Notes of another program.")
 
 
 @pytest.mark.parametrize(
     ("pattern", "how"),
     [("*.nbi", "empty"), ("*.nbi", "text"), ("*.nbc", "empty"), ("*.nbc", "half"), ("*.nbc", "flip")],
 )
-def test_damaged_files_are_made_again(tmp_path, kernel, pattern, how):
+def test_damaged_files_are_replaced(tmp_path, kernel, pattern, how):
     assert kernel()(3) == 6
     again = kernel()
     assert (again(3), hits(again)) == (6, 1)
@@ -93,7 +93,7 @@ def test_damaged_files_are_made_again(tmp_path, kernel, pattern, how):
 
 
 def test_code_is_outdated_when_a_file_that_it_calls_changes(kernel):
-    """Numba looks at the file of a function alone, but what it calls is compiled into it."""
+    """Numba checks only the file of a function, although its callees are compiled into it."""
     assert kernel(factor=1)(3) == 6
     assert kernel(factor=40)(3) == 123
 
@@ -120,12 +120,15 @@ def test_on_a_full_disk_it_is_compiled(tmp_path, kernel, monkeypatch, name):
 
 
 def test_all_kernels_are_compiled_that_way():
-    """The import of numba's own decorator would bring back what its files can do."""
-    for path in Path(_compiling.__file__).parent.rglob("_*kernels.py"):
-        assert not re.search(r"^from numba import .*njit", path.read_text(encoding="utf-8"), re.MULTILINE), path
+    """Numba's own decorator would bring back its unchecked files."""
+    sources = {path: path.read_text(encoding="utf-8") for path in Path(_compiling.__file__).parents[1].rglob("*.py")}
+    compiled = [path for path, text in sources.items() if "@njit" in text]
+    assert len(compiled) > 15
+    for path in compiled:
+        assert not re.search(r"^from numba import .*njit|@numba\.njit", sources[path], re.MULTILINE), path
 
 
-def test_processes_that_begin_together_compile_a_function_once(kernel, monkeypatch):
+def test_processes_that_start_together_compile_a_function_once(kernel, monkeypatch):
     other, function = kernel(), kernel()
     acquire = function._cache._lock.acquire
 
@@ -149,7 +152,7 @@ def test_a_process_that_never_ends_compiling_is_not_waited_for(kernel):
     assert hits(function) == 0
 
 
-def test_who_waits_is_told_once_and_only_if_something_is_compiled(kernel):
+def test_compiling_is_announced_once_and_only_if_something_is_compiled(kernel):
     told = []
     _compile_times.call_when_compiling(lambda: told.append(_compile_times.last_compiled()))
     assert kernel()(3) == 6  # two functions
