@@ -1,4 +1,4 @@
-"""``pqswarm dataset``: create a data set."""
+"""``pqswarm dataset``: generate a data set."""
 
 from functools import partial
 from pathlib import Path
@@ -47,9 +47,9 @@ def dataset(
     border: Border = "symmetric",
     overwrite: Overwrite = False,
 ) -> None:
-    """Create a data set of events and their wavelet features.
+    """Generate a data set: events and their wavelet features.
 
-    It has all classes of a preset at every noise level.
+    It has all classes of a preset, at every noise level.
 
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 

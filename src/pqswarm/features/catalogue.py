@@ -1,4 +1,4 @@
-"""Descriptions of the wavelet features."""
+"""Descriptions of the features."""
 
 import re
 
@@ -10,37 +10,37 @@ __all__ = ["describe_band", "describe_feature"]
 
 _NAME = re.compile(r"([DA])([1-9]\d?)\.(\w+)")
 _WORDS = {
-    "minimum": "minimum of {band}: its largest negative peak",
-    "maximum": "maximum of {band}: its largest positive peak",
-    "median": "median of {band}: its offset, insensitive to short events",
-    "energy": "energy of {band}: grows with amplitude and duration",
-    "mean": "mean of {band}: its offset",
-    "entropy": "entropy of {band}: how evenly its energy is spread over time, low for a short burst",
-    "skewness": "skewness of {band}: positive if positive peaks are larger than negative ones",
-    "deviation": "standard deviation of {band}: its RMS value without the offset",
-    "mean_deviation": "mean absolute deviation of {band}: its amplitude, less sensitive to peaks than the RMS",
-    "variance": "variance of {band}: its power without the offset",
-    "kurtosis": "kurtosis of {band}: high if short peaks dominate",
+    "minimum": "minimum {of}: its largest negative peak",
+    "maximum": "maximum {of}: its largest positive peak",
+    "median": "median {of}: its offset, insensitive to short events",
+    "energy": "energy {of}: grows with its amplitude and duration",
+    "mean": "mean {of}: its offset",
+    "entropy": "entropy {of}: how evenly its energy is spread over time, low for a short burst",
+    "skewness": "skewness {of}: positive if its positive peaks are larger than the negative ones",
+    "deviation": "standard deviation {of}: its RMS value without the offset",
+    "mean_deviation": "mean absolute deviation {of}: its size, less sensitive to peaks than the RMS value",
+    "variance": "variance {of}: its power without the offset",
+    "kurtosis": "kurtosis {of}: high if short peaks stand out",
 }
 
 
 def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     """Describe what a wavelet feature measures, and in which frequency band.
 
-    The description follows from the definition: the function (see :func:`extract`) and the nominal edges of the band
-    (see :func:`band_edges`; neighbouring bands overlap). Which events a feature separates depends on the data.
+    The text follows from the definition: the function (see :func:`extract`) and the nominal edges of the band (see
+    :func:`band_edges`; neighbouring bands overlap). Which events a feature separates depends on the data.
 
     Parameters
     ----------
     name : str
         Name of a feature, such as ``"A8.median"``; see :func:`feature_names`.
     sampling_rate : float, optional
-        Sampling rate of the signals [Hz]; without it the band is given by name.
+        Samples per second of the signals [Hz]; without it the band is given by name.
 
     Returns
     -------
     str
-        The function, the band and its meaning.
+        The function, the band and what the value grows with.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     >>> describe_feature("A8.median", 25_000)
     'median of the band below 49 Hz: its offset, insensitive to short events'
     >>> describe_feature("D3.energy", 25_000)
-    'energy of the 1.56 to 3.12 kHz band: grows with amplitude and duration'
+    'energy of the 1.56 to 3.12 kHz band: grows with its amplitude and duration'
     """
     found = _NAME.fullmatch(name)
     if found is None:
@@ -61,10 +61,10 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     if function not in _WORDS:
         raise unknown_name("function of a wavelet feature", function, FUNCTIONS)
     if sampling_rate is None:
-        return _WORDS[function].format(band=f"band {kind}{level}")
+        return _WORDS[function].format(of=f"of band {kind}{level}")
     low, high = band_edges(sampling_rate, level)[-1 if kind == "A" else level - 1]
     band = describe_band(low, high)
-    return _WORDS[function].format(band=f"the band {band}" if low == 0 else f"the {band} band")
+    return _WORDS[function].format(of=f"of the {f'band {band}' if low == 0 else f'{band} band'}")
 
 
 def describe_band(low: float, high: float) -> str:
