@@ -173,7 +173,7 @@ def test_names_of_many_scripts_and_signs(tmp_path):
         ("GA,ACO\n1,2\n3,4\n", ("--control", "BPSO"), "unknown algorithm 'BPSO'"),
         ("GA,ACO\n1,2\n3,4\n", ("--format", "latx"), "unknown format 'latx': did you mean 'latex'?"),
         ("GA,ACO\n1,2\n3,4\n", ("--out", "."), ". is a folder"),
-        ("GA,ACO\n1,2\n3,4\n", ("--out", "results.csv", "--overwrite"), "results.csv holds the results"),
+        ("GA,ACO\n1,2\n3,4\n", ("--out", "results.csv", "--overwrite"), "results.csv is the input"),
         ("GA,ACO\n1e308,-1e308\n1e308,-1e308\n", ("--contrast",), "too large"),
     ],
 )

@@ -86,7 +86,7 @@ def test_ways_of_writing_the_same_are_the_same_plan():
         ('kind = "kernel-nb"\nbandwidth = "1"', "bandwidth of KernelNBHyperparameters must be a number from"),
         (
             'kind = "k-nn"\nscaling = "twice"',
-            "classifiers[0].scaling: must be 'once', 'minmax', 'standard', 'robust' or 'fold', not",
+            "classifiers[0].scaling: must be 'once', 'minmax', 'standard' or 'robust', not",
         ),
         ('kind = "k-nn"\ngrid_search = 1', "classifiers[0].grid_search: must be true or false, not 1"),
         ('kind = "estimator"', "estimator must be an import path such as sklearn.svm.LinearSVC"),

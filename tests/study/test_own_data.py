@@ -107,7 +107,7 @@ def test_data_beside_a_plan_of_others(tmp_path):
 
 def test_another_file_is_held_out(tmp_path):
     plan = own_plan(tmp_path, '[held_out]\nfile = "test.csv"\n', "runs = 2", "runs = 1")
-    with pytest.raises(PqswarmError, match=r"there is no file .*test\.csv"):
+    with pytest.raises(PqswarmError, match=r"there is no data file .*test\.csv"):
         run_study(plan, tmp_path / "study", jobs=1)
     (tmp_path / "test.csv").write_text(flowers(seed=2, each=5))
     run_study(plan, tmp_path / "study", jobs=1)
@@ -154,7 +154,7 @@ def test_data_that_do_not_fit_the_plan(tmp_path, old, new, message):
         (
             '.csv"',
             '.csv"\npreset = "paper"',
-            "dataset: preset is of generated events and means nothing for data of one's",
+            "dataset: preset applies to generated events",
         ),
         ('.csv"', '.csv"\nseed = 1', "dataset: seed applies to generated events"),
         ('.csv"', '.csv"\nlable = "a"', "dataset: unknown key 'lable': did you mean 'label'?"),

@@ -205,7 +205,7 @@ def fill(store):
             store.finish(record(done))
             done += 1
 
-    with pytest.raises(PqswarmError, match=r"the disk is full: .* Finished runs are safe; make room and run the same"):
+    with pytest.raises(PqswarmError, match=r"the disk is full: .* Finished runs are safe; free some space"):
         go_on()
     return done
 

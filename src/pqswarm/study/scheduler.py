@@ -17,7 +17,7 @@ from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
 from pqswarm.study.store import Store
 from pqswarm.study.worker import Outcome, RunGroup, advance
 
-__all__ = ["Scheduler"]
+__all__ = ["Scheduler", "submit_slice", "unfinished_runs"]
 
 _MAX_LOCKSTEP = {"cpu": 10, "cuda": 100}  # runs that step together
 _UNLIMITED = 10**8  # evaluations of a search that stops by itself
@@ -53,7 +53,7 @@ class Scheduler:
         while waiting or at_work:
             while waiting and len(at_work) < pool.slots:
                 group = waiting.pop()
-                at_work[_submit_slice(pool, group)] = group
+                at_work[submit_slice(pool, group)] = group
             done, _ = wait(at_work, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
                 group = at_work.pop(future)
@@ -83,7 +83,7 @@ class Scheduler:
                     self._meter.restart()
                 deaths, stage = 0, "searching"
                 if outcome.running:
-                    waiting.append(_unfinished_runs(group, outcome))
+                    waiting.append(unfinished_runs(group, outcome))
             self._meter.tell(stage)
 
     def _explained_checkpoint(self, error: Exception) -> PqswarmError:
@@ -149,7 +149,7 @@ class Scheduler:
         )
 
 
-def _submit_slice(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
+def submit_slice(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
     """Submit the next slice of a group; errors, such as the death of an idle worker, become its result."""
     limit = min(pool.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20))
     try:
@@ -160,7 +160,7 @@ def _submit_slice(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
         return failed
 
 
-def _unfinished_runs(group: RunGroup, outcome: Outcome) -> RunGroup:
+def unfinished_runs(group: RunGroup, outcome: Outcome) -> RunGroup:
     """The unfinished runs of a group, at their checkpoints."""
     running = {checkpoint.key: checkpoint for checkpoint in outcome.running}
     seeds = {key: group.seeds[key] for key in running}
