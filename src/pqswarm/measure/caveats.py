@@ -2,7 +2,7 @@
 
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
-from pqswarm.measure.steady.notches import FEWEST_SAMPLES
+from pqswarm.measure.steady.notching import MIN_SAMPLES
 from pqswarm.measure.supply.channels import list_reasons
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.recordings.recording import RecordingSource
@@ -60,7 +60,7 @@ def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray
     orders = min(50, int(0.45 * cycle))
     if orders < 40:
         said.append(f"Harmonics are measured to order {orders}.")
-    if cycle < FEWEST_SAMPLES:
+    if cycle < MIN_SAMPLES:
         said.append(f"Notching cannot be detected at {cycle:.0f} samples per cycle.")
     elif cycle < 100:
         said.append(f"At {cycle:.0f} samples per cycle, notches narrower than two samples cannot be detected.")

@@ -116,11 +116,7 @@ class SteadySeries:
     def part_on(self, i: int) -> PartMaker:
         """Return a function that makes parts on channel `i`."""
         one = self.channels[i]
-        return partial(Part, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.part_system(i))
-
-    def part_system(self, i: int) -> str:
-        """Name of the system of channel `i`; empty if there is only one."""
-        return self.systems[i] if len(set(self.systems)) > 1 else ""
+        return partial(Part, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.systems[i])
 
     @property
     def samples_per_cycle(self) -> float:
