@@ -100,8 +100,6 @@ def test_fitted_attributes():
     assert len(selector.history_) == 3
     counts = sum(result.mask.astype(int) for result in selector.history_)
     np.testing.assert_array_equal(selector.selection_frequency_, counts / 3)
-    with pytest.warns(DeprecationWarning, match="selection_frequency_ now"):
-        np.testing.assert_array_equal(selector.selection_counts_, counts)
     assert selector.best_score_ == 1 - min(result.error for result in selector.history_)
     assert all(result.n_evaluations == 150 for result in selector.history_)
     assert len({result.mask.tobytes() for result in selector.history_}) > 1
@@ -121,12 +119,6 @@ def test_ranking_is_that_of_rfe():
     np.testing.assert_array_equal(single.ranking_, np.where(single.support_, 1, 2))
     everything = quick(GaussianNB(), n_features_to_select=30).fit(X, y)
     assert everything.ranking_.tolist() == [1] * 30
-
-
-def test_the_old_name_of_the_evaluator_warns():
-    selector = quick(GaussianNB(), max_evaluations=40).fit(*WINE)
-    with pytest.warns(DeprecationWarning, match="evaluator_ is called evaluator_name_ now"):
-        assert selector.evaluator_ == selector.evaluator_name_
 
 
 def test_classifiers_of_other_packages_are_asked(monkeypatch):

@@ -88,15 +88,6 @@ def test_what_cannot_be_told_is_the_files_failure(folder, tmp_path, monkeypatch)
     assert [row["class"] for row in csv.DictReader(rows.read_text(encoding="utf-8").splitlines())] == ["harmonics"]
 
 
-def test_summary_is_an_old_name(folder, tmp_path):
-    summary = tmp_path / "summary.csv"
-    with pytest.warns(DeprecationWarning, match="--summary"):
-        run("identify", folder / "fault.cfg", "--summary", summary)
-    assert summary.read_text().startswith("source,path,station")
-    with pytest.warns(DeprecationWarning, match="--summary"):
-        assert "summary" in refused("identify", folder, "--summary", tmp_path / "summary.pdf")
-
-
 def test_json_and_figures(folder, tmp_path):
     (tmp_path / "bad.csv").write_text("nothing to read here\n")
     result = run("identify", folder, tmp_path, "--json", "--plot", tmp_path / "figures", code=1)

@@ -31,22 +31,14 @@ def test_a_warning_is_shown_once_in_one_line(tmp_path):
     assert ", 1 classifier, 1 algorithm, 2 runs, 40 evaluations." in checked.stdout
 
 
-def test_old_names_on_the_command_line_are_warned_of(tmp_path):
-    run = run_command("train", "--classifier", "nb", "--events-per-class", 5, "-o", "m.npz", "-j", 1, cwd=tmp_path)
-    assert "warning: classifier 'nb' is called 'kernel-nb' now." in run.stderr.splitlines()
-
-
-def test_plan_check_counts_the_chosen_classes_and_tells_of_old_keys(tmp_path):
-    text = plan_text("smoke").replace("[held_out]", "[fresh]").replace("bandwidth", "width")
+def test_plan_check_counts_the_chosen_classes(tmp_path):
+    text = plan_text("smoke")
     text = text.replace("seed = 0\n\n[", 'seed = 0\nclasses = ["sag", "swell", "notching"]\n\n[', 1)
     (tmp_path / "mine.toml").write_text(text)
     run = run_command("plan", "check", "mine.toml", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("mine.toml is fine: 30 events, 2 classifiers, 7 algorithms, 38 runs, ")
-    assert run.stderr.splitlines() == [
-        "warning: fresh is called held_out now.",
-        "warning: width is called bandwidth now.",
-    ]
+    assert not run.stderr
 
 
 @pytest.mark.parametrize("error", [MemoryError(), ImportError("libx.so: failed to map segment from shared object")])

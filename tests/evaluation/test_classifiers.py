@@ -12,13 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import pqswarm
-from pqswarm import evaluation
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import (
     CLASSIFIERS,
     GenericEvaluator,
     GridSearchResult,
-    KernelNBEvaluator,
     find_classifier,
     scaled,
 )
@@ -201,29 +199,6 @@ def test_classifiers_of_estimators():
     assert find_classifier(pqswarm.KernelNB(0.1, 0.01)) == KERNEL({"bandwidth": 0.1, "floor": 0.01})
     assert find_classifier(GaussianNB(priors=[0.5, 0.5])) is None
     assert find_classifier(DecisionTreeClassifier()) is None
-
-
-def test_old_names_warn():
-    X, y, folds = dataset("wine")
-    with pytest.warns(DeprecationWarning, match="GridSearch is deprecated: use GridSearchResult"):
-        assert evaluation.GridSearch is GridSearchResult
-    with pytest.warns(DeprecationWarning, match="tune_knn is deprecated"):
-        from pqswarm.evaluation import tune_knn
-    assert tune_knn(X, y, folds, (1, 3), metrics=("euclidean",)).names == ("metric", "n_neighbors")
-    with pytest.warns(DeprecationWarning, match="tune_kernel_nb is deprecated"):
-        from pqswarm.evaluation import tune_kernel_nb
-    assert tune_kernel_nb(X, y, folds, widths=(1e-4, 0.05)).best == {"width": 0.05}
-    with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
-        assert KERNEL({"width": 0.1}) == KERNEL({"bandwidth": 0.1})
-    for wrong in (
-        lambda: KERNEL({"width": 0.1, "bandwidth": 0.2}),
-        lambda: pqswarm.KernelNB(0.2, width=0.1).fit(X, y),
-        lambda: KernelNBEvaluator(X, y, folds, 0.2, width=0.1),
-    ):
-        with pytest.raises(PqswarmError, match="width is the former name of bandwidth: give bandwidth alone"):
-            wrong()
-    with pytest.raises(AttributeError, match="no attribute 'tune_svm'"):
-        evaluation.tune_svm  # noqa: B018
 
 
 PLUGIN = '''

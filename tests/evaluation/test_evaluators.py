@@ -300,7 +300,7 @@ def test_a_feature_that_varies_in_the_test_events_only():
     X[:, 2] = 1e-14 * np.arange(178)
     X[5, 2] = 1e90
     with pytest.raises(PqswarmError, match="feature 2 hardly varies among the training events of fold"):
-        KNNEvaluator(X, y, folds, scaling="fold")
+        KNNEvaluator(X, y, folds, scaling="minmax")
 
 
 def test_workers_do_not_oversubscribe(monkeypatch):

@@ -95,11 +95,3 @@ def test_the_floor_is_a_share_of_a_uniform_density():
     expected = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.predict_proba(X[test]), expected, rtol=1e-9)
     assert model.predict_joint_log_proba([[9.0] * 4]).min() > np.log(0.1**4 / 3) - 0.2
-
-
-def test_width_is_the_old_name_of_the_bandwidth():
-    X, y = load_iris(return_X_y=True)
-    with pytest.warns(DeprecationWarning, match="width is called bandwidth now") as warned:
-        old = clone(pqswarm.KernelNB(width=0.3)).fit(X, y)
-    assert np.array_equal(old.predict_proba(X), pqswarm.KernelNB(0.3).fit(X, y).predict_proba(X))
-    assert warned[0].filename == __file__, "Python shows it only where it is the caller's"

@@ -101,7 +101,7 @@ def test_digits_full_of_ties(metric):
     hnp.arrays(np.int64, st.tuples(st.integers(20, 48), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.integers(1, 15),
     st.sampled_from(METRICS),
-    st.sampled_from(["once", "fold", "none"]),
+    st.sampled_from(["once", "minmax", "none"]),
     st.integers(0, 1000),
 )
 def test_small_data_with_ties_and_duplicates(X, k, metric, scaling, seed):
@@ -171,9 +171,9 @@ def test_outliers_under_scaling_by_fold():
     X[7, 2] = 3e5
     folds = Folds(np.arange(60) % 5)
     for metric in METRICS:
-        evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="fold")
+        evaluator = KNNEvaluator(X, y, folds, 3, metric, scaling="minmax")
         for mask in random_masks(10, 5, seed=3):
-            expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric, "fold")
+            expected, _ = slow.knn_predictions(X[:, mask], y, list(folds.split()), 3, metric, "minmax")
             assert np.array_equal(evaluator.predictions(mask), expected)
 
 
@@ -237,7 +237,7 @@ def test_all_events_alike():
     assert np.array_equal(predicted, expected)
 
 
-@pytest.mark.parametrize("scaling", ["fold", "none"])
+@pytest.mark.parametrize("scaling", ["minmax", "none"])
 def test_scaling(scaling):
     X, y, folds = dataset("pq")
     evaluator = KNNEvaluator(X, y, folds, scaling=scaling)

@@ -66,7 +66,7 @@ def test_kernel_thousands_of_masks_against_scipy(name, width, count):
 
 
 @pytest.mark.parametrize("floor", [0.0, 0.0005])
-@pytest.mark.parametrize("scaling", ["once", "fold", "none"])
+@pytest.mark.parametrize("scaling", ["once", "minmax", "none"])
 def test_kernel_against_the_classifier(scaling, floor):
     X, y, folds = dataset("pq")
     evaluator = KernelNBEvaluator(X, y, folds, 0.01, floor, scaling=scaling)
@@ -82,7 +82,7 @@ def test_kernel_against_the_classifier(scaling, floor):
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(1, 4)), elements=st.integers(0, 3)),
     st.sampled_from([0.004, 0.3, 2.0]),
-    st.sampled_from(["once", "fold", "none"]),
+    st.sampled_from(["once", "minmax", "none"]),
     st.integers(0, 1000),
 )
 def test_kernel_small_data_with_ties_and_duplicates(X, width, scaling, seed):
@@ -161,7 +161,7 @@ def test_gaussian_thousands_of_masks_against_scikit_learn(name, count, scaling):
 @settings(max_examples=80, deadline=None)
 @given(
     hnp.arrays(np.int64, st.tuples(st.integers(8, 24), st.integers(1, 4)), elements=st.integers(0, 3)),
-    st.sampled_from(["once", "fold", "none"]),
+    st.sampled_from(["once", "minmax", "none"]),
     st.integers(0, 1000),
 )
 def test_gaussian_small_data_with_ties_and_duplicates(X, scaling, seed):
@@ -240,10 +240,3 @@ def test_mistakes_are_named():
             KernelNBEvaluator(X, y, folds, floor=floor)
     with pytest.raises(PqswarmError, match="var_smoothing of GaussianNBHyperparameters must be"):
         GaussianNBEvaluator(X, y, folds, -1)
-
-
-def test_width_is_the_old_name_of_the_bandwidth():
-    X, y, folds = dataset("wine")
-    with pytest.warns(DeprecationWarning, match="width is called bandwidth now"):
-        old = KernelNBEvaluator(X, y, folds, width=0.05)
-    assert np.array_equal(old.table, KernelNBEvaluator(X, y, folds, 0.05).table)

@@ -88,15 +88,6 @@ def test_outliers_in_the_test_events():
         )
 
 
-@pytest.mark.parametrize("kind", [KNNEvaluator, GaussianNBEvaluator, KernelNBEvaluator])
-def test_fold_is_the_earlier_name_of_minmax(kind):
-    X, y, folds = dataset("wine")
-    masks = random_masks(20, 13, 2)
-    old, new = (kind(X, y, folds, scaling=scaling) for scaling in ("fold", "minmax"))
-    assert old.scaling == new.scaling == "minmax"
-    np.testing.assert_array_equal(old.error_counts(masks), new.error_counts(masks))
-
-
 def test_names_of_scalings():
     assert SCALINGS == ("once", "minmax", "standard", "robust", "none")
     X, y, folds = dataset("wine")

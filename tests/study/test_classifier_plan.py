@@ -4,7 +4,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Classifier
-from pqswarm.study import ClassifierPlan, format_plan, load_plan, plan_text, read_plan
+from pqswarm.study import ClassifierPlan, format_plan, plan_text, read_plan
 from pqswarm.study.planfile import restore_plan
 
 SMOKE = plan_text("smoke")
@@ -108,20 +108,6 @@ def test_mistakes_are_named_with_what_is_allowed(text, message):
     assert str(caught.value).startswith("my.toml cannot be used:\n  ")
     assert message in str(caught.value)
     assert len(str(caught.value).splitlines()) == 2
-
-
-def test_old_keys_work_with_a_warning():
-    old = SMOKE.replace("bandwidth", "width").replace("[held_out]", "[fresh]")
-    with pytest.warns(DeprecationWarning, match="is called") as warned:
-        plan = read_plan(old)
-    assert {warning.filename for warning in warned} == {__file__}
-    assert {str(warning.message) for warning in warned} == {
-        "fresh is called held_out now.",
-        "width is called bandwidth now.",
-    }
-    assert plan == load_plan("smoke")
-    with pytest.raises(PqswarmError, match=r"\[fresh\] is the former name of \[held_out\]: keep \[held_out\] alone"):
-        read_plan(SMOKE.replace("[folds]", "[fresh]\nseed = 3\n[folds]"))
 
 
 def test_a_classifier_of_the_user_can_be_planned(monkeypatch):

@@ -54,19 +54,6 @@ def test_resuming_a_finished_study_changes_nothing_but_what_is_shown(study_copy)
     assert contents(study_copy) == before
 
 
-def test_old_names_work_with_a_warning(study):
-    one = records(study, "NB", "ga")[0]
-    for name in ("n_evaluations", "improvements", "selected", "error_after"):
-        with pytest.warns(DeprecationWarning, match=f"RunRecord.{name} is deprecated: use result.{name}"):
-            assert repr(getattr(one, name)) == repr(getattr(one.result, name))
-    with pytest.raises(AttributeError, match="'RunRecord' object has no attribute 'errors'"):
-        one.errors  # noqa: B018
-    with pytest.warns(DeprecationWarning, match=r"StudyPlan\.fresh is deprecated: use held_out"):
-        assert tiny().fresh == tiny().held_out
-    with pytest.warns(DeprecationWarning, match=r"ClassifierPlan\.hyperparameters is deprecated: use parameters"):
-        assert tiny().classifiers[0].hyperparameters == {"n_neighbors": 3, "metric": "manhattan"}
-
-
 def test_the_best_run_has_the_least_error_then_the_fewest_features_then_the_lowest_number(study):
     one = records(study, "NB", "ga")[0]
     few, many = np.arange(99) < 5, np.arange(99) < 6

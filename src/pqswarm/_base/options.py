@@ -1,9 +1,6 @@
 """Parameters of algorithms and classifiers: frozen, checked, each with its meaning, range and default in one place."""
 
 import dataclasses
-import re
-import sys
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
@@ -12,9 +9,7 @@ import numpy as np
 from pqswarm._base.checks import check_name, is_finite, is_integer
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Parameters", "option", "parameters", "warn_renamed"]
-
-_INSIDE = re.compile(r"(pqswarm|pydantic)(?!\.cli\b)(\.|$)")
+__all__ = ["Parameters", "option", "parameters"]
 
 _Class = TypeVar("_Class")
 
@@ -27,7 +22,6 @@ def option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     symbol: str = "",
-    was: str = "",
 ) -> Any:
     """Declare a field of a parameter class.
 
@@ -45,15 +39,13 @@ def option(
         The allowed names, for a field of text; empty if any text will do.
     symbol : str
         The paper's letter for it.
-    was : str
-        Its name in earlier versions, which still works, with a warning.
 
     Returns
     -------
     object
         A field for :func:`parameters`.
     """
-    metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol, "was": was}
+    metadata = {"meaning": meaning, "low": low, "high": high, "choices": choices, "symbol": symbol}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -77,14 +69,6 @@ def parameters(cls: type[_Class]) -> type[_Class]:
         lines += [f"    {field.name} : {_kind(field)}", f"        {_sentence(field)}"]
     made.__doc__ = "\n".join(lines) + "\n    "
     return made
-
-
-def warn_renamed(old: str, new: str) -> None:
-    """Warn of a former name, in the name of the line outside pqswarm, or in its command line, that used it."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back and _INSIDE.match(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(f"{old} is called {new} now.", DeprecationWarning, stacklevel=level)
 
 
 def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
@@ -191,14 +175,7 @@ class Parameters:
             return given
         if not isinstance(given, Mapping):
             raise PqswarmError(f"parameters must be a {cls.__name__} or a mapping of names to values, not {given!r}.")
-        fields = dataclasses.fields(cls)
-        renamed = {field.metadata["was"]: field.name for field in fields if field.metadata["was"] in given}
-        for old, name in renamed.items():
-            if name in given:
-                raise PqswarmError(f"{old} is the former name of {name}: give {name} alone.")
-            warn_renamed(old, name)
-            given = {name: given[old]} | {key: value for key, value in given.items() if key != old}
-        known = [field.name for field in fields]
+        known = [field.name for field in dataclasses.fields(cls)]
         for name in given:
             check_name(f"parameter of {cls._name()}", name, known)
         return cls(**given)

@@ -57,7 +57,6 @@ def identify(
     rate: Rate = None,
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
-    summary: Annotated[Path | None, typer.Option(metavar="FILE", help="Old name of --csv and --html.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
 ) -> None:
     """Say what happened in recordings, a line per event.
@@ -72,8 +71,6 @@ def identify(
     for name in files if as_json else ():
         if name.lower().endswith(".json"):
             raise PqswarmError(f"--json takes no file, it prints: leave {name!r} out, or write > {name}.")
-    if summary is not None:
-        csv, html = _read_summary(summary, csv, html)
     if steady is not None:
         check_ending("--steady", steady, [".csv", ".npz"])
     if csv is not None:
@@ -135,18 +132,6 @@ def identify(
         if done.failures and len(paths) > 1:
             echo(f"pqswarm: {count_text(len(done.failures), 'failure')} in {len(paths)} files, see above.", err=True)
         raise typer.Exit(1)
-
-
-def _read_summary(summary: Path, csv: Path | None, html: Path | None) -> tuple[Path | None, Path | None]:
-    """What ``--summary`` meant in earlier versions."""
-    from pqswarm._base.options import warn_renamed
-
-    warn_renamed("--summary", "--csv or --html")
-    if summary.suffix.lower() == ".csv":
-        return csv or summary, html
-    if summary.suffix.lower() == ".html":
-        return csv, html or summary
-    raise PqswarmError(f"--summary must end in .csv or .html, not {summary.name!r}.")
 
 
 @dataclass

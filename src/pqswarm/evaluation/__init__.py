@@ -1,7 +1,6 @@
 """Exact evaluators: the cross-validated error of feature subsets, many at a time; and the classifiers by name."""
 
 from pqswarm._base.options import Parameters, option, parameters
-from pqswarm.evaluation._deprecated import __getattr__ as __getattr__
 from pqswarm.evaluation.backend import ExactEvaluator
 from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, scaled
 from pqswarm.evaluation.choose import Choice, choose_evaluator

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from pqswarm._base.checks import check_name
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.memory import MOST_BATCH, check_memory
-from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, check_scaling, scale, scaled
+from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale, scaled
 
 __all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "SubsetError", "check_labels", "scaled"]
 
@@ -44,7 +45,7 @@ class Evaluator(ABC):
     scaling : {"once", "minmax", "standard", "robust", "none"}
         Scale each feature to [0, 1] once, by its extremes over all events (our choice: the paper is
         silent); for each fold anew by its training events, as MinMaxScaler, StandardScaler or RobustScaler
-        do; or not at all. ``"fold"`` is the earlier name of ``"minmax"``.
+        do; or not at all.
     n_jobs : int or None
         Threads; None or -1 uses all cores, or what a worker process is granted. Results do not depend
         on it.
@@ -60,7 +61,8 @@ class Evaluator(ABC):
     folds: Folds
 
     def __init__(self, X: npt.ArrayLike, folds: Any, *, scaling: Scaling = "once", n_jobs: int | None = None) -> None:
-        self.scaling = check_scaling(scaling)
+        check_name("scaling", scaling, SCALINGS)
+        self.scaling = scaling
         self.data = check_features(X, takes_nan=self.takes_nan)
         allowed: type[CrossValidation] = CrossValidation if self.takes_splits else Folds
         if not isinstance(folds, allowed):

@@ -7,24 +7,16 @@ import numpy as np
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import FloatArray, IntArray
 
-__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "check_scaling", "scale", "scaled"]
+__all__ = ["SCALINGS", "WITHIN_FOLDS", "Scaling", "scale", "scaled"]
 
-Scaling = Literal["once", "minmax", "standard", "robust", "none", "fold"]
+Scaling = Literal["once", "minmax", "standard", "robust", "none"]
 SCALINGS: tuple[Scaling, ...] = ("once", "minmax", "standard", "robust", "none")
-"""How features can be scaled; ``"fold"`` is the earlier name of ``"minmax"``."""
+"""How features can be scaled."""
 
 WITHIN_FOLDS: tuple[Scaling, ...] = ("minmax", "standard", "robust")
 """Those that learn from the training events of each fold."""
 
 _NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn leaves features of a smaller span as wide as they are
-
-
-def check_scaling(scaling: Scaling) -> Scaling:
-    """Return the scaling by its present name, or raise an error that lists all."""
-    if scaling == "fold":
-        return "minmax"
-    check_name("scaling", scaling, SCALINGS)
-    return scaling
 
 
 def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
@@ -52,7 +44,7 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
     >>> {how: scale(data, train, how).ravel().tolist() for how in ("minmax", "standard", "robust")}
     {'minmax': [0.0, 1.0, 4.0], 'standard': [-1.0, 1.0, 7.0], 'robust': [-1.0, 1.0, 7.0]}
     """
-    chosen = check_scaling(scaling)
+    chosen = check_name("scaling", scaling, SCALINGS)
     if chosen == "none":
         return data
     if chosen == "once":

@@ -291,18 +291,6 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         is_loss = self._is_loss
         return make_frame(self.history_, self.front_, self.support_, names, lambda e: -e if is_loss else 1.0 - e)
 
-    @property
-    def evaluator_(self) -> str:
-        """The evaluator's name, as `evaluator_name_` was called in earlier versions."""
-        warnings.warn("evaluator_ is called evaluator_name_ now.", DeprecationWarning, stacklevel=2)
-        return self.evaluator_name_
-
-    @property
-    def selection_counts_(self) -> IntArray:
-        """In how many runs each feature was selected, which `selection_frequency_` says as a share."""
-        warnings.warn("selection_counts_ is selection_frequency_ now, a share.", DeprecationWarning, stacklevel=2)
-        return np.asarray(np.sum([result.mask for result in self.history_], axis=0))
-
     def select(self, size: int) -> BoolArray:
         """Return the best subset of at most `size` features that was found, as a mask.
 

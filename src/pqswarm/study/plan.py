@@ -8,13 +8,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from pqswarm._base.options import warn_renamed
 from pqswarm._base.random import derived_seed
 from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.preset_text import write_preset
 from pqswarm.search import ALGORITHMS, Search, filter_of
-from pqswarm.study._deprecated import renamed
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 from pqswarm.study.plan_parts import DatasetPlan, HeldOutPlan, OwnDataPlan, OwnHeldOutPlan, Seed, Title, is_own
 
@@ -75,7 +73,7 @@ class ClassifierPlan(_Plan):
         of `kind`, and `parameters` are its own then.
     scaling : {"once", "minmax", "standard", "robust"}
         Whether features are scaled to [0, 1] by all events, or by the training events of each fold, to [0, 1], by mean
-        and standard deviation, or by median and quartiles; ``"fold"`` is the earlier name of ``"minmax"``.
+        and standard deviation, or by median and quartiles.
     grid_search : bool
         Whether to search the grid of hyperparameters also if they are given, for the figure.
 
@@ -89,7 +87,7 @@ class ClassifierPlan(_Plan):
     name: Name
     kind: str
     parameters: dict[str, Any] = {}
-    scaling: Literal["once", "minmax", "standard", "robust", "fold"] = "once"
+    scaling: Literal["once", "minmax", "standard", "robust"] = "once"
     grid_search: Annotated[bool, Field(strict=True)] = True
 
     @model_validator(mode="before")
@@ -105,7 +103,7 @@ class ClassifierPlan(_Plan):
         if not isinstance(parameters, dict) or not isinstance(own.get("kind"), str):
             return own
         kind = CLASSIFIERS.find(own["kind"])
-        known = {name for field in fields(kind.Hyperparameters) for name in (field.name, field.metadata["was"])}
+        known = {field.name for field in fields(kind.Hyperparameters)}
         for key in given:
             if key in cls.model_fields or (key == "estimator" and key in parameters):
                 continue
@@ -124,8 +122,6 @@ class ClassifierPlan(_Plan):
     def make(self, settings: Mapping[str, Any] | None = None) -> Classifier:
         """Return the classifier with the planned hyperparameters, or with others, such as a grid search has found."""
         return CLASSIFIERS.find(self.kind)(self.parameters if settings is None else settings)
-
-    hyperparameters = renamed("ClassifierPlan.hyperparameters", "parameters")
 
 
 class AlgorithmPlan(_Plan):
@@ -253,17 +249,10 @@ class StudyPlan(_Plan):
 
     @model_validator(mode="before")
     @classmethod
-    def _rename(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        if is_own(given.get("dataset", {})) == "own":
-            given = {"title": "Feature selection", "held_out": None} | given
-        if "fresh" not in given:
-            return given
-        if "held_out" in given:
-            raise ValueError("[fresh] is the former name of [held_out]: keep [held_out] alone")
-        warn_renamed("fresh", "held_out")
-        return {"held_out" if key == "fresh" else key: value for key, value in given.items()}
+    def _set_own_data_defaults(cls, given: Any) -> Any:
+        if isinstance(given, dict) and is_own(given.get("dataset", {})) == "own":
+            return {"title": "Feature selection", "held_out": None} | given
+        return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -379,8 +368,6 @@ class StudyPlan(_Plan):
             for key in dict.fromkeys([*there, *here])
             if there.get(key, "absent") != here.get(key, "absent")
         ]
-
-    fresh = renamed("StudyPlan.fresh", "held_out")
 
 
 def _flat(tree: Any, prefix: str = "") -> dict[str, Any]:

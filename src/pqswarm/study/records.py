@@ -13,7 +13,6 @@ from pqswarm._base.archive import DAMAGE, read_npy
 from pqswarm._base.typing import AnyArray, BoolArray
 from pqswarm.errors import FileFormatError
 from pqswarm.search import SearchResult
-from pqswarm.study._deprecated import renamed
 
 __all__ = ["Checkpoint", "RunKey", "RunRecord", "RunStatus", "best_of", "packed_state", "unpacked_state"]
 
@@ -64,11 +63,6 @@ class RunRecord:
     def size(self) -> int:
         """Features of the subset."""
         return self.result.size
-
-    n_evaluations = renamed("RunRecord.n_evaluations", "result.n_evaluations")
-    improvements = renamed("RunRecord.improvements", "result.improvements")
-    selected = renamed("RunRecord.selected", "result.selected")
-    error_after = renamed("RunRecord.error_after", "result.error_after")
 
 
 def best_of(records: Sequence[RunRecord]) -> RunRecord:

@@ -6,7 +6,7 @@ the death of the process at any moment. SQLite is not safe on network file syste
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import astuple
 from math import isfinite, isnan
 from pathlib import Path
@@ -17,7 +17,6 @@ from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.study import records
 from pqswarm.study.findings import Finding, place_text
-from pqswarm.study.legacy import translate
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, RunStatus
 from pqswarm.study.rows import checked_row, row_digest, row_record, row_status, run_row
 
@@ -46,7 +45,7 @@ CREATE TABLE checkpoints (
     PRIMARY KEY (classifier, algorithm, run)
 );
 """
-_TABLES = {1: {"facts", "runs", "checkpoints"}, SCHEMA_VERSION: {"findings", "runs", "checkpoints"}}
+_TABLES = {"findings", "runs", "checkpoints"}
 
 
 def store_stamp(folder: Path, name: str = FILE_NAME) -> tuple[int, ...]:
@@ -176,14 +175,9 @@ class Store:
         if version == 0 and not names:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._create()
-        elif version == 0 or not names >= _TABLES.get(version, set()):
+        elif version == 0 or (version == SCHEMA_VERSION and not names >= _TABLES):
             raise FileFormatError(f"{self.path} is not a pqswarm study: move it away, or use another folder.")
-        elif version == 1 and self._write:
-            raise FileFormatError(
-                f"{self.path} is of an older pqswarm (schema 1): its report can be written, but to resume it use that "
-                f"version, or begin anew in another folder."
-            )
-        elif version not in _TABLES:
+        elif version != SCHEMA_VERSION:
             raise FileFormatError(
                 f"{self.path} has schema {version}, but this pqswarm reads {SCHEMA_VERSION}: use the pqswarm that made "
                 f"it, or another folder."
@@ -191,8 +185,6 @@ class Store:
         check = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if check != "ok":
             raise self.damaged(check)
-        if version == 1:
-            self._translate()
         self._db.execute("PRAGMA synchronous = FULL" if self._write else "PRAGMA query_only = ON")
 
     def _create(self) -> None:
@@ -200,19 +192,6 @@ class Store:
             for statement in _SCHEMA.split(";"):
                 self._db.execute(statement)
             self._db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-    def _translate(self) -> None:
-        """Go on with a copy in memory, in today's schema."""
-        try:
-            with closing(self._db):
-                findings, runs = translate(self._db)
-        except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-            raise self.damaged(error) from None
-        self._db = sqlite3.connect(":memory:", isolation_level=None)
-        self._create()
-        self.put(*findings)
-        for run in runs:
-            self.finish(run)
 
     def damaged(self, why: object) -> FileFormatError:
         """Return the error that the database is damaged, to be raised by the caller."""

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from math import log, pi, sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +65,6 @@ class KernelNBHyperparameters(Parameters):
         low=1e-30,
         high=1e30,
         symbol="sigma",
-        was="width",
     )
     floor: float = option(
         default=0.0,
@@ -73,12 +72,6 @@ class KernelNBHyperparameters(Parameters):
         low=0.0,
         high=0.5,
     )
-
-    @classmethod
-    def of_arguments(cls, bandwidth: Any, floor: Any, width: Any) -> Self:
-        """Return them from the arguments of a class that still takes a `width`, None if it is not given."""
-        new = {} if width is not None and bandwidth == cls.bandwidth else {"bandwidth": bandwidth}
-        return cls.of({**new, **({} if width is None else {"width": width}), "floor": floor})
 
 
 class KernelNBEvaluator(ExactEvaluator):
@@ -98,8 +91,6 @@ class KernelNBEvaluator(ExactEvaluator):
     floor : float
         Share of a uniform density on [0, 1] in that of each class, which bounds how strongly one feature can speak
         against a class; 0 to 0.5.
-    width : float, optional
-        The bandwidth, as it was called in earlier versions.
 
     Examples
     --------
@@ -119,13 +110,12 @@ class KernelNBEvaluator(ExactEvaluator):
         bandwidth: float = 0.004,
         floor: float = 0.0,
         *,
-        width: float | None = None,
         scaling: Scaling = "once",
         n_jobs: int | None = None,
         device: str = "cpu",
     ) -> None:
         super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
-        checked = KernelNBHyperparameters.of_arguments(bandwidth, floor, width)
+        checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor)
         self.bandwidth, self.floor = checked.bandwidth, checked.floor
         check_table_size(len(self.data), self.n_features, self.classes.size)
         self.priors = log_priors(self)[folds.test_fold]

@@ -35,8 +35,6 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     floor : float
         Share of a uniform density on [0, 1] in that of each class, which bounds how strongly one feature can speak
         against a class; 0 to 0.5.
-    width : float
-        The bandwidth, as it was called in earlier versions.
 
     Attributes
     ----------
@@ -57,15 +55,13 @@ class KernelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(self, bandwidth: float = 0.004, floor: float = 0.0, width: float | str = "deprecated") -> None:
+    def __init__(self, bandwidth: float = 0.004, floor: float = 0.0) -> None:
         self.bandwidth = bandwidth
         self.floor = floor
-        self.width = width
 
     def checked_hyperparameters(self) -> KernelNBHyperparameters:
         """Return bandwidth and floor, or raise an error that names what is wrong with them."""
-        width = None if self.width == "deprecated" else self.width
-        return KernelNBHyperparameters.of_arguments(self.bandwidth, self.floor, width)
+        return KernelNBHyperparameters(bandwidth=self.bandwidth, floor=self.floor)
 
     def fit(self, X: Any, y: Any) -> "KernelNB":
         """Remember the training events, shape (n, n_features), and their labels, (n,)."""
