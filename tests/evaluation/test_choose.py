@@ -94,7 +94,7 @@ def test_all_that_stands_against_the_fast_road_is_named(monkeypatch):
     assert "X has NaN" in choose_evaluator(model, missing, y, folds).reason
     repeated = Splits.from_cv(RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0), X, y)
     assert choose_evaluator(GaussianNB(), X, y, repeated).reason.endswith(", in 2 partitions.")
-    monkeypatch.setattr(module, "MOST_TABLE", 5 * X.nbytes)
+    monkeypatch.setattr(module, "MAX_TABLE_BYTES", 5 * X.nbytes)
     assert choose_evaluator(GaussianNB(), X, y, repeated).name == "GaussianNBEvaluator"
     scaled = choose_evaluator(make_pipeline(StandardScaler(), GaussianNB()), X, y, repeated)
     assert "its scaled copies of X would take" in scaled.reason

@@ -97,7 +97,7 @@ def test_relieff_looks_at_some_of_many_events(monkeypatch):
 
 def test_beyond_those_chosen_in_turn_relevance_decides(monkeypatch):
     X, y = events(3, n_features=12)
-    monkeypatch.setattr(scores, "_MOST_RANKED", 4)
+    monkeypatch.setattr(scores, "_MAX_RANKED", 4)
     order, relevance = FILTERS["mrmr"].rank(X, y), FILTERS["mutual-information-binned"].scores(X, y)
     assert order[:4] == reference.mrmr(X, y)[:4]
     assert (np.diff(relevance[list(order[4:])]) <= 0).all()

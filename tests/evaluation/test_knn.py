@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import METRICS, Folds, KNNEvaluator, scaled
+from pqswarm.evaluation.exact.knn.definition import knn_distances
 from tests.evaluation.data import dataset, random_masks
 from tests.reference import classifiers as slow
 
@@ -282,7 +283,7 @@ def test_labels_of_any_kind():
 def test_neighbours():
     X, y, folds = dataset("wine")
     found = KNNEvaluator(X, y, folds, 4).neighbours(np.ones(13, bool))
-    d = slow.distances(scaled(X, X), scaled(X, X), "manhattan")
+    d = knn_distances(scaled(X, X), scaled(X, X), "manhattan")
     d[folds.test_fold[:, None] == folds.test_fold] = np.inf
     assert np.array_equal(found, np.sort(np.argsort(d, axis=1, kind="stable")[:, :4]))
 

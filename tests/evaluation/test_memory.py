@@ -64,7 +64,7 @@ def test_large_batches_are_cut(name, monkeypatch):
         return predict(masks, empty, lambda part: (rows.append(len(part)), compute(part))[1])
 
     monkeypatch.setattr(evaluator, "_evaluate", spy)
-    monkeypatch.setattr(base, "MOST_BATCH", 8 * 120 * 5)
+    monkeypatch.setattr(base, "MAX_BATCH_BYTES", 8 * 120 * 5)
     assert (evaluator.fold_errors(masks) == whole).all()
     assert sum(rows) == np.count_nonzero(masks.any(axis=1))
     assert max(rows) <= 5
@@ -83,8 +83,8 @@ def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
     evaluator = make(name, X, y, Folds.stratified(y, 4))
     whole = evaluator.fold_errors(masks)
     for limit in (8 * 8 * 4 * 10**2, 0):
-        monkeypatch.setattr(foldwise, "MOST_SOLVED", limit)
-        monkeypatch.setattr(linear_regression, "MOST_SOLVED", 0)
+        monkeypatch.setattr(foldwise, "MAX_SOLVED_BYTES", limit)
+        monkeypatch.setattr(linear_regression, "MAX_SOLVED_BYTES", 0)
         assert np.allclose(evaluator.fold_errors(masks), whole, rtol=1e-9, atol=0)
 
 

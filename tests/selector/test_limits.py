@@ -10,9 +10,9 @@ from joblib import parallel_config
 from sklearn.naive_bayes import GaussianNB
 
 from pqswarm import SwarmSelector
-from pqswarm.evaluation import Choice
+from pqswarm.evaluation import EvaluatorChoice
 from pqswarm.search import BPSO, UPSO2D
-from pqswarm.selector.checks import threads_of
+from pqswarm.selector.task import threads_of
 from tests.selector.problems import WINE, assert_same, quick
 
 
@@ -154,7 +154,7 @@ def test_ctrl_c_in_the_outer_estimate_keeps_the_selection():
 
 
 def test_a_slow_search_is_announced(monkeypatch):
-    monkeypatch.setattr(Choice, "measure", lambda self: 0.5)
+    monkeypatch.setattr(EvaluatorChoice, "measure", lambda self: 0.5)
     words = r"about 450 s \(8 minutes\): 900 evaluations at 0.5 s each.*max_time.*max_evaluations.*faster estimator"
     with pytest.warns(UserWarning, match=words):
         quick(n_runs=3, max_evaluations=100, outer_cv=2).fit(*WINE)
@@ -166,7 +166,7 @@ def test_a_slow_search_is_announced(monkeypatch):
 
 
 def test_subsets_that_are_quick_together_are_not_announced(monkeypatch):
-    monkeypatch.setattr(Choice, "measure", lambda self: 0.04)  # as if alone each took so long
+    monkeypatch.setattr(EvaluatorChoice, "measure", lambda self: 0.04)  # as if alone each took so long
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         quick(max_evaluations=2000).fit(*WINE)

@@ -80,7 +80,7 @@ def write_atomically(path: str | Path, content: str | bytes | Callable[[BinaryIO
     path = Path(path)
     if not path.name:
         raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
-    part = path.with_name(f".{path.name}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.part")
+    part = path.with_name(f".{path.name}.{_machine_id()}-{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
@@ -116,20 +116,20 @@ def _remove_abandoned(path: Path) -> None:
     """Remove what processes of this machine that were killed have left of a file."""
     if os.name == "nt":  # which does not tell who has ended
         return
-    parts = re.compile(re.escape(f".{path.name}.{_machine()}-") + r"(\d+)-[0-9a-f]+\.part")
+    parts = re.compile(re.escape(f".{path.name}.{_machine_id()}-") + r"(\d+)-[0-9a-f]+\.part")
     with suppress(OSError):
         for one in path.parent.iterdir():
-            if (match := parts.fullmatch(one.name)) and not _is_alive(int(match[1])):
+            if (match := parts.fullmatch(one.name)) and not process_is_alive(int(match[1])):
                 one.unlink(missing_ok=True)
 
 
-def _machine() -> str:
+def _machine_id() -> str:
     """What tells this machine from others that share a folder with it."""
     name = os.uname().nodename if hasattr(os, "uname") else ""
     return hashlib.sha256(name.encode()).hexdigest()[:6]
 
 
-def _is_alive(pid: int) -> bool:
+def process_is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

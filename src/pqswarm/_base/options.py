@@ -66,12 +66,12 @@ def parameters(cls: type[_Class]) -> type[_Class]:
     made = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     lines = [made.__doc__ or "", "", "    Attributes", "    ----------"]
     for field in dataclasses.fields(made):  # type: ignore[arg-type]
-        lines += [f"    {field.name} : {_kind(field)}", f"        {_sentence(field)}"]
+        lines += [f"    {field.name} : {_type_text(field)}", f"        {_option_sentence(field)}"]
     made.__doc__ = "\n".join(lines) + "\n    "
     return made
 
 
-def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
+def _checked_value(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
     """Return the value as the field's type, or raise an error that names the field and what is allowed."""
     wanted, allowed = field.default, field.metadata
     name = f"{field.name} of {owner}"
@@ -98,7 +98,7 @@ def _check(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
     right = is_integer(value) if integer else is_finite(value)
     low, high = allowed["low"], allowed["high"]
     if not (right and (low is None or value >= low) and (high is None or value <= high)):
-        raise PqswarmError(f"{name} must be {_range(field)}, not {value!r}.")
+        raise PqswarmError(f"{name} must be {_range_text(field)}, not {value!r}.")
     return int(value) if integer else float(value)
 
 
@@ -107,12 +107,12 @@ def _pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     given = dict(value) if isinstance(value, Mapping | tuple) else None
     if given is None or not all(isinstance(key, str) for key in given):
         raise PqswarmError(f"{name} must be a mapping of names to values, not {value!r}.")
-    return tuple((key, _plain(f"{key} in {name}", given[key])) for key in sorted(given))
+    return tuple((key, _plain_entry(f"{key} in {name}", given[key])) for key in sorted(given))
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain_entry(name: str, value: Any) -> Any:
     if isinstance(value, list | tuple):
-        return tuple(_plain(name, entry) for entry in value)
+        return tuple(_plain_entry(name, entry) for entry in value)
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -120,7 +120,7 @@ def _plain(name: str, value: Any) -> Any:
     raise PqswarmError(f"{name} must be a number, text, true or false, or a list of those, not {value!r}.")
 
 
-def _kind(field: "dataclasses.Field[Any]") -> str:
+def _type_text(field: "dataclasses.Field[Any]") -> str:
     if field.metadata["choices"]:
         return "{" + ", ".join(repr(choice) for choice in field.metadata["choices"]) + "}"
     if isinstance(field.default, tuple):
@@ -128,7 +128,7 @@ def _kind(field: "dataclasses.Field[Any]") -> str:
     return "int or None" if field.default is None else type(field.default).__name__
 
 
-def _range(field: "dataclasses.Field[Any]") -> str:
+def _range_text(field: "dataclasses.Field[Any]") -> str:
     low, high, choices = (field.metadata[key] for key in ("low", "high", "choices"))
     if choices:
         return " or ".join(choices)
@@ -142,10 +142,10 @@ def _range(field: "dataclasses.Field[Any]") -> str:
     return kind + limits.get((low is not None, high is not None), "") + (", or None" if field.default is None else "")
 
 
-def _sentence(field: "dataclasses.Field[Any]") -> str:
+def _option_sentence(field: "dataclasses.Field[Any]") -> str:
     meaning, symbol = field.metadata["meaning"], field.metadata["symbol"]
     text = meaning[0].upper() + meaning[1:] + (f" ({symbol})" if symbol else "")
-    allowed = "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_range(field)}"
+    allowed = "" if field.metadata["choices"] or isinstance(field.default, bool) else f": {_range_text(field)}"
     return f"{text}{allowed}. Default {field.default}."
 
 
@@ -161,7 +161,7 @@ class Parameters:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, _check(field, getattr(self, field.name), self._name()))
+            object.__setattr__(self, field.name, _checked_value(field, getattr(self, field.name), self._name()))
 
     @classmethod
     def _name(cls) -> str:
@@ -196,7 +196,7 @@ class Parameters:
                 "name": field.name,
                 "symbol": field.metadata["symbol"],
                 "meaning": field.metadata["meaning"],
-                "range": _range(field),
+                "range": _range_text(field),
                 "default": str(field.default),
             }
             for field in dataclasses.fields(cls)

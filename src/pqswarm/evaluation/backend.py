@@ -1,17 +1,17 @@
 """Evaluators that compute on the CPU or on a GPU: where is chosen once, when they are made."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.typing import BoolArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions
 from pqswarm.evaluation.cuda import batch_memory, check_device, cupy, pieces
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["Backend", "CudaBackend", "ExactEvaluator"]
+__all__ = ["Backend", "CudaBackend", "ExactEvaluator", "ExactOptions"]
 
 _LABELS = 2**22  # predicted at once at most, for counts
 _Evaluator = TypeVar("_Evaluator", bound=ClassificationEvaluator)
@@ -70,12 +70,18 @@ class CudaBackend(Backend[_Evaluator]):
         return counts
 
 
+class ExactOptions(EvaluatorOptions, total=False):
+    """Keyword arguments common to exact evaluators with a choice of device; see :class:`ExactEvaluator`."""
+
+    device: str
+
+
 class ExactEvaluator(ClassificationEvaluator):
     """A fast evaluator whose counts are those of fitting as usual, on every device.
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs
+    X, y, folds, **options
         See :class:`ClassificationEvaluator`.
     device : {"cpu", "cuda"}
         Where to compute: on the CPU, or on an NVIDIA GPU through CuPy. Results do not depend on it.
@@ -89,12 +95,11 @@ class ExactEvaluator(ClassificationEvaluator):
         y: npt.ArrayLike,
         folds: Folds,
         *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
         device: str = "cpu",
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
         check_device(device)
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, **options)
         self.device = device
 
     def _predict(self, masks: BoolArray) -> IntArray:

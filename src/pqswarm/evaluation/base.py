@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypedDict, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,19 @@ from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.folds import CrossValidation, Folds
-from pqswarm.evaluation.memory import MOST_BATCH, check_memory
+from pqswarm.evaluation.memory import MAX_BATCH_BYTES, check_memory
 from pqswarm.evaluation.scaling import SCALINGS, WITHIN_FOLDS, Scaling, scale, scaled
 
-__all__ = ["SCALINGS", "ClassificationEvaluator", "Evaluator", "Scaling", "SubsetError", "check_labels", "scaled"]
+__all__ = [
+    "SCALINGS",
+    "ClassificationEvaluator",
+    "Evaluator",
+    "EvaluatorOptions",
+    "Scaling",
+    "SubsetError",
+    "check_labels",
+    "scaled",
+]
 
 _LARGEST = 1e100  # keeps squares and their sums far from overflow
 
@@ -31,6 +40,13 @@ class SubsetError(PqswarmError):
         lines = str(error).strip().splitlines() or [type(error).__name__]
         what = f"{type(estimator).__name__} cannot be used with features {features.tolist()}"
         return cls(f"{what}: {lines[0].rstrip('.')}.")
+
+
+class EvaluatorOptions(TypedDict, total=False):
+    """Keyword arguments common to all evaluators; see :class:`Evaluator`."""
+
+    scaling: Scaling
+    n_jobs: int | None
 
 
 class Evaluator(ABC):
@@ -102,7 +118,7 @@ class Evaluator(ABC):
         checked = self.checked_masks(masks)
         found = np.tile(empty, (len(checked), *[1] * np.ndim(empty)))
         some = np.flatnonzero(checked.any(axis=1))
-        at_once = max(1, MOST_BATCH // (8 * len(self.data)))
+        at_once = max(1, MAX_BATCH_BYTES // (8 * len(self.data)))
         for rows in np.array_split(some, -(-some.size // at_once)) if some.size else ():
             found[rows] = compute(checked[rows])
         return found
@@ -176,7 +192,7 @@ class ClassificationEvaluator(Evaluator):
 
     Parameters
     ----------
-    X, folds, scaling, n_jobs
+    X, folds, **options
         See :class:`Evaluator`.
     y : array_like of shape (n_events,)
         Labels.
@@ -187,10 +203,8 @@ class ClassificationEvaluator(Evaluator):
         The labels, sorted; `labels` holds positions in it.
     """
 
-    def __init__(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, *, scaling: Scaling = "once", n_jobs: int | None = None
-    ) -> None:
-        super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
+    def __init__(self, X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Unpack[EvaluatorOptions]) -> None:
+        super().__init__(X, folds, **options)
         self.classes, self.labels = check_labels(y, len(self.data))
 
     @abstractmethod

@@ -14,18 +14,18 @@ from pqswarm.evaluation.base import Evaluator, check_features, check_labels
 from pqswarm.evaluation.estimators import check_classes, pipeline_steps
 from pqswarm.evaluation.folds import CrossValidation, Folds
 from pqswarm.evaluation.generic import GenericEvaluator
-from pqswarm.evaluation.memory import MOST_TABLE
+from pqswarm.evaluation.memory import MAX_TABLE_BYTES
 from pqswarm.evaluation.registry import find_classifier, find_regressor
 from pqswarm.evaluation.repeated import RepeatedEvaluator
 from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
 
-__all__ = ["Choice", "choose_evaluator"]
+__all__ = ["EvaluatorChoice", "choose_evaluator"]
 
 _SLOW = 0.5  # seconds: then one subset says enough
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class EvaluatorChoice:
     """An evaluator, and why it was chosen.
 
     Attributes
@@ -77,7 +77,7 @@ def choose_evaluator(
     scoring: Any = None,
     sample_weight: npt.ArrayLike | None = None,
     n_jobs: int | None = None,
-) -> Choice:
+) -> EvaluatorChoice:
     """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
 
     An exact evaluator stands for a bare estimator, and for a pipeline of MinMaxScaler, StandardScaler or RobustScaler,
@@ -102,7 +102,7 @@ def choose_evaluator(
 
     Returns
     -------
-    Choice
+    EvaluatorChoice
         With ``.evaluator``, ``.reason`` and ``.measure()``.
 
     Examples
@@ -125,8 +125,8 @@ def choose_evaluator(
     if classifies:
         classes, labels = check_labels(y, len(data))
         check_classes(classes[labels])
-    road = _Road.of(estimator, classifies, scoring)
-    against = [road.obstacle] if road.obstacle else []
+    match = _ExactMatch.of(estimator, classifies, scoring)
+    against = [match.why_not] if match.why_not else []
     if sample_weight is not None:
         against.append("events have weights")
     if np.isnan(data).any():
@@ -135,54 +135,54 @@ def choose_evaluator(
     if partitions is None:
         name = getattr(splits, "name", "the splits")
         against.append(f"the splits of {name} are not partitions, each fold trained on all others")
-    elif (needed := _bytes_of_copies(data, partitions, road.scaling)) > MOST_TABLE:
+    elif (needed := _bytes_of_copies(data, partitions, match.scaling)) > MAX_TABLE_BYTES:
         against.append(f"its scaled copies of X would take {needed / 2**30:.0f} GiB")
     if against or partitions is None:
         generic = GenericEvaluator(
             data, y, splits, estimator, scoring, scaling="none", n_jobs=n_jobs, sample_weight=sample_weight
         )
-        return Choice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
-    options: dict[str, Any] = {"scaling": road.scaling, "n_jobs": n_jobs}
+        return EvaluatorChoice(generic, f"GenericEvaluator: fitted fold by fold, because {', and '.join(against)}.")
+    options: dict[str, Any] = {"scaling": match.scaling, "n_jobs": n_jobs}
     if not classifies:
         options["scoring"] = scoring
-    parts = [road.exact.evaluator(data, y, folds, **options) for folds in partitions]
+    parts = [match.exact.evaluator(data, y, folds, **options) for folds in partitions]
     evaluator = parts[0] if len(parts) == 1 else RepeatedEvaluator(parts, splits)
-    by = f", scaled by {road.scaler} inside each fold" if road.scaler else ""
+    by = f", scaled by {match.scaler} inside each fold" if match.scaler else ""
     times = f", in {len(parts)} partitions" if len(parts) > 1 else ""
-    return Choice(evaluator, f"{type(parts[0]).__name__}: exact for {road.exact.describe()}{by}{times}.")
+    return EvaluatorChoice(evaluator, f"{type(parts[0]).__name__}: exact for {match.exact.describe()}{by}{times}.")
 
 
 @dataclass(frozen=True)
-class _Road:
-    """What an estimator is to the exact evaluators: a classifier or regressor and a scaler, or an obstacle."""
+class _ExactMatch:
+    """What an estimator is to the exact evaluators: a classifier or regressor and a scaler, or an why_not."""
 
     exact: Any = None
     scaling: Scaling = "none"
     scaler: str = ""
-    obstacle: str = ""
+    why_not: str = ""
 
     @classmethod
-    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_Road":
+    def of(cls, estimator: Any, classifies: bool, scoring: Any) -> "_ExactMatch":
         from sklearn.pipeline import Pipeline
 
         steps = [step for _, step in pipeline_steps(estimator)]
         if isinstance(estimator, Pipeline) and (type(estimator) is not Pipeline or not steps):
-            return cls(obstacle=f"{_in_words(estimator)} is not scikit-learn's own Pipeline")
+            return cls(why_not=f"{_short_repr(estimator)} is not scikit-learn's own Pipeline")
         *before, last = steps
         exact: Any = find_classifier(last) if classifies else find_regressor(last)
         if exact is None:
-            return cls(obstacle=f"there is no exact evaluator for {_in_words(last)}")
+            return cls(why_not=f"there is no exact evaluator for {_short_repr(last)}")
         known = (None, "accuracy") if classifies else (None, *exact.scorings)
         if not any(scoring is one or (isinstance(scoring, str) and scoring == one) for one in known):
-            return cls(obstacle=f"the exact evaluator does not score by {_in_words(scoring)}")
+            return cls(why_not=f"the exact evaluator does not score by {_short_repr(scoring)}")
         if not before:
             return cls(exact)
         scaling = _scaling_of(before[0])
         if len(before) > 1:
-            return cls(obstacle=f"the pipeline has {len(before)} steps before {type(last).__name__}")
+            return cls(why_not=f"the pipeline has {len(before)} steps before {type(last).__name__}")
         if scaling is None:
             kind = "has options that no exact evaluator knows" if _is_scaler(before[0]) else "is not a scaler"
-            return cls(obstacle=f"{_in_words(before[0])} {kind}")
+            return cls(why_not=f"{_short_repr(before[0])} {kind}")
         return cls(exact, scaling, type(before[0]).__name__)
 
 
@@ -211,7 +211,7 @@ def _bytes_of_copies(data: AnyArray, partitions: tuple[Folds, ...], scaling: Sca
     return copies * data.nbytes * 3 // 2
 
 
-def _in_words(thing: Any) -> str:
+def _short_repr(thing: Any) -> str:
     """What something is, in one short line."""
     text = " ".join(repr(thing).split())
     return text if len(text) <= 80 else f"{type(thing).__name__}(...)"

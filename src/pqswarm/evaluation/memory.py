@@ -2,19 +2,19 @@
 
 from pqswarm.errors import PqswarmError
 
-__all__ = ["MOST_BATCH", "MOST_SOLVED", "MOST_TABLE", "check_memory"]
+__all__ = ["MAX_BATCH_BYTES", "MAX_SOLVED_BYTES", "MAX_TABLE_BYTES", "check_memory"]
 
-MOST_TABLE = 4 * 2**30
+MAX_TABLE_BYTES = 4 * 2**30
 """Bytes of what an evaluator keeps besides the features themselves, such as copies scaled inside the folds."""
 
-MOST_BATCH = 2**27
+MAX_BATCH_BYTES = 2**27
 """Bytes of the predictions of subsets that are evaluated together; larger batches are cut."""
 
-MOST_SOLVED = 2**30
+MAX_SOLVED_BYTES = 2**30
 """Bytes of the systems of equations of a subset, which a thread solves at once."""
 
 
-def check_memory(what: str, needed: int, remedy: str, most: int = MOST_TABLE) -> None:
+def check_memory(what: str, needed: int, remedy: str, most: int = MAX_TABLE_BYTES) -> None:
     """Raise an error that names the number if something would take more memory than it may.
 
     Parameters

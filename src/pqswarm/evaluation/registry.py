@@ -54,7 +54,7 @@ def find_classifier(estimator: Any) -> Classifier | None:
     >>> find_classifier(KNeighborsClassifier(5, p=1)).describe()
     '5 nearest neighbours by Manhattan distance'
     """
-    found: Classifier | None = _find(CLASSIFIERS, estimator)
+    found: Classifier | None = _find_member(CLASSIFIERS, estimator)
     return found
 
 
@@ -77,11 +77,11 @@ def find_regressor(estimator: Any) -> Regressor | None:
     >>> find_regressor(Ridge(2.0)).describe()
     'ridge regression with alpha 2'
     """
-    found: Regressor | None = _find(REGRESSORS, estimator)
+    found: Regressor | None = _find_member(REGRESSORS, estimator)
     return found
 
 
-def _find(registry: Registry[Any], estimator: Any) -> Any:
+def _find_member(registry: Registry[Any], estimator: Any) -> Any:
     for name in registry:
         try:
             member = registry[name]

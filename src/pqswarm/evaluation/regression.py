@@ -1,6 +1,7 @@
 """What evaluators of regressors share: scores, and errors made of them."""
 
 from abc import abstractmethod
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +9,11 @@ import numpy.typing as npt
 from pqswarm._base.checks import check_name
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import Evaluator, Scaling
+from pqswarm.evaluation.base import Evaluator, EvaluatorOptions
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.generic import check_target
 
-__all__ = ["SCORINGS", "RegressionEvaluator"]
+__all__ = ["SCORINGS", "RegressionEvaluator", "RegressionOptions"]
 
 SCORINGS: tuple[str, ...] = (
     "r2",
@@ -23,6 +24,12 @@ SCORINGS: tuple[str, ...] = (
 """scikit-learn's names of the scores that are computed here."""
 
 
+class RegressionOptions(EvaluatorOptions, total=False):
+    """Keyword arguments common to the evaluators of regressors; see :class:`RegressionEvaluator`."""
+
+    scoring: str | None
+
+
 class RegressionEvaluator(Evaluator):
     """The cross-validated error of a regressor. To add one, write `_predict`; the rest follows from it.
 
@@ -30,7 +37,7 @@ class RegressionEvaluator(Evaluator):
 
     Parameters
     ----------
-    X, folds, scaling, n_jobs
+    X, folds, **options
         See :class:`Evaluator`.
     y : array_like of shape (n_events,)
         Targets.
@@ -49,11 +56,9 @@ class RegressionEvaluator(Evaluator):
         y: npt.ArrayLike,
         folds: Folds,
         scoring: str | None = None,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, folds, **options)
         self.target = check_target(y, len(self.data))
         self.scoring = SCORINGS[0] if scoring is None else scoring
         check_name("scoring", self.scoring, SCORINGS)

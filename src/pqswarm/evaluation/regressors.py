@@ -1,6 +1,6 @@
 """The regressors that come with pqswarm."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.options import Parameters
@@ -19,6 +19,7 @@ class KNNRegressor(Regressor):
     title = "k-NN regression"
     Hyperparameters: ClassVar[type[Parameters]] = KNNRegressionHyperparameters
     hyperparameters: KNNRegressionHyperparameters
+    fast_evaluator = KNNRegressionEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's KNeighborsRegressor."""
@@ -31,11 +32,8 @@ class KNNRegressor(Regressor):
         count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
         return f"the mean of {count} nearest neighbours by {metric} distance"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KNNRegressionEvaluator:
-        return KNNRegressionEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Regressor | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the regressor that equals a KNeighborsRegressor with uniform weights."""
         from sklearn.neighbors import KNeighborsRegressor
 
@@ -53,6 +51,7 @@ class OrdinaryRegressor(Regressor):
     title = "Linear regression"
     Hyperparameters: ClassVar[type[Parameters]] = LinearHyperparameters
     hyperparameters: LinearHyperparameters
+    fast_evaluator = LinearEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's LinearRegression."""
@@ -64,11 +63,8 @@ class OrdinaryRegressor(Regressor):
         """Return what it is in a few words."""
         return f"linear regression{'' if self.hyperparameters.fit_intercept else ' through the origin'}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LinearEvaluator:
-        return LinearEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Regressor | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the regressor that equals a LinearRegression whose coefficients may have any sign."""
         from sklearn.linear_model import LinearRegression
 
@@ -86,6 +82,7 @@ class RidgeRegressor(Regressor):
     title = "Ridge regression"
     Hyperparameters: ClassVar[type[Parameters]] = RidgeHyperparameters
     hyperparameters: RidgeHyperparameters
+    fast_evaluator = LinearEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's Ridge."""
@@ -98,11 +95,8 @@ class RidgeRegressor(Regressor):
         where = "" if self.hyperparameters.fit_intercept else " through the origin"
         return f"ridge regression{where} with alpha {self.hyperparameters.alpha:g}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LinearEvaluator:
-        return LinearEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Regressor | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the regressor that equals a Ridge with one alpha, solved directly."""
         from sklearn.linear_model import Ridge
 

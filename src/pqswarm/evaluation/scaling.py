@@ -56,12 +56,12 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
         return np.ascontiguousarray(StandardScaler().fit(fitted).transform(data))
     if chosen == "robust":
         low, high = np.percentile(fitted, (25.0, 75.0), axis=0)
-        return _shifted(data, np.median(fitted, axis=0), _span(high - low))
+        return _shift_and_divide(data, np.median(fitted, axis=0), _safe_span(high - low))
     low = fitted.min(axis=0)
-    return _shifted(data, low, _span(fitted.max(axis=0) - low))
+    return _shift_and_divide(data, low, _safe_span(fitted.max(axis=0) - low))
 
 
-def _span(span: FloatArray) -> FloatArray:
+def _safe_span(span: FloatArray) -> FloatArray:
     """What to divide by: 1 in place of spans that are nothing but rounding."""
     return np.where(span < _NO_SPAN, 1.0, span)
 
@@ -87,10 +87,10 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
     """
     low = fitted.min(axis=0)
     span = fitted.max(axis=0) - low
-    return _shifted(data, low, np.where(span > 0, span, 1.0))
+    return _shift_and_divide(data, low, np.where(span > 0, span, 1.0))
 
 
-def _shifted(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
+def _shift_and_divide(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
     """Return (data - low) / span, with no more memory than that of the result."""
     result = np.ascontiguousarray(np.subtract(data, low, dtype=np.float64))
     result /= span

@@ -29,7 +29,7 @@ def binary_step(velocity, position, pbest, gbest, r1, r2, inertia, cognitive, so
 
 
 @njit(cache=True, nogil=True)
-def _learn(v, own, leader, neighbour, itself, r1, r2, weight, inertia, cognitive, social, unification):
+def _learn_element(v, own, leader, neighbour, itself, r1, r2, weight, inertia, cognitive, social, unification):
     """One element of a velocity after one step; of each learning set, whether the element is in it."""
     others = unification * leader + (1 - unification) * neighbour
     return inertia * v + (cognitive * r1 * own + social * r2 * others) + weight * itself
@@ -51,13 +51,13 @@ def learn_in_two_dimensions(
         x_size, a_size, b_size = x.sum(), a.sum(), b.sum()
         for j in range(n):
             size = j + 1
-            out[i, 0, j] = _learn(
+            out[i, 0, j] = _learn_element(
                 *(velocities[i, 0, j], size == a_size, size == gbest_size, size == b_size, size == x_size),
                 *(r1[i, 0, j], r2[i, 0, j], w, inertia, cognitive, social, unification),
             )
         for j in range(n):
             new = not x[j]
-            out[i, 1, j] = _learn(
+            out[i, 1, j] = _learn_element(
                 *(velocities[i, 1, j], a[j] & new, gbest[j] & new, b[j] & new, x[j]),
                 *(r1[i, 1, j], r2[i, 1, j], w, inertia, cognitive, social, unification),
             )

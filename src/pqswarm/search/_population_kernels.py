@@ -7,7 +7,7 @@ import numpy as np
 
 from pqswarm._kernels.compiling import njit
 
-__all__ = ["breed", "deposit", "exchange_tails", "spin_wheel"]
+__all__ = ["breed", "deposit_on_paths", "exchange_tails", "spin_wheel"]
 
 
 @njit(cache=True, nogil=True)
@@ -75,7 +75,7 @@ def breed(population, weights, draws, crossover_probability, mutation_probabilit
 
 
 @njit(cache=True, nogil=True)
-def deposit(pheromone, paths, errors, factor, evaporation, low, high):
+def deposit_on_paths(pheromone, paths, errors, factor, evaporation, low, high):
     """Return the pheromone, (2, n), after evaporation and after ants have walked their paths, (m, n)."""
     out = np.zeros(pheromone.shape)
     for ant in range(paths.shape[0]):

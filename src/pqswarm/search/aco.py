@@ -9,10 +9,10 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import Search, SearchParameters, as_rates
 
-__all__ = ["ACO", "ACOParameters", "deposit", "take_probability"]
+__all__ = ["ACO", "ACOParameters", "deposit", "pheromone_probability"]
 
 
-def take_probability(pheromone: FloatArray) -> FloatArray:
+def pheromone_probability(pheromone: FloatArray) -> FloatArray:
     """Return the probability, (n,), that an ant takes each feature, from the pheromone that :func:`deposit` leaves."""
     return np.asarray(pheromone[0] / pheromone.sum(axis=0))
 
@@ -38,7 +38,7 @@ def deposit(
     if pheromone.shape != (2, paths.shape[1]) or errors.shape != (len(paths),):
         raise PqswarmError("deposit takes pheromone of shape (2, n), paths of shape (m, n), and m errors.")
     options = float(factor), float(evaporation), float(low), float(high)
-    return np.asarray(_population_kernels.deposit(pheromone, paths, errors, *options))
+    return np.asarray(_population_kernels.deposit_on_paths(pheromone, paths, errors, *options))
 
 
 @parameters
@@ -103,7 +103,7 @@ class ACO(Search):
 
     def _next(self) -> BoolArray:
         draws = self.rng.random((self.parameters.colony_size, self.n_features))
-        return self._resize(draws < take_probability(self.pheromone))
+        return self._resize(draws < pheromone_probability(self.pheromone))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         p = self.parameters

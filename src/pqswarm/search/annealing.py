@@ -8,7 +8,7 @@ from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, move
+from pqswarm.search.distinct import DistinctSearch, move
 
 __all__ = ["SimulatedAnnealing", "SimulatedAnnealingParameters", "accepted"]
 
@@ -51,7 +51,7 @@ class SimulatedAnnealingParameters(SearchParameters):
             raise PqswarmError(f"cold of {self._name()} is {self.cold}, above hot, {self.hot}.")
 
 
-class SimulatedAnnealing(FreshSearch):
+class SimulatedAnnealing(DistinctSearch):
     """Simulated annealing: chains of single changes, of which worse ones are accepted ever more rarely.
 
     A change adds a feature, removes one, or exchanges two. Each chain tries several at once, as if one after the other:
@@ -67,7 +67,7 @@ class SimulatedAnnealing(FreshSearch):
     title = "SA"
     Parameters: ClassVar[type[SearchParameters]] = SimulatedAnnealingParameters
     parameters: SimulatedAnnealingParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "current", "errors", "unit")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "current", "errors", "unit")
 
     def _start(self) -> None:
         super()._start()
@@ -79,9 +79,11 @@ class SimulatedAnnealing(FreshSearch):
         p = self.parameters
         count = p.chains * p.tries
         if np.isnan(self.unit):
-            return self._fresh(self._sparse_subsets(count, p.start_size))
+            return self._make_distinct(self._sparse_subsets(count, p.start_size))
         here, draws = np.repeat(self.current, p.tries, axis=0), self.rng.random((count, self.n_features))
-        return self._fresh(move(here, self.rng.random((count, 1))[:, 0], draws, keep_size=self.size is not None))
+        return self._make_distinct(
+            move(here, self.rng.random((count, 1))[:, 0], draws, keep_size=self.size is not None)
+        )
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         p, first = self.parameters, bool(np.isnan(self.unit))

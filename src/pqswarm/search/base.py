@@ -161,7 +161,7 @@ class Search(ABC):
         """Return copies of all that the search knows, as plain arrays, for instance for ``numpy.savez``."""
         arrays = {field: np.array(getattr(self, field)) for field in self.state_fields}
         identity = np.array(json.dumps([self.name, asdict(self.parameters)], sort_keys=True))
-        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _pack(self.rng)}
+        return arrays | {"identity": identity, "pending": self._pending.copy(), "generator": _generator_words(self.rng)}
 
     def restore(self, state: Mapping[str, AnyArray]) -> None:
         """Go on from a :meth:`state` that a search with the same features and parameters was in."""
@@ -187,7 +187,7 @@ class Search(ABC):
         for field in self.state_fields:
             setattr(self, field, np.array(state[field]))
         self._pending = np.array(state["pending"])
-        self.rng = _unpack(np.asarray(state["generator"]))
+        self.rng = _restored_generator(np.asarray(state["generator"]))
 
     def _random_subsets(self, count: int) -> BoolArray:
         """Draw subsets, none of them empty: each feature with probability one half, which is our choice."""
@@ -227,14 +227,14 @@ def as_rates(errors: FloatArray) -> FloatArray:
     return np.minimum(errors / largest, 1.0)
 
 
-def _pack(rng: np.random.Generator) -> AnyArray:
+def _generator_words(rng: np.random.Generator) -> AnyArray:
     """The state of a PCG64 generator as six words."""
     state = rng.bit_generator.state
     words = [word >> shift & _WORD for word in (state["state"]["state"], state["state"]["inc"]) for shift in (64, 0)]
     return np.array([*words, state["has_uint32"], state["uinteger"]], dtype=np.uint64)
 
 
-def _unpack(words: AnyArray) -> np.random.Generator:
+def _restored_generator(words: AnyArray) -> np.random.Generator:
     """The generator whose state was packed."""
     w = [int(word) for word in words]
     generator = np.random.PCG64()

@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch
+from pqswarm.search.distinct import DistinctSearch
 
 __all__ = ["DifferentialEvolution", "DifferentialEvolutionParameters", "trial"]
 
@@ -46,7 +46,7 @@ class DifferentialEvolutionParameters(SearchParameters):
     memory: int = option(default=5, meaning="pairs of rates that are remembered", low=1, high=1000, symbol="H")
 
 
-class DifferentialEvolution(FreshSearch):
+class DifferentialEvolution(DistinctSearch):
     """Binary differential evolution with p-best, an archive, and rates that learn from success.
 
     The operators of success-history adaptation, with differences of bits in place of differences of numbers. The
@@ -64,10 +64,10 @@ class DifferentialEvolution(FreshSearch):
     Parameters: ClassVar[type[SearchParameters]] = DifferentialEvolutionParameters
     parameters: DifferentialEvolutionParameters
     state_fields: ClassVar[tuple[str, ...]] = (
-        *FreshSearch.state_fields,
+        *DistinctSearch.state_fields,
         *("population", "errors", "archive", "rates", "memory", "place"),
     )
-    growing_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.growing_fields, "population", "errors", "archive")
+    growing_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.growing_fields, "population", "errors", "archive")
 
     def _start(self) -> None:
         super()._start()
@@ -82,7 +82,7 @@ class DifferentialEvolution(FreshSearch):
     def _next(self) -> BoolArray:
         p, count = self.parameters, len(self.population)
         if not count:
-            return self._fresh(self._sparse_subsets(p.population_size, p.start_size))
+            return self._make_distinct(self._sparse_subsets(p.population_size, p.start_size))
         self.rates = self._new_rates(count)
         leaders = np.argsort(self.errors, kind="stable")[: max(2, round(p.best_share * count))]
         pool = np.concatenate([self.population, self.archive])
@@ -90,7 +90,7 @@ class DifferentialEvolution(FreshSearch):
         donors = self.population[leaders[best]], self.population[one], pool[other]
         draws = self.rng.random((3, count, self.n_features))
         children = trial(self.population, *donors, self.rates[0], self.rates[1], draws)
-        return self._fresh(children)
+        return self._make_distinct(children)
 
     def _choose(self, size: int, count: int) -> IntArray:
         """Draw `count` numbers below `size`."""

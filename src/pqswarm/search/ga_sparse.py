@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, flip_balanced
+from pqswarm.search.distinct import DistinctSearch, flip_balanced
 
 __all__ = ["SparseGA", "SparseGAParameters"]
 
@@ -27,7 +27,7 @@ class SparseGAParameters(SearchParameters):
     )
 
 
-class SparseGA(FreshSearch):
+class SparseGA(DistinctSearch):
     """A genetic algorithm with a sparse start: parents and children compete, and no subset comes twice.
 
     Tournaments, uniform crossover, and a mutation that adds as many features as it removes on average: flips of one
@@ -43,7 +43,7 @@ class SparseGA(FreshSearch):
     title = "GA-sparse"
     Parameters: ClassVar[type[SearchParameters]] = SparseGAParameters
     parameters: SparseGAParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "population", "errors")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
     growing_fields: ClassVar[tuple[str, ...]] = state_fields
 
     def _start(self) -> None:
@@ -54,13 +54,13 @@ class SparseGA(FreshSearch):
     def _next(self) -> BoolArray:
         p = self.parameters
         if not len(self.population):
-            return self._fresh(self._sparse_subsets(p.population_size, p.start_size))
+            return self._make_distinct(self._sparse_subsets(p.population_size, p.start_size))
         shape = (p.population_size, self.n_features)
         draws = self.rng.random((2, p.population_size, p.tournament))
         one, other = self.population[(draws * len(self.population)).astype(np.int64).min(axis=2)]
         crossed = self.rng.random(p.population_size) < p.crossover_probability
         children = np.where(crossed[:, np.newaxis] & (self.rng.random(shape) < 0.5), other, one)
-        return self._fresh(flip_balanced(children, p.flips, self.rng.random(shape)))
+        return self._make_distinct(flip_balanced(children, p.flips, self.rng.random(shape)))
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)

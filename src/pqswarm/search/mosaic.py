@@ -12,7 +12,7 @@ from pqswarm._base.random import stream
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, move
+from pqswarm.search.distinct import DistinctSearch, move
 from pqswarm.search.umda import frequencies
 
 __all__ = ["Mosaic", "MosaicParameters"]
@@ -50,7 +50,7 @@ class MosaicParameters(SearchParameters):
     )
 
 
-class Mosaic(FreshSearch):
+class Mosaic(DistinctSearch):
     """Learn how often the best subsets hold each feature, then improve several subsets and merge what they share.
 
     First, subsets of few features are drawn, each feature as often as those of the least errors hold it (as
@@ -71,7 +71,7 @@ class Mosaic(FreshSearch):
     Parameters: ClassVar[type[SearchParameters]] = MosaicParameters
     parameters: MosaicParameters
     growing_fields: ClassVar[tuple[str, ...]] = (
-        *FreshSearch.state_fields,
+        *DistinctSearch.state_fields,
         *("population", "population_errors", "owners"),
         *("waiting", "waiting_errors", "elites", "elite_errors"),
     )
@@ -103,7 +103,7 @@ class Mosaic(FreshSearch):
         if len(self.seen) < min(p.learning, 6 * n):
             self.owners = self.owners[:0].copy()
             likely = frequencies(self.population[:_BEST]) if len(self.population) else self._first_frequencies()
-            return self._fresh(self.rng.random((_POPULATION, n)) < likely)
+            return self._make_distinct(self.rng.random((_POPULATION, n)) < likely)
         if not self.owners.size:
             self._learn_first_gains()
         return self._ask_neighbours()
@@ -160,10 +160,10 @@ class Mosaic(FreshSearch):
         begun = self.line_errors != _UNKNOWN
         fresh, lines = np.flatnonzero(~begun), np.flatnonzero(begun)
         if fresh.size:
-            found = self._fresh(self.line_masks[fresh])
+            found = self._make_distinct(self.line_masks[fresh])
             fresh = fresh[: len(found)]
             self.line_masks[fresh] = found
-        noise = _NOISE * self.scale * _noise(self.rng.random((2, p.lines, self.n_features)))
+        noise = _NOISE * self.scale * _error_noise(self.rng.random((2, p.lines, self.n_features)))
         beliefs = self.gains + noise / np.sqrt(1.0 + 0.2 * self.tries)
         moves = -(-(p.lines * p.moves - fresh.size) // max(1, lines.size))  # lines that begin ask for one subset
         neighbours, owners = self._neighbours(lines, beliefs[lines], moves)
@@ -175,7 +175,7 @@ class Mosaic(FreshSearch):
         alone = begun & (np.bincount(self.owners, minlength=p.lines) == 0)  # nothing new is near them
         self.line_failures[alone] = p.patience
         if not len(masks):
-            masks = self._fresh(self.line_masks)
+            masks = self._make_distinct(self.line_masks)
             self.owners = np.full(len(masks), -1)
         return masks
 
@@ -184,16 +184,16 @@ class Mosaic(FreshSearch):
         n, here = self.n_features, self.line_masks[lines]
         if not lines.size:  # all lines begin
             return here, lines
-        less, out = _least(np.where(here, beliefs, np.inf), _LOW)
-        more, into = _least(np.where(here, np.inf, -beliefs), _NEAR)
+        less, out = _smallest_error(np.where(here, beliefs, np.inf), _LOW)
+        more, into = _smallest_error(np.where(here, np.inf, -beliefs), _NEAR)
         worse = (less[:, :, np.newaxis] + more[:, np.newaxis, :]).reshape(len(lines), -1)
         one, other = np.repeat(out, into.shape[1], axis=1), np.tile(into, out.shape[1])
         if self.size is None:
             several = here.sum(axis=1, keepdims=True) > 1
-            single, alone = _least(np.where(here, np.where(several, beliefs, np.inf), -beliefs), _SINGLE)
+            single, alone = _smallest_error(np.where(here, np.where(several, beliefs, np.inf), -beliefs), _SINGLE)
             nothing = np.full(alone.shape, n)
             worse, one, other = (np.concatenate(c, axis=1) for c in ((worse, single), (one, alone), (other, nothing)))
-        worse, order = _least(worse, worse.shape[1])
+        worse, order = _smallest_error(worse, worse.shape[1])
         rows = np.arange(len(lines))[:, np.newaxis]
         one, other = one[rows, order], other[rows, order]
         codes = np.append(self._codes, 0)
@@ -318,19 +318,19 @@ class Mosaic(FreshSearch):
         shared, differ = one & two, one ^ two
         sizes = sorted((one.sum(), two.sum()))
         more = sizes[0] + int(much * (sizes[1] - sizes[0] + 1)) - shared.sum()
-        worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _noise(draws[:2]), -np.inf)
+        worth = np.where(differ, self.gains + 2 * _NOISE * self.scale * _error_noise(draws[:2]), -np.inf)
         child = shared | (differ & (np.argsort(np.argsort(-worth, kind="stable")) < more))
         for step in range(int(steps * 3)):
             child = move(child[np.newaxis], np.array(kinds[step : step + 1]), draws[2 + step : 3 + step])[0]
         return np.asarray(child)
 
 
-def _noise(draws: FloatArray) -> FloatArray:
+def _error_noise(draws: FloatArray) -> FloatArray:
     """Numbers of mean 0 and variance 1 from two uniform ones each."""
     return np.asarray((draws[0] + draws[1] - 1.0) * np.sqrt(6.0))
 
 
-def _least(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
+def _smallest_error(values: FloatArray, count: int) -> tuple[FloatArray, IntArray]:
     """The least values of each row in order, at most `count`, and where they are."""
     rows = np.arange(len(values))[:, np.newaxis]
     where = np.argpartition(values, count, axis=1)[:, :count] if count < values.shape[1] else None

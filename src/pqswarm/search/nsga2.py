@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch, flip_balanced
+from pqswarm.search.distinct import DistinctSearch, flip_balanced
 
 __all__ = ["NSGA2", "FrontParameters", "FrontSearch", "NSGA2Parameters", "crowding", "front_ranks"]
 
@@ -54,7 +54,7 @@ class FrontParameters(SearchParameters):
     population_size: int = option(default=60, meaning="subsets that survive, and children", low=2, high=100_000)
 
 
-class FrontSearch(FreshSearch):
+class FrontSearch(DistinctSearch):
     """A search whose population is the best fronts of size against error; a variant gives start and children.
 
     The population is in order of front, within a front those with the most room around them first.
@@ -62,7 +62,7 @@ class FrontSearch(FreshSearch):
 
     Parameters: ClassVar[type[SearchParameters]] = FrontParameters
     parameters: FrontParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "population", "errors")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
     growing_fields: ClassVar[tuple[str, ...]] = state_fields
 
     def _start(self) -> None:
@@ -118,8 +118,8 @@ class NSGA2(FrontSearch):
     def _next(self) -> BoolArray:
         p = self.parameters
         if not len(self.population):
-            return self._fresh(self._sparse_subsets(p.population_size, p.start_size))
+            return self._make_distinct(self._sparse_subsets(p.population_size, p.start_size))
         one, other = self._parents()
         crossed = self.rng.random((len(one), 1)) < p.crossover_probability
         children = np.where(crossed & (self.rng.random(one.shape) < 0.5), other, one)
-        return self._fresh(flip_balanced(children, p.flips, self.rng.random(one.shape)))
+        return self._make_distinct(flip_balanced(children, p.flips, self.rng.random(one.shape)))

@@ -69,7 +69,7 @@ class SparseEA(FrontSearch):
             features = np.arange(self.n_features)
             return np.asarray(features[int(self.n_alone) :][:_BATCH, np.newaxis] == features)
         scores = np.searchsorted(np.sort(self.alone), self.alone).astype(np.float64)  # how many are better
-        return self._fresh(self._children(scores) if len(self.population) else self._first(scores))
+        return self._make_distinct(self._children(scores) if len(self.population) else self._first(scores))
 
     def _first(self, scores: FloatArray) -> BoolArray:
         """Draw subsets, features as likely as they win a contest of two."""

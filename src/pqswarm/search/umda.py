@@ -7,7 +7,7 @@ import numpy as np
 from pqswarm._base.options import option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.search.base import SearchParameters
-from pqswarm.search.fresh import FreshSearch
+from pqswarm.search.distinct import DistinctSearch
 
 __all__ = ["UMDA", "UMDAParameters", "frequencies"]
 
@@ -35,7 +35,7 @@ class UMDAParameters(SearchParameters):
     )
 
 
-class UMDA(FreshSearch):
+class UMDA(DistinctSearch):
     """The univariate marginal distribution algorithm: features are drawn as often as the best subsets hold them.
 
     It starts with few features, and draws no subset twice, which is our choice.
@@ -50,7 +50,7 @@ class UMDA(FreshSearch):
     title = "UMDA"
     Parameters: ClassVar[type[SearchParameters]] = UMDAParameters
     parameters: UMDAParameters
-    state_fields: ClassVar[tuple[str, ...]] = (*FreshSearch.state_fields, "population", "errors")
+    state_fields: ClassVar[tuple[str, ...]] = (*DistinctSearch.state_fields, "population", "errors")
     growing_fields: ClassVar[tuple[str, ...]] = state_fields
 
     def _start(self) -> None:
@@ -64,7 +64,7 @@ class UMDA(FreshSearch):
             probability = frequencies(self.population[: max(2, round(p.best_share * p.population_size))])
         else:
             probability = np.full(n, min(0.2, p.start_size / n))
-        return self._fresh(self.rng.random((p.population_size, n)) < probability)
+        return self._make_distinct(self.rng.random((p.population_size, n)) < probability)
 
     def _learn(self, masks: BoolArray, errors: FloatArray) -> None:
         super()._learn(masks, errors)

@@ -1,6 +1,6 @@
 """The front of score against size, over all runs, and the choice of a subset on it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,9 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.search import SearchResult
 
-__all__ = ["FrontPoint", "choose_point", "merge_fronts"]
+__all__ = ["FrontPoint", "choose_point", "make_frame", "merge_fronts"]
+
+_COLUMNS = ["kind", "run", "evaluations", "score", "std", "size", "selected", "features"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +62,35 @@ def choose_point(rule: Any, sizes: Sequence[int], errors: FloatArray, best_fold_
         allowed = errors[-1] + best_fold_errors.std(ddof=1) / np.sqrt(best_fold_errors.size)
         return int(np.argmax(errors <= allowed))
     return max(0, int(np.searchsorted(sizes, rule, side="right")) - 1)
+
+
+def make_frame(
+    results: Sequence[SearchResult],
+    front: Sequence[FrontPoint],
+    chosen: BoolArray,
+    names: Sequence[Any],
+    score: Callable[[float], float],
+) -> Any:
+    """Return a pandas frame of the front, and of the improvements of each run."""
+    try:
+        import pandas as pd  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise PqswarmError(
+            "results_ is a pandas frame: install pandas (pip install pandas), or look at front_ and history_."
+        ) from error
+    rows: list[tuple[Any, ...]] = []
+    for point in front:
+        selected = bool(np.array_equal(point.support, chosen))
+        rows.append(
+            ("front", None, None, point.score, point.std, point.size, selected, _feature_names(point.support, names))
+        )
+    for run, result in enumerate(results):
+        last = len(result.improvements) - 1
+        for number, (before, loss, size) in enumerate(result.improvements.tolist()):
+            features = _feature_names(result.mask, names) if number == last else None
+            rows.append(("improvement", run, int(before) + 1, score(loss), np.nan, int(size), False, features))
+    return pd.DataFrame(rows, columns=_COLUMNS).astype({"run": "Int64", "evaluations": "Int64"})
+
+
+def _feature_names(mask: BoolArray, names: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(names[place] for place in np.flatnonzero(mask).tolist())

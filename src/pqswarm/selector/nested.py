@@ -14,8 +14,8 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Splits
 from pqswarm.evaluation.estimators import weights_key
-from pqswarm.selector.problem import Data, Problem
 from pqswarm.selector.selection import search_and_choose
+from pqswarm.selector.task import SelectionTask, SelectorData
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
@@ -84,7 +84,7 @@ def mean_interval(scores: Sequence[float] | FloatArray, n_train: float, n_test: 
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def outer_splits(selector: "SwarmSelector", data: Data) -> list[tuple[IntArray, IntArray]]:
+def outer_splits(selector: "SwarmSelector", data: SelectorData) -> list[tuple[IntArray, IntArray]]:
     """Return the outer training and test sets that a selector is told, none if it is told nothing."""
     if selector.outer_cv is None:
         return []
@@ -95,14 +95,14 @@ def outer_splits(selector: "SwarmSelector", data: Data) -> list[tuple[IntArray, 
 
 
 def estimate_outer(
-    selector: "SwarmSelector", problem: Problem, splits: Sequence[tuple[IntArray, IntArray]], data: Data
+    selector: "SwarmSelector", task: SelectionTask, splits: Sequence[tuple[IntArray, IntArray]], data: SelectorData
 ) -> OuterEstimate:
     """Repeat a selection, prefilter and all, in each outer training set, and score it on the outer test set."""
-    estimator, scorer = problem.estimator, check_scoring(problem.estimator, selector.scoring)
+    estimator, scorer = task.estimator, check_scoring(task.estimator, selector.scoring)
     scores, supports = [], []
     for number, (train, test) in enumerate(splits):
         seen, new = data.take(train), data.take(test)
-        support = search_and_choose(selector, seen, derived_seed(problem.seed, (2**31 + 1, number))).chosen.support
+        support = search_and_choose(selector, seen, derived_seed(task.seed, (2**31 + 1, number))).chosen.support
         fitted = {} if seen.sample_weight is None else {weights_key(estimator): seen.sample_weight}
         scored = {} if new.sample_weight is None else {"sample_weight": new.sample_weight}
         model = clone(estimator).fit(seen.X[:, support], seen.y, **fitted)

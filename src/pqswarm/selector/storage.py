@@ -31,13 +31,13 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 @dataclass(frozen=True)
 class Saved:
-    """The states of some runs, and the `identity` of the problem that they search, in words and digests."""
+    """The states of some runs, and the `identity` of the task that they search, in words and digests."""
 
     identity: Mapping[str, str]
     states: Sequence[Mapping[str, AnyArray]]
 
     def restore(self, runs: Sequence[Run], identity: Mapping[str, str], where: str, remedy: str) -> None:
-        """Let runs go on from here; an error says what differs in the problem, `where` it is from, and a `remedy`."""
+        """Let runs go on from here; an error says what differs in the task, `where` it is from, and a `remedy`."""
         keys = sorted(self.identity.keys() | identity.keys())
         for key in keys:
             was, now = self.identity.get(key, "nothing"), identity.get(key, "nothing")

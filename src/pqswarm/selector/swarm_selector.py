@@ -13,11 +13,10 @@ from pqswarm._base.checks import check_integer, check_positive, is_integer
 from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation.estimators import takes_missing
-from pqswarm.selector.checks import check_rule
-from pqswarm.selector.frame import make_frame
+from pqswarm.selector.front import make_frame
 from pqswarm.selector.nested import estimate_outer, outer_splits
-from pqswarm.selector.problem import Data
 from pqswarm.selector.selection import Selection, rank_features, select
+from pqswarm.selector.task import SelectorData, check_rule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -240,14 +239,14 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         if self.max_time is not None:
             check_positive("max_time", self.max_time, unit="of seconds", also=", or None")
         check_rule(self.rule, self.n_features_to_select)
-        data = Data(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
+        data = SelectorData(X, y, *(None if given is None else np.asarray(given) for given in (groups, sample_weight)))
         splits = outer_splits(self, data)
         selection = select(self, data, repetitions=len(splits))
         self._remember(selection)
         self.interrupted_ = selection.stop_reason == "interrupted"
         if splits and not self.interrupted_:
             try:
-                outer = estimate_outer(self, selection.problem, splits, data)
+                outer = estimate_outer(self, selection.task, splits, data)
             except KeyboardInterrupt:
                 self.interrupted_ = True
             else:
@@ -265,7 +264,7 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         """Set all attributes of a selection, and forget those of an earlier one."""
         for name in [name for name in vars(self) if name.startswith("outer_") and name.endswith("_")]:
             delattr(self, name)
-        chosen, problem = selection.chosen, selection.problem
+        chosen, task = selection.chosen, selection.task
         self.support_: BoolArray = chosen.support
         self.best_score_ = chosen.score
         self.n_features_ = chosen.size
@@ -274,9 +273,9 @@ class SwarmSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         self.front_: list[FrontPoint] = selection.front
         self.history_: list[SearchResult] = selection.results
         self.stop_reason_ = selection.stop_reason
-        self.evaluator_name_ = problem.choice.reason
-        self.prefilter_ = problem.prefilter
-        self._is_loss = bool(problem.choice.evaluator.is_loss)
+        self.evaluator_name_ = task.choice.reason
+        self.prefilter_ = task.prefilter
+        self._is_loss = bool(task.choice.evaluator.is_loss)
         self._saved = selection.saved if self.warm_start else None
 
     @property

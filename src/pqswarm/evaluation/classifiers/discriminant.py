@@ -1,6 +1,6 @@
 """Discriminant analysis, linear and quadratic."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
@@ -18,6 +18,7 @@ class LDAClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = LDAHyperparameters
     exact = True
     hyperparameters: LDAHyperparameters
+    fast_evaluator = LDAEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's LinearDiscriminantAnalysis."""
@@ -32,11 +33,8 @@ class LDAClassifier(Classifier):
         shrunk = f", covariance shrunk by {own.shrinkage:g}" if own.shrinkage else ""
         return f"linear discriminant analysis by {own.solver}{shrunk}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> LDAEvaluator:
-        return LDAEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a LinearDiscriminantAnalysis without priors and estimated shrinkage."""
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -58,6 +56,7 @@ class QDAClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = QDAHyperparameters
     exact = True
     hyperparameters: QDAHyperparameters
+    fast_evaluator = QDAEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's QuadraticDiscriminantAnalysis."""
@@ -69,11 +68,8 @@ class QDAClassifier(Classifier):
         """Return what it is in a few words."""
         return f"quadratic discriminant analysis, covariances regularised by {self.hyperparameters.reg_param:g}"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> QDAEvaluator:
-        return QDAEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a QuadraticDiscriminantAnalysis without priors, by svd."""
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 

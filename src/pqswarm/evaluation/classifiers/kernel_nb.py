@@ -1,6 +1,6 @@
 """Naive Bayes with kernel densities."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class KernelNBClassifier(Classifier):
         "bandwidth": tuple(sorted({*(float(f"{value:.2g}") for value in np.logspace(-4, 0, 21)), 0.004}))
     }
     hyperparameters: KernelNBHyperparameters
+    fast_evaluator = KernelNBEvaluator
 
     def estimator(self) -> Any:
         """Return :class:`pqswarm.KernelNB`."""
@@ -37,9 +38,6 @@ class KernelNBClassifier(Classifier):
         floor = self.hyperparameters.floor
         bounded = f" and a floor of {floor:g}" if floor else ""
         return f"naive Bayes with kernels of bandwidth {self.hyperparameters.bandwidth:g}{bounded}"
-
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> KernelNBEvaluator:
-        return KernelNBEvaluator(X, y, folds, **self.settings, **options)
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
@@ -63,7 +61,7 @@ class KernelNBClassifier(Classifier):
         return np.asarray(np.unique(y)[winners])
 
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a :class:`pqswarm.KernelNB`."""
         from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 

@@ -1,6 +1,6 @@
 """The nearest centroid."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pqswarm._base.options import Parameters
 from pqswarm.evaluation.classifier import Classifier
@@ -17,6 +17,7 @@ class NearestCentroidClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = NearestCentroidHyperparameters
     exact = True
     hyperparameters: NearestCentroidHyperparameters
+    fast_evaluator = NearestCentroidEvaluator
 
     def estimator(self) -> Any:
         """Return scikit-learn's NearestCentroid."""
@@ -28,11 +29,8 @@ class NearestCentroidClassifier(Classifier):
         """Return what it is in a few words."""
         return f"the nearest centroid by {self.hyperparameters.metric.capitalize()} distance"
 
-    def _evaluator(self, X: Any, y: Any, folds: Any, **options: Any) -> NearestCentroidEvaluator:
-        return NearestCentroidEvaluator(X, y, folds, **self.settings, **options)
-
     @classmethod
-    def from_estimator(cls, estimator: Any) -> Classifier | None:
+    def from_estimator(cls, estimator: Any) -> Self | None:
         """Return the classifier that equals a NearestCentroid without shrinking, all classes as likely."""
         from sklearn.neighbors import NearestCentroid
 

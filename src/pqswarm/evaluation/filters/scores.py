@@ -21,9 +21,9 @@ __all__ = [
     "with_bins",
 ]
 
-_MOST_BINS = 10
-_MOST_RANKED = 300  # features that mRMR and CFS choose one after the other; the rest follow by relevance
-_LEAST_REDUNDANCY = 1e-3  # [nat], so that nothing is divided by zero
+_MAX_BINS = 10
+_MAX_RANKED = 300  # features that mRMR and CFS choose one after the other; the rest follow by relevance
+_MIN_REDUNDANCY = 1e-3  # [nat], so that nothing is divided by zero
 _NEIGHBOURS = 10
 _RELIEF_COST = 4e9  # differences of values; above it ReliefF looks at some events alone
 _FEWEST_EVENTS = 200
@@ -89,7 +89,7 @@ def mrmr(X: FloatArray, y: AnyArray) -> FloatArray:
     codes = _Codes(X)
 
     def worth(relevance: FloatArray, redundancy: FloatArray, chosen: list[int], _: float) -> FloatArray:
-        return relevance / (redundancy / len(chosen) + _LEAST_REDUNDANCY) if chosen else relevance
+        return relevance / (redundancy / len(chosen) + _MIN_REDUNDANCY) if chosen else relevance
 
     return _chosen_in_turn(codes.information(_labels(y)), lambda f: codes.information(codes.of(f)), worth)
 
@@ -131,7 +131,7 @@ def with_bins(scores: _Scores) -> _Scores:
 
 def n_bins_of(n: int) -> int:
     """Return in how many bins the values of n events are put: the cube root of n, from 2 to 10."""
-    return int(np.clip(round(float(np.cbrt(n))), 2, _MOST_BINS))
+    return int(np.clip(round(float(np.cbrt(n))), 2, _MAX_BINS))
 
 
 def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
@@ -210,7 +210,7 @@ def _chosen_in_turn(
     redundancy, left = np.zeros(n), np.ones(n, dtype=bool)
     chosen: list[int] = []
     pairs = 0.0
-    while len(chosen) < min(n, _MOST_RANKED):
+    while len(chosen) < min(n, _MAX_RANKED):
         best = int(np.where(left, worth(relevance, redundancy, chosen, pairs), -np.inf).argmax())
         pairs += redundancy[best]
         chosen.append(best)

@@ -24,7 +24,7 @@ from pqswarm.evaluation.backend import CudaBackend
 from pqswarm.evaluation.cuda import MaskPacker, source
 
 if TYPE_CHECKING:
-    from pqswarm.evaluation.exact.knn.evaluator import KNNEvaluator, View
+    from pqswarm.evaluation.exact.knn.evaluator import FoldView, KNNEvaluator
 
 __all__ = ["KNNOnCuda", "grid_of"]
 
@@ -50,7 +50,7 @@ def grid_of(columns: Any, metric: int) -> tuple[np.float32, np.float32, np.float
 class _ViewOnGpu:
     """A view of the data in the memory of the GPU."""
 
-    def __init__(self, cp: Any, view: "View", n_padded: int, tested: int, metric: int) -> None:
+    def __init__(self, cp: Any, view: "FoldView", n_padded: int, tested: int, metric: int) -> None:
         self.columns = cp.zeros((view.columns.shape[0], n_padded), dtype=cp.float32)
         self.columns[:, : view.columns.shape[1]] = cp.asarray(view.columns)
         self.data = cp.asarray(view.data)

@@ -1,7 +1,7 @@
 """The exact error of k-nearest-neighbour classifiers."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -9,17 +9,16 @@ import numpy.typing as npt
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.backend import Backend, ExactEvaluator
-from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.folds import Folds
 
-__all__ = ["METRICS", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu", "View"]
+__all__ = ["METRICS", "FoldView", "KNNEvaluator", "KNNHyperparameters", "KNNOnCpu"]
 
 METRICS: tuple[str, ...] = ("manhattan", "euclidean", "chebyshev")
 """The distances that the evaluator computes at full speed."""
 
 _GUESSES = 8  # near events of the whole space, whose distances bound the search under any mask
-_LEAST_EXPONENT = -300  # of data whose squares are not too small for doubles
+_MIN_EXPONENT = -300  # of data whose squares are not too small for doubles
 _PART = 1024  # events for which a thread looks for them at a time
 
 
@@ -39,7 +38,7 @@ class KNNEvaluator(ExactEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs, device
+    X, y, folds, **options
         See :class:`ExactEvaluator`.
     n_neighbors : int
         Neighbours that vote, 1 to 15.
@@ -65,12 +64,9 @@ class KNNEvaluator(ExactEvaluator):
         folds: Folds,
         n_neighbors: int = 3,
         metric: str = "manhattan",
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        device: str = "cpu",
+        **options: Unpack[ExactOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
+        super().__init__(X, y, folds, **options)
         checked = KNNHyperparameters(n_neighbors=n_neighbors, metric=metric)
         smallest = len(self.data) - int(folds.sizes.max())
         if smallest < n_neighbors:
@@ -79,10 +75,10 @@ class KNNEvaluator(ExactEvaluator):
         self.metric_number = METRICS.index(metric)
         # One view of the data if all folds share it, else one for each fold.
         views = self.fold_views(copies=2)  # beside the data, twice in single precision
-        self.views = [View(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
+        self.views = [FoldView(data, fold if self.scales_folds else -1) for fold, data in enumerate(views)]
         self.least_training = smallest
         self._backend = KNNOnCpu(self)
-        if device == "cuda":
+        if self.device == "cuda":
             from pqswarm.evaluation.exact.knn.cuda import KNNOnCuda
 
             self._backend = KNNOnCuda(self)
@@ -190,12 +186,12 @@ class KNNOnCpu(Backend[KNNEvaluator]):
         return found.astype(np.int64)
 
 
-class View:
+class FoldView:
     """The data as the kernel wants them."""
 
     def __init__(self, data: FloatArray, fold: int) -> None:
         size = int(np.frexp(np.abs(data).max())[1])
-        self.data = data = np.ldexp(data, -size) if size < _LEAST_EXPONENT else data  # which rounds nothing
+        self.data = data = np.ldexp(data, -size) if size < _MIN_EXPONENT else data  # which rounds nothing
         low, high = data.min(axis=0), data.max(axis=0)
         half = high / 2 - low / 2
         # Each feature is centred and divided by a power of two, which keeps single precision at its best.

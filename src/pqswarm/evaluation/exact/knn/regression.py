@@ -1,11 +1,13 @@
 """The exact error of regression by nearest neighbours."""
 
+from typing import Unpack
+
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray
-from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.base import EvaluatorOptions
 from pqswarm.evaluation.exact.knn.evaluator import METRICS, KNNEvaluator
 from pqswarm.evaluation.folds import Folds
 from pqswarm.evaluation.regression import RegressionEvaluator
@@ -28,7 +30,7 @@ class KNNRegressionEvaluator(RegressionEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scoring, scaling, n_jobs
+    X, y, folds, scoring, **options
         See :class:`RegressionEvaluator`.
     n_neighbors : int
         Neighbours whose mean is predicted, 1 to 15.
@@ -54,15 +56,12 @@ class KNNRegressionEvaluator(RegressionEvaluator):
         *,
         n_neighbors: int = 5,
         metric: str = "euclidean",
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scoring, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, scoring, **options)
         checked = KNNRegressionHyperparameters(n_neighbors=n_neighbors, metric=metric)
         anything = np.arange(len(self.data)) % 2  # labels have no say in who is near
-        self._search = KNNEvaluator(
-            self.data, anything, folds, checked.n_neighbors, checked.metric, scaling=scaling, n_jobs=n_jobs
-        )
+        self._search = KNNEvaluator(self.data, anything, folds, checked.n_neighbors, checked.metric, **options)
 
     def _predict(self, masks: BoolArray) -> FloatArray:
         predicted = np.empty((len(masks), len(self.data)))

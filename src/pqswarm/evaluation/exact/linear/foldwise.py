@@ -1,15 +1,17 @@
 """What evaluators that work fold by fold share: the events, sums of products, and fits by scikit-learn."""
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from pqswarm._base.typing import AnyArray, FloatArray, IntArray
-from pqswarm.evaluation.base import Evaluator, SubsetError
-from pqswarm.evaluation.memory import MOST_SOLVED
+from pqswarm._base.threads import one_blas_thread
+from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
+from pqswarm.evaluation.base import ClassificationEvaluator, Evaluator, SubsetError
+from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 
-__all__ = ["EPSILON", "Columns", "Foldwise", "Products", "can_be_solved", "product_error"]
+__all__ = ["EPSILON", "Columns", "Foldwise", "FoldwiseEvaluator", "Products", "can_be_solved", "product_error"]
 
 EPSILON = float(np.finfo(np.float64).eps)
 _TABLE = 2**25  # numbers that a table of products may hold; beyond, products are made when they are needed
@@ -62,6 +64,34 @@ class Foldwise:
             raise SubsetError.of(estimator, selected, error) from error
 
 
+class FoldwiseEvaluator(ClassificationEvaluator):
+    """An evaluator that decides fold by fold, and lets scikit-learn fit the folds in which rounding could decide."""
+
+    _foldwise: Foldwise
+
+    @abstractmethod
+    def _winners(self, fold: int, selected: IntArray) -> IntArray | None:
+        """The labels of the fold's test events, or None if rounding could decide, or scikit-learn refuses."""
+
+    def _predict(self, masks: BoolArray) -> IntArray:
+        import scipy.linalg  # noqa: F401  # before its threads are limited
+
+        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
+
+        def work(row: int) -> None:
+            selected = np.flatnonzero(masks[row])
+            try:
+                for fold, test in enumerate(self._foldwise.tests):
+                    found = self._winners(fold, selected)
+                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
+            except SubsetError:
+                predicted[row] = -1
+
+        with one_blas_thread():
+            self.in_threads(work, list(range(len(masks))))
+        return predicted
+
+
 class Products:
     """The products of the columns of several matrices with each other, for any selection of the columns.
 
@@ -98,7 +128,7 @@ class Products:
 
 def can_be_solved(n_folds: int, size: int) -> bool:
     """Return whether the systems of all folds fit into memory, with factors and inverses; else scikit-learn fits."""
-    return 8 * 8 * n_folds * size**2 <= MOST_SOLVED
+    return 8 * 8 * n_folds * size**2 <= MAX_SOLVED_BYTES
 
 
 def product_error(n: int, p: int) -> float:

@@ -5,8 +5,8 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 
 __all__ = [
-    *("deflate_all", "factorise", "factorise_all", "find_winners", "gather", "invert", "orthonormalise"),
-    *("predict_all", "solve_all", "solve_each"),
+    *("deflate_all", "factorise_in_place", "factorise_batch", "find_winners", "gather", "invert", "orthonormalise"),
+    *("predict_all", "solve_batch", "solve_each"),
 ]
 
 
@@ -21,7 +21,7 @@ def gather(table, selected, scale, out):
 
 
 @njit(cache=True, nogil=True)
-def factorise_all(matrices, upper, inverse, traces):
+def factorise_batch(matrices, upper, inverse, traces):
     """Set upper[f] to the transposed Cholesky factor of matrices[f], and inverse[f] to its inverse, also upper.
 
     The trace of the inverse of the matrix goes to traces[f]; it is infinite if the matrix is not positive definite.
@@ -30,12 +30,12 @@ def factorise_all(matrices, upper, inverse, traces):
     for f in range(matrices.shape[0]):
         upper[f] = matrices[f]
         traces[f] = np.inf
-        if factorise(upper[f]):
+        if factorise_in_place(upper[f]):
             traces[f] = invert(upper[f], inverse[f]) if inverse.size else 0.0
 
 
 @njit(cache=True, nogil=True)
-def factorise(u):
+def factorise_in_place(u):
     """Turn a symmetric matrix into its transposed Cholesky factor; return whether it is positive definite.
 
     Rows are taken off the rest four at a time: the rest is then loaded and stored less often.
@@ -91,7 +91,7 @@ def invert(u, v):
 
 
 @njit(cache=True, nogil=True)
-def solve_all(upper, right, out):
+def solve_batch(upper, right, out):
     """Set out[f], of shape (p, m), to the solution for the columns of right[f], by the transposed Cholesky factor."""
     p, m = right.shape[1], right.shape[2]
     for f in range(upper.shape[0]):
@@ -166,7 +166,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
                 for c in range(p):
                     out[f, r, c] += factor * q[i, c]
         upper[0] = out[f]
-        if not factorise(upper[0]):
+        if not factorise_in_place(upper[0]):
             continue
         for _ in range(10):
             for i in range(m):
@@ -194,7 +194,7 @@ def deflate_all(matrices, directions, limit, parts, residuals, out):
             residuals[f] = largest
             if largest <= limit or stuck:
                 break
-            solve_all(upper, step.copy(), step)
+            solve_batch(upper, step.copy(), step)
             for i in range(m):
                 for c in range(p):
                     q[i, c] -= step[0, c, i]

@@ -1,6 +1,7 @@
 """The exact error of linear discriminant analysis."""
 
 from functools import cache
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
+from pqswarm.evaluation.base import ClassificationEvaluator, EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Columns, Foldwise, Products, can_be_solved, product_error
 from pqswarm.evaluation.exact.linear.solve import factorise_all
 from pqswarm.evaluation.exact.linear.systems import Systems
@@ -48,7 +49,7 @@ class LDAEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs
+    X, y, folds, **options
         See :class:`ClassificationEvaluator`.
     solver : {"svd", "lsqr", "eigen"}
         As in LinearDiscriminantAnalysis: "svd" leaves out directions in which events of a class hardly differ.
@@ -72,11 +73,9 @@ class LDAEvaluator(ClassificationEvaluator):
         folds: Folds,
         solver: str = "svd",
         shrinkage: float = 0.0,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, **options)
         self.hyperparameters = LDAHyperparameters(solver=solver, shrinkage=shrinkage)
         self._foldwise = Foldwise(self, self.labels, self._estimator)
         self._moments = _Moments(self._foldwise, self.labels, self.classes.size)
@@ -160,7 +159,7 @@ class LDAEvaluator(ClassificationEvaluator):
         moments, own = self._moments, self.hyperparameters
         spread = moments.spread[:, selected]
         if own.solver == "svd":
-            within = self._products.all(selected, 1.0 / (moments.n - _lost_freedom() * moments.n_classes))
+            within = self._products.all(selected, 1.0 / (moments.n - _lda_lost_freedom() * moments.n_classes))
             return Systems.without_small(within, _RANK, error, spread)
         within = self._products.all(selected, (1.0 - own.shrinkage) / moments.n)
         variances = np.square(spread)
@@ -309,18 +308,18 @@ class _Doubt:
         Events are given by their folds, best classes, and differences from the means of those.
         """
         lengths, beside = (each[:, np.newaxis] for each in self._systems.measure(fold, near))
-        slopes = _distances(self._slopes.transpose(0, 2, 1))[fold, best]
+        slopes = _row_distances(self._slopes.transpose(0, 2, 1))[fold, best]
         solutions = lengths + 0.5 * slopes
         products = slopes * solutions
         if self._systems.some_left_out:
-            parts = _distances(self._parts)[fold, best]
+            parts = _row_distances(self._parts)[fold, best]
             products += (parts * solutions + (beside + 0.5 * parts) * slopes) / self._systems.gaps[fold, np.newaxis]
         shifts = self._shifts[fold, best][:, np.newaxis] + self._shifts[fold]
         shifts += self._length[fold, np.newaxis] * solutions
         return np.asarray(self._error[fold, np.newaxis] * products + shifts)
 
 
-def _distances(rows: FloatArray) -> FloatArray:
+def _row_distances(rows: FloatArray) -> FloatArray:
     """The Euclidean distances between all rows, in each fold."""
     products = rows @ rows.transpose(0, 2, 1)
     squares = np.einsum("fkk->fk", products)
@@ -328,7 +327,7 @@ def _distances(rows: FloatArray) -> FloatArray:
 
 
 @cache
-def _lost_freedom() -> int:
+def _lda_lost_freedom() -> int:
     """What scikit-learn takes off the number of events for each class, by svd: its versions differ."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 

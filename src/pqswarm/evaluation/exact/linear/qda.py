@@ -1,21 +1,29 @@
 """The exact error of quadratic discriminant analysis."""
 
 from functools import cache
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
-from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling, SubsetError
-from pqswarm.evaluation.exact.linear.foldwise import EPSILON, Columns, Foldwise, Products, product_error
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.evaluation.base import EvaluatorOptions
+from pqswarm.evaluation.exact.linear.foldwise import (
+    EPSILON,
+    Columns,
+    Foldwise,
+    FoldwiseEvaluator,
+    Products,
+    product_error,
+)
 from pqswarm.evaluation.exact.linear.solve import factorise
 from pqswarm.evaluation.folds import Folds
 
 __all__ = ["QDAEvaluator", "QDAHyperparameters"]
 
-_LEAST = 1e-4  # scikit-learn's tolerance: of variances below it, it complains
+_MIN_VARIANCE = 1e-4  # scikit-learn's tolerance: of variances below it, it complains
 
 
 @parameters
@@ -27,7 +35,7 @@ class QDAHyperparameters(Parameters):
     )
 
 
-class QDAEvaluator(ClassificationEvaluator):
+class QDAEvaluator(FoldwiseEvaluator):
     """The cross-validated error of scikit-learn's QuadraticDiscriminantAnalysis, exactly and fast.
 
     The covariances of all features are computed once for each fold and class; a subset takes its part of them. Folds
@@ -37,7 +45,7 @@ class QDAEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs
+    X, y, folds, **options
         See :class:`ClassificationEvaluator`.
     reg_param : float
         As in QuadraticDiscriminantAnalysis, 0 to 1. The default is our choice: with scikit-learn's, 0, features
@@ -59,11 +67,9 @@ class QDAEvaluator(ClassificationEvaluator):
         y: npt.ArrayLike,
         folds: Folds,
         reg_param: float = 0.01,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, **options)
         self.reg_param = QDAHyperparameters(reg_param=reg_param).reg_param
         self._foldwise = Foldwise(self, self.labels, self._estimator)
         n_classes = self.classes.size
@@ -91,24 +97,6 @@ class QDAEvaluator(ClassificationEvaluator):
         result -= self._means[part, which]
         return result
 
-    def _predict(self, masks: BoolArray) -> IntArray:
-        import scipy.linalg  # noqa: F401  # before its threads are limited
-
-        predicted = np.empty((len(masks), len(self.data)), dtype=np.int64)
-
-        def work(row: int) -> None:
-            selected = np.flatnonzero(masks[row])
-            try:
-                for fold, test in enumerate(self._foldwise.tests):
-                    found = self._winners(fold, selected)
-                    predicted[row, test] = self._foldwise.fit(fold, selected) if found is None else found
-            except SubsetError:
-                predicted[row] = -1
-
-        with one_blas_thread():
-            self.in_threads(work, list(range(len(masks))))
-        return predicted
-
     def _winners(self, fold: int, selected: IntArray) -> IntArray | None:
         """The labels of the fold's test events, or None if rounding could decide."""
         present = np.flatnonzero(self._sizes[fold])
@@ -134,12 +122,12 @@ class QDAEvaluator(ClassificationEvaluator):
         """Each event's logarithm of the density of a class, times its prior, and how far rounding may put it off."""
         part, size = fold * self.classes.size + label, int(self._sizes[fold, label])
         covariance = self._products.of(part, selected)
-        covariance *= (1.0 - self.reg_param) / (size - _lost_freedom())
+        covariance *= (1.0 - self.reg_param) / (size - _qda_lost_freedom())
         diagonal = np.einsum("ii->i", covariance)  # a view of it
         diagonal += self.reg_param
-        if self.reg_param <= _LEAST:
+        if self.reg_param <= _MIN_VARIANCE:
             lowered = covariance.copy()
-            lowered[np.diag_indices_from(lowered)] -= _LEAST * (1.0 + 1e-6) + 1e-13 * diagonal.sum()
+            lowered[np.diag_indices_from(lowered)] -= _MIN_VARIANCE * (1.0 + 1e-6) + 1e-13 * diagonal.sum()
             if factorise(lowered) is None:  # a variance below the tolerance, or too near to it
                 return None
         scale = np.sqrt(diagonal)
@@ -158,7 +146,7 @@ class QDAEvaluator(ClassificationEvaluator):
 
 
 @cache
-def _lost_freedom() -> int:
+def _qda_lost_freedom() -> int:
     """What scikit-learn takes off the number of events when it divides by it: its versions differ."""
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 

@@ -1,6 +1,7 @@
 """The exact error of linear and ridge regression."""
 
 from functools import cache, cached_property
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +9,11 @@ import numpy.typing as npt
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import one_blas_thread
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.base import Scaling, SubsetError
+from pqswarm.evaluation.base import EvaluatorOptions, SubsetError
 from pqswarm.evaluation.exact.linear.foldwise import Columns, Foldwise, Products, can_be_solved
 from pqswarm.evaluation.exact.linear.solve import factorise_all, solve_all
 from pqswarm.evaluation.folds import Folds
-from pqswarm.evaluation.memory import MOST_SOLVED
+from pqswarm.evaluation.memory import MAX_SOLVED_BYTES
 from pqswarm.evaluation.regression import RegressionEvaluator
 
 __all__ = ["LinearEvaluator", "LinearHyperparameters", "RidgeHyperparameters"]
@@ -47,7 +48,7 @@ class LinearEvaluator(RegressionEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scoring, scaling, n_jobs
+    X, y, folds, scoring, **options
         See :class:`RegressionEvaluator`.
     alpha : float or None
         Weight of the squares of the coefficients in Ridge; None is LinearRegression.
@@ -73,10 +74,9 @@ class LinearEvaluator(RegressionEvaluator):
         *,
         alpha: float | None = None,
         fit_intercept: bool = True,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
+        **options: Unpack[EvaluatorOptions],
     ) -> None:
-        super().__init__(X, y, folds, scoring, scaling=scaling, n_jobs=n_jobs)
+        super().__init__(X, y, folds, scoring, **options)
         self.alpha = None if alpha is None else RidgeHyperparameters(alpha=alpha).alpha
         self.fit_intercept = LinearHyperparameters(fit_intercept=fit_intercept).fit_intercept
         self._foldwise = Foldwise(self, self.target, self._estimator)
@@ -199,7 +199,7 @@ class LinearEvaluator(RegressionEvaluator):
         """
         from scipy.linalg import lstsq
 
-        if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MOST_SOLVED:
+        if 8 * self.folds.n_folds * min(len(self.data), self.n_features + 1) * (self.n_features + 1) > MAX_SOLVED_BYTES:
             return None
         triangle, tolerance = self._triangles[fold], _tolerance()
         slopes, _, _, values = lstsq(triangle[:, selected], triangle[:, -1], cond=tolerance)

@@ -11,7 +11,7 @@ from numba import uint64
 from pqswarm._kernels.compiling import njit
 from pqswarm.evaluation.exact.naive_bayes.kernels import winner
 
-__all__ = ["count_doubtful", "count_errors", "share_features"]
+__all__ = ["count_doubtful", "count_subset_errors", "share_features"]
 
 _UNIT = 2.0**-24  # rounding unit of single precision
 _SAFETY = 1.1
@@ -107,7 +107,7 @@ def _highest_other(sums, start, n_classes, events, most):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, doubtful):
+def count_subset_errors(table, shape, span, fold_starts, sizes, highest, tree, counts, doubtful):
     """Add the errors of each subset in each fold to `counts`, int64[m, folds]; return how many events are in doubt.
 
     `table`, float32, of shape (blocks, features + 1, classes, events), flat, holds the terms of single events, the last

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["GaussianNBOnCuda", "KernelNBOnCuda"]
 
 _THREADS = 256
-_MOST_CLASSES = 2048  # whose means and weights of a feature fit into the fast memory of a block
+_MAX_CLASSES = 2048  # whose means and weights of a feature fit into the fast memory of a block
 
 
 class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
@@ -34,7 +34,7 @@ class KernelNBOnCuda(CudaBackend["KernelNBEvaluator"]):
         self._table = cp.asarray(evaluator.table)
         self._priors = cp.asarray(evaluator.priors)
         self._table32 = cp.asarray(evaluator.table32.reshape(len(evaluator.table32), -1))
-        options = ("--std=c++14", f"-DMOST_CLASSES={evaluator.classes.size}")
+        options = ("--std=c++14", f"-DMAX_CLASSES={evaluator.classes.size}")
         module = cp.RawModule(code=source(__package__, "kernel.cu"), options=options)
         self._decide, self._exactly = module.get_function("decide"), module.get_function("decide_exactly")
         self._blocks = 8 * cp.cuda.Device().attributes["MultiProcessorCount"]
@@ -86,11 +86,11 @@ class GaussianNBOnCuda(GaussianNBOnCpu):
         self._labels = cp.asarray(evaluator.labels[by_fold].astype(np.int32))
         self._packer = MaskPacker()
         n_classes = evaluator.classes.size
-        if n_classes > _MOST_CLASSES:
+        if n_classes > _MAX_CLASSES:
             raise PqswarmError(
-                f"there are {n_classes} classes, more than the {_MOST_CLASSES} for device 'cuda': use 'cpu'."
+                f"there are {n_classes} classes, more than the {_MAX_CLASSES} for device 'cuda': use 'cpu'."
             )
-        options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MOST_CLASSES // n_classes))}")
+        options = ("--std=c++14", f"-DCLASSES={n_classes}", f"-DFEATURES={max(1, min(16, _MAX_CLASSES // n_classes))}")
         module = cp.RawModule(code=source(__package__, "gaussian.cu"), options=options)
         self._constants, self._winners = module.get_function("constants"), module.get_function("winners")
 

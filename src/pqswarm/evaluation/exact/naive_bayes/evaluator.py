@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 from math import log, pi, sqrt
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,8 @@ from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
-from pqswarm.evaluation.backend import Backend, ExactEvaluator
-from pqswarm.evaluation.base import ClassificationEvaluator, Scaling
+from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
+from pqswarm.evaluation.base import ClassificationEvaluator
 from pqswarm.evaluation.folds import Folds
 
 __all__ = [
@@ -51,7 +51,7 @@ def mix_uniform(terms: FloatArray, floor: float) -> FloatArray:
 
     if floor:
         terms = terms.copy(order="C")
-        _nb_kernels.mix_uniform(terms.reshape(-1), floor)
+        _nb_kernels.mix_uniform_in_place(terms.reshape(-1), floor)
     return terms
 
 
@@ -84,7 +84,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs, device
+    X, y, folds, **options
         See :class:`ExactEvaluator`.
     bandwidth : float
         :math:`\sigma`, in units of the scaled features.
@@ -109,12 +109,9 @@ class KernelNBEvaluator(ExactEvaluator):
         folds: Folds,
         bandwidth: float = 0.004,
         floor: float = 0.0,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        device: str = "cpu",
+        **options: Unpack[ExactOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
+        super().__init__(X, y, folds, **options)
         checked = KernelNBHyperparameters(bandwidth=bandwidth, floor=floor)
         self.bandwidth, self.floor = checked.bandwidth, checked.floor
         check_table_size(len(self.data), self.n_features, self.classes.size)
@@ -122,7 +119,7 @@ class KernelNBEvaluator(ExactEvaluator):
         # The logarithm of the density of a kernel at its middle; a uniform density is 1.
         self.highest = max(0.0, -log(self.bandwidth * sqrt(2.0 * pi)))
         self.table = self._terms()
-        self._backend = self._backend_on(device)
+        self._backend = self._backend_on(self.device)
 
     def _backend_on(self, device: str) -> Backend[Any]:
         if device == "cuda":
@@ -145,7 +142,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
         n, n_classes, fold = len(self.data), self.classes.size, self.folds.test_fold
         table = np.empty((self.n_features, n, n_classes))
-        log_counts = _log_counts(self)
+        log_counts = _log_class_counts(self)
         views = self.fold_views()
         queries_of = [test for _, test in self.folds.split()] if len(views) > 1 else [np.arange(n)]
 
@@ -205,7 +202,11 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
 
     def _counts_of(self, masks: BoolArray) -> IntArray:
         """The counts of masks, neighbours similar, that are not too many."""
-        from pqswarm.evaluation.exact.naive_bayes.count_kernels import count_doubtful, count_errors, share_features
+        from pqswarm.evaluation.exact.naive_bayes.count_kernels import (
+            count_doubtful,
+            count_subset_errors,
+            share_features,
+        )
 
         e, n = self.evaluator, len(self.evaluator.data)
         sizes = masks.sum(axis=1)
@@ -220,7 +221,7 @@ class KernelNBOnCpu(Backend[KernelNBEvaluator]):
             counts = np.zeros((len(masks), e.folds.n_folds), dtype=np.int64)
             doubtful = np.empty(len(masks) * (span[1] - span[0]) * self._events, dtype=np.int32)
             table = self._table.reshape(-1)
-            some = count_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
+            some = count_subset_errors(table, shape, span, self._fold_starts, sizes, e.highest, tree, counts, doubtful)
             if some:
                 exact = (self._by_fold, e.labels, e.folds.test_fold)
                 count_doubtful(e.table, e.priors, masks, doubtful[:some], *exact, counts)
@@ -264,12 +265,12 @@ def check_table_size(n_events: int, n_features: int, n_classes: int) -> None:
         )
 
 
-def _log_counts(evaluator: ClassificationEvaluator) -> FloatArray:
+def _log_class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
     """Logarithm of the training events of each class without each fold; the last row is for all folds."""
-    return portable_log(_counts(evaluator))
+    return portable_log(_class_counts(evaluator))
 
 
-def _counts(evaluator: ClassificationEvaluator) -> FloatArray:
+def _class_counts(evaluator: ClassificationEvaluator) -> FloatArray:
     """Training events of each class without each fold; the last row is for all folds."""
     n_folds, n_classes = evaluator.folds.n_folds, evaluator.classes.size
     inside = np.zeros((n_folds + 1, n_classes))
@@ -279,7 +280,7 @@ def _counts(evaluator: ClassificationEvaluator) -> FloatArray:
 
 def log_priors(evaluator: ClassificationEvaluator) -> FloatArray:
     """Logarithm of the share of each class among the training events of each fold, shape (folds, classes)."""
-    counts = _counts(evaluator)[:-1]
+    counts = _class_counts(evaluator)[:-1]
     return np.asarray(portable_log(counts) - portable_log(counts.sum(axis=1, keepdims=True)))
 
 

@@ -1,14 +1,13 @@
 """The exact error of naive Bayes with normal densities."""
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm._base.typing import BoolArray, FloatArray, IntArray
-from pqswarm.evaluation.backend import Backend, ExactEvaluator
-from pqswarm.evaluation.base import Scaling
+from pqswarm.evaluation.backend import Backend, ExactEvaluator, ExactOptions
 from pqswarm.evaluation.exact.naive_bayes.evaluator import log_priors
 from pqswarm.evaluation.folds import Folds
 
@@ -32,7 +31,7 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scaling, n_jobs, device
+    X, y, folds, **options
         See :class:`ExactEvaluator`.
     var_smoothing : float
         As in GaussianNB: the share of the largest variance of the selected features that is added to all.
@@ -53,12 +52,9 @@ class GaussianNBEvaluator(ExactEvaluator):
         y: npt.ArrayLike,
         folds: Folds,
         var_smoothing: float = 1e-9,
-        *,
-        scaling: Scaling = "once",
-        n_jobs: int | None = None,
-        device: str = "cpu",
+        **options: Unpack[ExactOptions],
     ) -> None:
-        super().__init__(X, y, folds, scaling=scaling, n_jobs=n_jobs, device=device)
+        super().__init__(X, y, folds, **options)
         self.var_smoothing = GaussianNBHyperparameters(var_smoothing=var_smoothing).var_smoothing
         self._views = self.fold_views()
         self.by_fold = np.argsort(folds.test_fold, kind="stable")
@@ -69,7 +65,7 @@ class GaussianNBEvaluator(ExactEvaluator):
         self.log_priors = log_priors(self)
         self.moments = self._moments_of(slice(None))
         self._backend = GaussianNBOnCpu(self)
-        if device == "cuda":
+        if self.device == "cuda":
             from pqswarm.evaluation.exact.naive_bayes.cuda import GaussianNBOnCuda
 
             self._backend = GaussianNBOnCuda(self)

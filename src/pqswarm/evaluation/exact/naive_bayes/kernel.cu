@@ -1,4 +1,4 @@
-// Kernels of _nb_cuda.py for kernel densities; MOST_CLASSES is given when they are compiled.
+// Kernels of _nb_cuda.py for kernel densities; MAX_CLASSES is given when they are compiled.
 #define INFINITY __int_as_float(0x7f800000)
 #define UNIT 5.9604644775390625e-8
 #define SAFETY 1.1
@@ -46,7 +46,7 @@ void decide_exactly(const double* __restrict__ table, const double* __restrict__
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < *n_doubtful; i += gridDim.x * blockDim.x) {
         int mask = doubtful[i] / n, event = doubtful[i] % n;
         const bool* selected = masks + (long long)mask * n_features;
-        double best = -INFINITY, size = 0.0, totals[MOST_CLASSES];
+        double best = -INFINITY, size = 0.0, totals[MAX_CLASSES];
         for (int c = 0; c < n_classes; c++) {
             double total = priors[(long long)event * n_classes + c], absolute = fabs(total);
             if (total > -INFINITY)

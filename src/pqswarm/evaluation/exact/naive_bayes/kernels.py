@@ -12,7 +12,7 @@ import numpy as np
 from pqswarm._kernels.compiling import njit
 from pqswarm._kernels.math import exponential, logarithm
 
-__all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform", "winner"]
+__all__ = ["decide_exactly", "gaussian_winners", "kernel_terms", "mix_uniform_in_place", "winner"]
 
 _EQUAL = 1e-12  # of the sum of absolute terms: a hundred times their rounding
 _NEGLIGIBLE = 50.0  # terms smaller by exp(-50) than the largest do not change the sum of a million
@@ -170,7 +170,7 @@ def _add_deviations(columns, first, selected, means, weights, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def mix_uniform(values, floor):
+def mix_uniform_in_place(values, floor):
     """Mix densities, given by their logarithms, float64[n], with a share `floor` of a uniform one: log(1).
 
     It is log((1 - floor) exp(term) + floor), to about 1e-16 of the greater of 1 and its size.

@@ -10,7 +10,7 @@ from pqswarm._base.typing import AnyArray, BoolArray, FloatArray
 from pqswarm.search.base import Search
 from pqswarm.search.seen import Seen
 
-__all__ = ["FreshSearch", "flip_balanced", "move"]
+__all__ = ["DistinctSearch", "flip_balanced", "move"]
 
 _STEPS = 30  # random moves from a subset that is known, after which any new one will do
 _FEW = 2**14  # so many subsets are looked through one by one
@@ -45,10 +45,11 @@ def flip_balanced(masks: BoolArray, flips: float, draws: FloatArray) -> BoolArra
     return np.asarray(masks ^ (draws < np.where(masks, less, more)))
 
 
-class FreshSearch(Search):
-    """A search that keeps what it has asked for, and asks only for what it does not know.
+class DistinctSearch(Search):
+    """A search that never asks for a subset twice.
 
-    It ends when it knows every subset. Derived classes call `_start` and `_learn`, and ask for what `_fresh` returns.
+    It ends when it knows every subset. Derived classes call `_start` and `_learn`, and ask for what `_make_distinct`
+    returns.
     """
 
     may_ask_empty = False
@@ -93,7 +94,7 @@ class FreshSearch(Search):
         places = np.argsort(np.argsort(self.rng.random((count, self.n_features)), axis=1, kind="stable"), axis=1)
         return np.asarray(places < sizes[:, np.newaxis])
 
-    def _fresh(self, masks: BoolArray) -> BoolArray:
+    def _make_distinct(self, masks: BoolArray) -> BoolArray:
         """Return the subsets, those that are empty, known or repeated moved at random until they are new.
 
         Where few are left in all, these; there may be fewer than asked for.
@@ -107,9 +108,9 @@ class FreshSearch(Search):
             kinds, draws = self.rng.random((old.size, 1))[:, 0], self.rng.random((old.size, self.n_features))
             masks[old] = move(masks[old], kinds, draws, keep_size=self.size is not None)
             new = self.seen.is_new(masks)
-        return self._filled(masks[new], len(masks))
+        return self._fill_up(masks[new], len(masks))
 
-    def _filled(self, masks: BoolArray, count: int) -> BoolArray:
+    def _fill_up(self, masks: BoolArray, count: int) -> BoolArray:
         """New subsets, and others that are new as well, until there are `count`, or no more."""
         few = min(self._n_subsets, 2**62) * self.n_features <= _FEW * 14
         while len(masks) < count:

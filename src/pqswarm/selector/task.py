@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,26 +13,30 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from pqswarm._base.checks import is_integer
+from pqswarm._base.checks import check_name, is_integer
 from pqswarm._base.random import derived_seed
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
-from pqswarm.evaluation import Choice, Splits, choose_evaluator
+from pqswarm.errors import PqswarmError
+from pqswarm.evaluation import EvaluatorChoice, Splits, choose_evaluator
 from pqswarm.evaluation.classifiers.sklearn import seed_estimator
 from pqswarm.evaluation.estimators import check_classes
 from pqswarm.search import Run, Search, SearchResult, filter_of
 from pqswarm.search.registry import search_class
-from pqswarm.selector.checks import sized_parameters, threads_of
+from pqswarm.selector.prefiltering import keep_features
 from pqswarm.selector.storage import describe, digest
-from pqswarm.selector.wide import keep_features
 
 if TYPE_CHECKING:
     from pqswarm.selector.swarm_selector import SwarmSelector
 
-__all__ = ["Data", "Problem", "default_estimator", "make_problem"]
+__all__ = [
+    *("SelectorData", "SelectionTask", "check_rule", "default_estimator", "make_task", "seed_of", "threads_of"),
+]
+
+RULES = ("best", "1se")
 
 
 @dataclass(frozen=True)
-class Data:
+class SelectorData:
     """What a selector is fitted to."""
 
     X: FloatArray
@@ -39,15 +44,15 @@ class Data:
     groups: AnyArray | None = None
     sample_weight: AnyArray | None = None
 
-    def take(self, rows: IntArray) -> "Data":
+    def take(self, rows: IntArray) -> "SelectorData":
         """Return some of the events."""
         groups = None if self.groups is None else self.groups[rows]
         weights = None if self.sample_weight is None else self.sample_weight[rows]
-        return Data(self.X[rows], self.y[rows], groups, weights)
+        return SelectorData(self.X[rows], self.y[rows], groups, weights)
 
 
 @dataclass(frozen=True)
-class Problem:
+class SelectionTask:
     """A search to be done.
 
     `estimator` is seeded; `kept` are the features that the prefilter leaves, as the sentence `prefilter` says, which
@@ -56,7 +61,7 @@ class Problem:
 
     seed: int
     estimator: Any
-    choice: Choice
+    choice: EvaluatorChoice
     search: type[Search]
     parameters: dict[str, Any]
     kept: BoolArray
@@ -89,7 +94,7 @@ def default_estimator() -> Any:
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
 
 
-def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
+def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> SelectionTask:
     """Return what a selector searches in some data."""
     X, y = data.X, data.y
     given = default_estimator() if selector.estimator is None else selector.estimator
@@ -99,7 +104,7 @@ def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
         check_classes(y)
     search = search_class(selector.algorithm)
     parameters = sized_parameters(selector.algorithm_params, selector.n_features_to_select, X.shape[1])
-    splits = Splits.from_cv(_fewer_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
+    splits = Splits.from_cv(_reduce_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
     options: dict[str, Any] = {"scoring": selector.scoring, "sample_weight": data.sample_weight}
     options["n_jobs"] = threads_of(selector.n_jobs)
     least, continuous = parameters.get("size"), not classifies
@@ -108,7 +113,7 @@ def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
         parameters["order"] = ranking.rank(X[:, kept.mask], y)
     elif kept.order and "order" not in parameters and hasattr(search.Parameters, "order"):
         parameters["order"] = kept.order
-    return Problem(
+    return SelectionTask(
         seed=seed,
         estimator=estimator,
         choice=choose_evaluator(estimator, X[:, kept.mask], y, splits, **options),
@@ -130,7 +135,7 @@ def make_problem(selector: "SwarmSelector", data: Data, seed: int) -> Problem:
     )
 
 
-def _fewer_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
+def _reduce_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
     """A number of folds, no more of them than the events allow; any other cross-validation as it is."""
     if not is_integer(cv):
         return cv
@@ -143,3 +148,53 @@ def _fewer_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
         stacklevel=5,
     )
     return most
+
+
+def check_rule(rule: Any, n_features_to_select: Any) -> None:
+    """Raise an error unless a rule is known, and does not contradict the number of features."""
+    if isinstance(rule, str):
+        check_name("rule", rule, RULES)
+    else:
+        if not (is_integer(rule) and rule >= 1):
+            raise PqswarmError(f"rule must be 'best', '1se' or a number of features, not {rule!r}.")
+        if n_features_to_select is not None:
+            raise PqswarmError("give n_features_to_select or a rule that is a number of features, not both.")
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed from what scikit-learn calls a random state; the global one is left alone."""
+    if random_state is None:
+        return derived_seed(np.random.SeedSequence().entropy, ())  # type: ignore[arg-type]
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if is_integer(random_state) and random_state >= 0:
+        return int(random_state)
+    raise PqswarmError(f"random_state must be a non-negative integer, a RandomState or None, not {random_state!r}.")
+
+
+def threads_of(n_jobs: Any) -> int:
+    """Return a number of threads from scikit-learn's n_jobs: None is 1, or what joblib.parallel_config says."""
+    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
+        raise PqswarmError(f"n_jobs must be an integer other than 0, -1 for all cores, or None, not {n_jobs!r}.")
+    from joblib import effective_n_jobs
+
+    return max(1, int(effective_n_jobs(None if n_jobs is None else int(n_jobs))))
+
+
+def sized_parameters(given: Any, wanted: Any, n_features: int) -> dict[str, Any]:
+    """Return the parameters of an algorithm with the number of features to select."""
+    if given is not None and not isinstance(given, Mapping):
+        raise PqswarmError(f"algorithm_params must be a mapping of names to values, not {given!r}.")
+    parameters = dict(given or {})
+    if wanted is None:
+        return parameters
+    whole = is_integer(wanted) and 1 <= wanted <= n_features
+    share = isinstance(wanted, float | np.floating) and 0 < wanted < 1
+    if not (whole or share):
+        raise PqswarmError(
+            f"n_features_to_select must be an integer from 1 to {n_features}, a share between 0 and 1, or "
+            f"None, not {wanted!r}."
+        )
+    if "size" in parameters:
+        raise PqswarmError("give n_features_to_select or the size in algorithm_params, not both.")
+    return parameters | {"size": int(wanted) if whole else max(1, int(wanted * n_features))}

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.search import ALGORITHMS, FreshSearch, Run, SimulatedAnnealing, SparseEA, minimize
+from pqswarm.search import ALGORITHMS, DistinctSearch, Run, SimulatedAnnealing, SparseEA, minimize
 from pqswarm.search.annealing import accepted
 from pqswarm.search.de import trial
-from pqswarm.search.fresh import flip_balanced, move
+from pqswarm.search.distinct import flip_balanced, move
 from pqswarm.search.nsga2 import crowding, front_ranks
 from pqswarm.search.sparse_ea import contest
 from pqswarm.search.umda import frequencies
 from tests.search.problems import problem
 
-FRESH = [name for name, search in ALGORITHMS.items() if issubclass(search, FreshSearch)]
+FRESH = [name for name, search in ALGORITHMS.items() if issubclass(search, DistinctSearch)]
 TABLE = "breast cancer, 12 features, Gaussian NB"
 rng = np.random.default_rng(3)
 
