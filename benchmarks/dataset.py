@@ -18,7 +18,7 @@ import numpy as np
 import pywt
 
 from pqswarm.datasets import make_dataset
-from pqswarm.datasets.orders import list_orders
+from pqswarm.datasets.specs import event_specs
 from pqswarm.events import NOISE_LEVELS, PRESETS, add_noise, noise_stream
 from pqswarm.features import decompose, extend, extract
 
@@ -139,7 +139,7 @@ def print_stages(preset, repeat):
         return results, min(times) / len(items) * 1e3
 
     make_dataset(1, preset=preset)  # compiled code is loaded here
-    orders = list_orders(PRESETS[preset], 10, seed=0)
+    orders = event_specs(PRESETS[preset], 10, seed=0)
     events = {}
     for source in ("model", "bench"):
         chosen = [order for order in orders if order.source == source]

@@ -184,7 +184,7 @@ def claims(axis: Axes) -> None:
     """Which claims hold, in the table of the reference results."""
     text = (DOCS / "results/README.md").read_text(encoding="utf-8")
     table = text.split("| the paper's claim |")[1].split("\n\n")[0]
-    colours = {"holds": HOLDS, "does not": LOSS, "cannot": FAINT}
+    colours = {"holds": HOLDS, "does not": LOSS, "inconclusive": FAINT}
     for i, line in enumerate(table.splitlines()[2:]):
         for j, cell in enumerate(line.strip("|").split("|")[1:]):
             colour = next(colour for begin, colour in colours.items() if cell.strip().startswith(begin))
@@ -365,7 +365,7 @@ def silent(axis: Axes) -> None:
 @card
 def speed(axis: Axes) -> None:
     """Times of a subset of 20 features by k-NN, from the page on performance."""
-    table = (DOCS / "performance.md").read_text(encoding="utf-8").split("3-NN by Manhattan distance:")[1]
+    table = (DOCS / "performance.md").read_text(encoding="utf-8").split("3-NN, Manhattan distance:")[1]
     times = number(r"\| 3500 \|(?:[^|]*\|){4} \S+ \((\d+)x\)", table)
     for place, (name, value) in enumerate((("pqswarm", 1), ("scikit-learn", times))):
         axis.barh(-place, value, 0.6, color=(WAVE, FAINT)[place])

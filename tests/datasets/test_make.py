@@ -211,9 +211,9 @@ def test_more_threads_than_work():
 
 def test_an_order_with_noise_of_a_preset_without():
     """As training asks for it, also on the presets of the paper."""
-    from pqswarm.datasets.orders import list_orders
+    from pqswarm.datasets.specs import event_specs
 
     preset = PRESETS["paper"]
-    clean, noisy = (list_orders(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))
+    clean, noisy = (event_specs(preset, 1, 0, snr=snr)[2].make(preset).signal for snr in ((), (20.0,)))
     noise = noisy - clean
     assert 10 * np.log10((clean**2).mean() / (noise**2).mean()) == pytest.approx(20.0, abs=0.2)

@@ -182,18 +182,6 @@ def test_mistakes_of_authors_are_named(monkeypatch):
         generate("storm", 0, replace(paper, models={"storm": {}}))
 
 
-def test_old_names_work_with_a_warning():
-    from pqswarm import datasets, events
-
-    with pytest.warns(DeprecationWarning, match="use load_dataset"):
-        assert datasets.load is datasets.load_dataset
-    with pytest.warns(DeprecationWarning, match="use EVENT_CLASSES"):
-        assert events.MODELS["sag"] is EVENT_CLASSES["sag"].model
-    for module in (datasets, events):
-        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-            module.nothing  # noqa: B018
-
-
 def test_a_class_inserted_in_the_middle_changes_no_other_class(monkeypatch):
     """Events of presets and of recorders depend on the seed word of their class, not on its place in the list."""
     before = make_dataset(2, 30.0)

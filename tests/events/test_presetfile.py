@@ -10,13 +10,13 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import (
     PRESETS,
     Choice,
+    EqualTo,
     Fixed,
-    Inside,
     LogUniform,
     Preset,
-    Same,
     Steps,
     Uniform,
+    WithinRecord,
     format_preset,
     generate,
     get_preset,
@@ -133,7 +133,7 @@ def test_parameters_are_drawn_after_those_they_depend_on(load):
     """)
     order = list(made.models["sag_with_transient"])
     assert order.index("transient_onset") < order.index("start") < order.index("duration")
-    assert made.models["sag_with_transient"]["start"] == Same("transient_onset")
+    assert made.models["sag_with_transient"]["start"] == EqualTo("transient_onset")
     assert made.models["sag_with_transient"] == PRESETS["paper-printed"].models["sag_with_transient"]
 
 
@@ -152,7 +152,7 @@ def test_a_file_can_extend_a_file_and_say_everything(load, tmp_path):
     assert isinstance(whole, Preset)
     assert (whole.classes, whole.bench, whole.bench_share) == (("pure_sinusoid", "sag"), {}, 0.0)
     assert list(whole.models["sag"]) == ["depth", "duration", "start"]
-    assert whole.models["sag"]["start"] == Inside("duration", margin=1.0)
+    assert whole.models["sag"]["start"] == WithinRecord("duration", margin=1.0)
     assert generate("sag", 0, whole).signal.size == 2560
     second = load('name = "second"\nextends = "mine.toml"\n[common]\nfrequency = 50', "second.toml")
     assert (second.common["frequency"], second.common["cycles"]) == (Fixed(50.0), Fixed(12.0))

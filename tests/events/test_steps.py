@@ -82,7 +82,7 @@ def test_a_spectrum_can_be_asked_for(preset):
 def test_data_sets_keep_them(preset, tmp_path):
     dataset = make_dataset(4, snr=[float("inf"), 40], preset=preset.fixed(frequency=60))
     again = load_dataset(dataset.save(tmp_path / "stepped.npz"))
-    assert again.preset["models"]["harmonics"]["spectrum"] == {"range": "Named", "names": list(SPECTRA)}
+    assert again.preset["models"]["harmonics"]["spectrum"] == {"range": "NameIndex", "names": list(SPECTRA)}
     assert again.preset["models"]["dc_offset"]["offset"]["number"] == 10
     for number in range(len(again)):
         event = again.event(number)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.identify.conftest import NAMES
 
-from pqswarm.datasets.orders import list_orders
+from pqswarm.datasets.specs import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.classifiers import EstimatorClassifier
@@ -264,7 +264,7 @@ class TestDefaultModel:
         trained, held_out = ({o.seed for o in list_recordings(50, (), 0, family, 2)} for family in (TRAINED, HELD_OUT))
         assert not trained & held_out
         preset = get_preset("field")
-        trained, held_out = ({o.seed for o in list_orders(preset, 50, 0, family)} for family in (TRAINED, HELD_OUT))
+        trained, held_out = ({o.seed for o in event_specs(preset, 50, 0, family)} for family in (TRAINED, HELD_OUT))
         assert not trained & held_out
 
     def test_classes_that_cannot_be_seen_are_not_offered(self):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import find_recordings, load_site, write_samples
+from pqswarm.identify import find_recordings, load_site
 from pqswarm.measure.event import KINDS
-from pqswarm.recordings import read, write_comtrade
+from pqswarm.recordings import read, write_comtrade, write_samples
 from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
 from pqswarm.recordings.samples.write import _long_recording, _short_recordings
 

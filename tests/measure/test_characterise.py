@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -42,10 +40,6 @@ def test_thresholds_are_one_object():
 
 
 def test_names_of_earlier_versions():
-    import pqswarm.recordings
-
-    with pytest.warns(DeprecationWarning, match="READERS"):
-        assert "comtrade" in pqswarm.recordings.FORMATS
     with pytest.warns(DeprecationWarning, match="thresholds=Thresholds"):
         found = characterise(record(sine()), sag_threshold=0.8, hysteresis=0.01)
     assert (found.thresholds.sag, found.thresholds.hysteresis) == (0.8, 0.01)
@@ -145,30 +139,3 @@ def test_two_busbars_are_two_systems():
     channels = tuple(Channel(f"bus {b} U{p}", "V", p, sine(phase=k)) for b in "12" for k, p in enumerate("ABC"))
     found = characterise(Recording(channels, RATE, 50.0))
     assert [c.system for c in found.channels] == ["bus 1"] * 3 + ["bus 2"] * 3
-
-
-def test_documented_paths_of_earlier_versions_still_work():
-    """In a process of its own: a module, once imported, takes the place of the function in its package."""
-    program = """if True:
-        import warnings
-        warnings.simplefilter("error")
-        from pqswarm.recordings import read, Channel, Recording
-        import numpy as np
-        wave = 325 * np.sin(2 * np.pi * 50 * np.arange(5000) / 10_000)
-        recording = Recording((Channel("Ua", "V", "A", wave),), 10_000.0, 50.0)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            from pqswarm.recordings import characterise as of_the_package
-            from pqswarm.recordings.characterise import characterise
-            assert of_the_package is characterise
-            from pqswarm.recordings.characterisation import Thresholds
-            import pqswarm.recordings
-            assert pqswarm.recordings.characterise(recording).sentences() == characterise(recording).sentences()
-        assert {w.category for w in caught} == {DeprecationWarning}, caught
-        print(*(str(w.message) for w in caught))
-    """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (
-        "pqswarm.recordings.characterise.characterise is deprecated: use pqswarm.measure.characterise." in done.stdout
-    )

@@ -1,24 +1,46 @@
-"""TOML of the user's: read, and plain values written."""
+"""TOML files of the user: reading, checking against pydantic models, and writing of plain values."""
 
+import difflib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import inf, isnan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pqswarm._base.files import read_regular
 from pqswarm.errors import PqswarmError, shorten
 
-__all__ = ["parse_toml", "read_toml_text", "to_toml"]
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
-_LONGEST = 10_000_000  # bytes of a file
+__all__ = ["explain_mistakes", "parse_toml", "read_toml_text", "table_error", "to_toml"]
+
+_MAX_BYTES = 10_000_000  # of a file
+_MAX_MISTAKES = 20  # listed at once
+
+_IN_WORDS = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be a table of keys",
+    "finite_number": "must be a finite number",
+    "float_type": "must be a number",
+    "int_type": "must be an integer",
+    "list_type": "must be a list",
+    "missing": "is missing",
+    "model_type": "must be a table of keys",
+    "string_too_long": "must be at most {max_length} characters",
+    "string_too_short": "must not be empty",
+    "string_type": "must be text",
+    "too_short": "must hold at least {min_length}",
+    "tuple_type": "must be a list",
+}
+"""Kinds of mistakes, by pydantic's names for them, where its own words are not plain."""
 
 
 def read_toml_text(path: str | Path, what: str = "") -> str:
     """Return the text of a TOML file; no such file is a FileNotFoundError, all else a PqswarmError that says `what`."""
     try:
-        return read_regular(path, _LONGEST).decode("utf-8-sig")
+        return read_regular(path, _MAX_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -43,6 +65,90 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
         raise PqswarmError(f"{source} cannot be used: its values are nested too deeply.") from None
     except ValueError:  # of int
         raise PqswarmError(f"{source} cannot be used: it holds an integer of thousands of digits.") from None
+
+
+def explain_mistakes(
+    error: "ValidationError",
+    *models: "type[BaseModel]",
+    tags: Collection[str] = (),
+    words: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Turn the mistakes that pydantic found in a table into sentences.
+
+    Parameters
+    ----------
+    error : ValidationError
+        The mistakes.
+    *models : type of BaseModel
+        The models that the table was checked against; they name the keys that are known.
+    tags : collection of str
+        Tags of unions, which pydantic names beside keys, and a message does not.
+    words : mapping of str to str, optional
+        Sentences for more kinds of mistakes, by pydantic's names.
+
+    Returns
+    -------
+    list of str
+        For each mistake the key, what is wrong, and the value; at most 20.
+    """
+    lines: list[str] = []
+    known = {**_IN_WORDS, **(words or {})}
+    mistakes = error.errors(include_url=False)
+    deeper = {mistake["loc"][:1] for mistake in mistakes if len(mistake["loc"]) > 1}
+    for mistake in mistakes:
+        kind = mistake["type"]
+        if kind == "too_short" and mistake["loc"] in deeper:
+            continue  # a member was refused, and that is said already
+        loc = tuple(part for part in mistake["loc"] if part not in tags)
+        place = shorten("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip("."))
+        message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
+        if kind in known:
+            message = known[kind].format(**mistake.get("ctx", {}))
+        if kind == "extra_forbidden":
+            message = f"there is no such key: {_known_keys(models, loc)}"
+        elif kind not in ("value_error", "missing"):
+            message = f"{message}, not {shorten(repr(mistake['input']))}"
+        if len(lines) == _MAX_MISTAKES:
+            return [*lines, f"and {len(mistakes) - _MAX_MISTAKES} more."]
+        lines.append(f"{place + ': ' if place else ''}{message}.")
+    return lines
+
+
+def table_error(source: str, mistakes: list[str]) -> PqswarmError:
+    """Build the error of a table that cannot be used: one line for one mistake, else a list.
+
+    Examples
+    --------
+    >>> print(table_error("plan.toml", ["runs: must be an integer, not 'x'.", "seed: is missing."]))
+    plan.toml cannot be used:
+      runs: must be an integer, not 'x'.
+      seed: is missing.
+    """
+    if len(mistakes) == 1:
+        return PqswarmError(f"{source}: {mistakes[0]}" if source else mistakes[0])
+    head = f"{source} cannot be used:" if source else "this cannot be used:"
+    return PqswarmError("\n  ".join([head, *mistakes]))
+
+
+def _known_keys(models: "tuple[type[BaseModel], ...]", loc: tuple[int | str, ...]) -> str:
+    """The keys that a table can have, the nearest one first."""
+    owners = list(models)
+    for part in loc[:-1]:
+        fields = [owner.model_fields[str(part)] for owner in owners if part in owner.model_fields]
+        owners = [model for field in fields for model in _models_in(field.annotation)] or owners
+    known = list(dict.fromkeys(name for owner in owners for name in owner.model_fields))
+    close = difflib.get_close_matches(str(loc[-1]), known, n=1)
+    return f"{f'did you mean {close[0]}? Known' if close else 'known'} here are {', '.join(known)}"
+
+
+def _models_in(annotation: Any) -> "Iterator[type[BaseModel]]":
+    """The models that a type is made of."""
+    from pydantic import BaseModel
+
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def to_toml(value: Any) -> str:

@@ -24,7 +24,7 @@ def sample(
     Example: pqswarm sample samples && pqswarm identify samples --site samples/site.toml
     """
     check_folder(folder, "DIR")
-    from pqswarm.identify import write_samples
+    from pqswarm.recordings import write_samples
 
     for path in write_samples(folder, seed=seed, minutes=minutes):
         typer.echo(f"wrote {path}")

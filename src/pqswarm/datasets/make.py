@@ -13,7 +13,7 @@ from pqswarm._base.random import checked_seed
 from pqswarm._base.threads import effective_jobs
 from pqswarm._base.typing import FloatArray
 from pqswarm.datasets.dataset import Dataset
-from pqswarm.datasets.orders import Order, list_orders
+from pqswarm.datasets.specs import EventSpec, event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.events import NOISE_LEVELS, RECORD, SOURCES, Event, Preset, check_snr, get_preset
 from pqswarm.events.noise import write_noisy
@@ -84,8 +84,8 @@ def make_dataset(
     chosen, options = get_preset(preset), FeatureOptions.of(features)
     levels = _check_levels(snr)
     seed = checked_seed(seed)
-    orders = list_orders(chosen, events_per_class, seed)
-    events, values = _produce(orders, chosen, levels, options, effective_jobs(n_jobs), progress)
+    specs = event_specs(chosen, events_per_class, seed)
+    events, values = _produce(specs, chosen, levels, options, effective_jobs(n_jobs), progress)
     names = sorted({name for event in events for name in event.parameters})
     return Dataset(
         features=values,
@@ -144,7 +144,7 @@ def _check_levels(snr: float | Sequence[float]) -> tuple[float, ...]:
 
 
 def _produce(
-    orders: list[Order],
+    specs: list[EventSpec],
     preset: Preset,
     levels: tuple[float, ...],
     options: FeatureOptions,
@@ -156,7 +156,7 @@ def _produce(
 
     import pqswarm._kernels.lanes  # noqa: F401 (in one thread: others would meet half of it, should it fail)
 
-    tasks = [orders[i : i + _EVENTS_PER_TASK] for i in range(0, len(orders), _EVENTS_PER_TASK)]
+    tasks = [specs[i : i + _EVENTS_PER_TASK] for i in range(0, len(specs), _EVENTS_PER_TASK)]
     results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
         delayed(_produce_some)(task, preset, levels, options) for task in tasks
     )
@@ -166,18 +166,18 @@ def _produce(
         events += some_events
         features += some_features
         if progress is not None:
-            progress(len(events), len(orders))
+            progress(len(events), len(specs))
     _only({matrix.shape[1] for matrix in features}, preset.name)
     return events, np.stack(features, axis=1)
 
 
 def _produce_some(
-    orders: list[Order], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
+    specs: list[EventSpec], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
 ) -> tuple[list[Event], list[FloatArray]]:
     """Make a few events, and for each a matrix of one row of features per noise level."""
     from pqswarm._kernels.lanes import LANES
 
-    events = [order.make(preset) for order in orders]
+    events = [spec.make(preset) for spec in specs]
     features: list[FloatArray] = [np.empty((0, 0))] * len(events)
     alike: dict[tuple[float, float, int], list[int]] = {}
     for i, event in enumerate(events):

@@ -1,6 +1,5 @@
 """Power-quality events: the models of the paper, the laboratory bench, noise, and presets."""
 
-from pqswarm.events._deprecated import __getattr__ as __getattr__
 from pqswarm.events.bench import BenchRecord, run_bench
 from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title, visible_classes
 from pqswarm.events.event import RECORD, Event, check_record, generate, synthesise
@@ -9,15 +8,15 @@ from pqswarm.events.noise import NOISE_LEVELS, add_noise, check_snr, noise_strea
 from pqswarm.events.parameters import (
     PARAMETERS,
     Choice,
+    EqualTo,
     Fixed,
-    Inside,
+    IndexedBy,
     LogUniform,
-    Matching,
-    Named,
+    NameIndex,
     Parameter,
-    Same,
     Steps,
     Uniform,
+    WithinRecord,
     spectrum_ranges,
 )
 from pqswarm.events.preset_text import format_preset
@@ -33,20 +32,20 @@ __all__ = [
     "SOURCES",
     "BenchRecord",
     "Choice",
+    "EqualTo",
     "Event",
     "EventClass",
     "Fixed",
     "Grid",
-    "Inside",
+    "IndexedBy",
     "LogUniform",
-    "Matching",
-    "Named",
+    "NameIndex",
     "Needs",
     "Parameter",
     "Preset",
-    "Same",
     "Steps",
     "Uniform",
+    "WithinRecord",
     "add_noise",
     "check_record",
     "check_snr",

@@ -4,7 +4,17 @@ from math import pi, sqrt
 from typing import Literal
 
 from pqswarm.errors import unknown_name
-from pqswarm.events.parameters import Choice, Fixed, Inside, LogUniform, Range, Same, Steps, Uniform, spectrum_ranges
+from pqswarm.events.parameters import (
+    Choice,
+    EqualTo,
+    Fixed,
+    LogUniform,
+    Range,
+    Steps,
+    Uniform,
+    WithinRecord,
+    spectrum_ranges,
+)
 from pqswarm.events.preset import Preset, Ranges
 
 __all__ = ["field_preset", "paper_preset", "stepped_preset"]
@@ -45,8 +55,8 @@ def _model_ranges(
     }
 
 
-_WINDOW: Ranges = {"duration": Uniform(0.5, 30, "cycles"), "start": Inside("duration")}
-_WINDOW_FROM_ONSET: Ranges = {"start": Same("transient_onset"), "duration": Uniform(0.5, 30, "cycles left")}
+_WINDOW: Ranges = {"duration": Uniform(0.5, 30, "cycles"), "start": WithinRecord("duration")}
+_WINDOW_FROM_ONSET: Ranges = {"start": EqualTo("transient_onset"), "duration": Uniform(0.5, 30, "cycles left")}
 _MAGNITUDE: Ranges = {
     "amplitude": Uniform(0.9, 1.1),
     "offset": Uniform(0.0, 0.1),
@@ -96,7 +106,7 @@ def _bench_ranges(extra: Ranges | None = None) -> dict[str, Ranges]:
     fault: Ranges = {
         "fault_ratio": LogUniform(0.115, 3.8),
         "duration": Uniform(0.5, 29, "cycles"),
-        "start": Inside("duration", margin=0.6),
+        "start": WithinRecord("duration", margin=0.6),
     }
     bank: Ranges = {
         "capacitance": LogUniform(4e-6, 25e-6),
@@ -108,7 +118,7 @@ def _bench_ranges(extra: Ranges | None = None) -> dict[str, Ranges]:
     fault_before_bank: Ranges = {
         **fault,
         "duration": Uniform(0.5, 7, "cycles"),
-        "start": Inside("duration", before="transient_onset", margin=1.5),
+        "start": WithinRecord("duration", before="transient_onset", margin=1.5),
     }
     classes: dict[str, Ranges] = {
         "sag": {**stiff, **loaded, **fault},

@@ -17,16 +17,16 @@ from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter, check_par
 __all__ = [
     "PARAMETERS",
     "Choice",
+    "EqualTo",
     "Fixed",
-    "Inside",
+    "IndexedBy",
     "LogUniform",
-    "Matching",
-    "Named",
+    "NameIndex",
     "Parameter",
     "Range",
-    "Same",
     "Steps",
     "Uniform",
+    "WithinRecord",
     "check_parameters",
     "draw",
     "record_length",
@@ -186,7 +186,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Named:
+class NameIndex:
     """The number, from 1, of one of some names, all equally likely; see :func:`spectrum_ranges`."""
 
     names: tuple[str, ...]
@@ -197,7 +197,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Matching:
+class IndexedBy:
     """The option that goes with the number, from 1, that another parameter has; see :func:`spectrum_ranges`."""
 
     name: str
@@ -212,7 +212,7 @@ class Matching:
 
 
 @dataclass(frozen=True)
-class Inside:
+class WithinRecord:
     """The start of a window that lies inside the record, uniform over all that do.
 
     Parameters
@@ -238,7 +238,7 @@ class Inside:
 
 
 @dataclass(frozen=True)
-class Same:
+class EqualTo:
     """The value of another parameter, drawn before."""
 
     name: str
@@ -286,8 +286,8 @@ def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Ran
     tables = [
         check_parameters(table, dict.fromkeys(HARMONICS), f"spectrum {name!r}") for name, table in spectra.items()
     ]
-    matching = {order: Matching("spectrum", tuple(table.get(order, 0.0) for table in tables)) for order in HARMONICS}
-    return {"spectrum": Named(tuple(spectra)), **matching}
+    matching = {order: IndexedBy("spectrum", tuple(table.get(order, 0.0) for table in tables)) for order in HARMONICS}
+    return {"spectrum": NameIndex(tuple(spectra)), **matching}
 
 
 def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str, float]) -> dict[str, float]:

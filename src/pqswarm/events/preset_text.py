@@ -7,7 +7,7 @@ from pqswarm._base.toml import to_toml
 from pqswarm.errors import PqswarmError
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES
-from pqswarm.events.parameters import Matching, Named, Range
+from pqswarm.events.parameters import IndexedBy, NameIndex, Range
 from pqswarm.events.presets import Preset
 from pqswarm.events.range_tables import write_range
 
@@ -19,8 +19,10 @@ def spectra_of(preset: Preset) -> dict[str, Mapping[str, float]]:
     spectra: dict[str, Mapping[str, float]] = {}
     for ranges in preset.models.values():
         named = ranges.get("spectrum")
-        for number, name in enumerate(named.names if isinstance(named, Named) else ()):
-            series = {order: spec.options[number] for order in HARMONICS if isinstance(spec := ranges[order], Matching)}
+        for number, name in enumerate(named.names if isinstance(named, NameIndex) else ()):
+            series = {
+                order: spec.options[number] for order in HARMONICS if isinstance(spec := ranges[order], IndexedBy)
+            }
             if spectra.setdefault(name, series) != series:
                 raise PqswarmError(f"spectrum {name!r} is not the same in all classes: give one of them another name.")
     return spectra
@@ -30,7 +32,7 @@ def write_preset(preset: Preset) -> dict[str, Any]:
     """Return the content of a file that says all of a preset."""
 
     def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
-        return {name: write_range(spec) for name, spec in ranges.items() if not isinstance(spec, Matching)}
+        return {name: write_range(spec) for name, spec in ranges.items() if not isinstance(spec, IndexedBy)}
 
     spectra = spectra_of(preset)
     return {

@@ -9,15 +9,15 @@ from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.catalogue import Parameter
 from pqswarm.events.parameters import (
     Choice,
+    EqualTo,
     Fixed,
-    Inside,
+    IndexedBy,
     LogUniform,
-    Matching,
-    Named,
+    NameIndex,
     Range,
-    Same,
     Steps,
     Uniform,
+    WithinRecord,
 )
 
 __all__ = ["in_order", "read_range", "write_range"]
@@ -129,11 +129,11 @@ def _read_inside(name: str, given: Mapping[str, Any], allowed: Parameter) -> Ran
     if margin < 0:
         raise PqswarmError(f"'margin' must be at least 0 [cycles], not {margin:g}.")
     before = given.get("before")
-    return Inside(_name("inside", given["inside"]), None if before is None else _name("before", before), margin)
+    return WithinRecord(_name("inside", given["inside"]), None if before is None else _name("before", before), margin)
 
 
 def _read_same(name: str, given: Mapping[str, Any], allowed: Parameter) -> Range:  # noqa: ARG001 (as its siblings)
-    return Same(_name("same", given["same"]))
+    return EqualTo(_name("same", given["same"]))
 
 
 def _name(key: str, value: object) -> str:
@@ -165,11 +165,11 @@ def write_range(spec: Range) -> Any:
             table = {"steps": [_plain(low), _plain(high)], "number": number, "unit": unit}
         case Choice(options, unit):
             table = {"choice": [_plain(option) for option in options], "unit": unit}
-        case Inside(duration, before, margin):
+        case WithinRecord(duration, before, margin):
             table = {"inside": duration, "before": before or "", "margin": _plain(margin) or ""}
-        case Same(name):
+        case EqualTo(name):
             table = {"same": name}
-        case Named(names):
+        case NameIndex(names):
             return list(names)
         case _:
             raise PqswarmError(f"a range of type {type(spec).__name__} has no form in a file.")
@@ -186,9 +186,9 @@ def _needs(spec: Range) -> tuple[str, ...]:
     units |= {"notch periods": ("frequency", "cycles", "notches_per_cycle"), "record": ("frequency", "cycles")}
     units |= {"fundamental": ("frequency", "sampling_rate"), "hertz": ("sampling_rate",)}
     match spec:
-        case Same(name) | Matching(name):
+        case EqualTo(name) | IndexedBy(name):
             return (name,)
-        case Inside(duration, before):
+        case WithinRecord(duration, before):
             return ("frequency", "cycles", duration, *([before] if before else []))
     return units.get(getattr(spec, "unit", ""), ())
 

@@ -13,7 +13,6 @@ from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
 from pqswarm.identify.training.validation import Check, check_model
 from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
-from pqswarm.recordings.samples.write import write_samples
 
 __all__ = [
     "BANDWIDTHS",
@@ -44,5 +43,4 @@ __all__ = [
     "possible_labels",
     "train",
     "usable_features",
-    "write_samples",
 ]

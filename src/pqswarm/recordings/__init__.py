@@ -1,11 +1,11 @@
-"""Recordings of others: read and write them."""
+"""Read and write recordings."""
 
-from pqswarm.recordings._deprecated import __getattr__ as __getattr__
 from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.npz import write_npz
 from pqswarm.recordings.reader import Options, RawChannel, RawHeader, RawRecording, RawSource, Reader
 from pqswarm.recordings.readers import READERS, open_recordings, read, read_all
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingError, RecordingSource
+from pqswarm.recordings.samples.write import write_samples
 from pqswarm.recordings.site.model import ChannelRule, Site
 from pqswarm.recordings.status import StatusChannel
 from pqswarm.recordings.table import write_csv
@@ -35,4 +35,5 @@ __all__ = [
     "write_comtrade",
     "write_csv",
     "write_npz",
+    "write_samples",
 ]

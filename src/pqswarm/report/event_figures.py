@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from pqswarm._base.thinning import extreme_places, extremes
 from pqswarm.events import EVENT_CLASSES, Event, add_noise, class_title, noise_stream
 from pqswarm.features import (
     FUNCTIONS,
@@ -156,7 +157,7 @@ def _draw_wave(axis: "Axes", time: "FloatArray", signal: "FloatArray") -> None:
     """Draw a wave with few points: a line, and the band that is filled by what is too fast for it."""
     width = max(1, -(-time.size // _POINTS))
     starts = np.arange(0, time.size, width)
-    low, high = np.minimum.reduceat(signal, starts), np.maximum.reduceat(signal, starts)
+    low, high = extremes(signal, width)
     middle = np.add.reduceat(signal, starts) / np.diff(np.append(starts, time.size))
     at = time[np.minimum(starts + width // 2, time.size - 1)]
     # What a straight line through the neighbours explains of the range within a step is no oscillation.
@@ -174,11 +175,7 @@ def _thinned(time: "FloatArray", signal: "FloatArray") -> "tuple[FloatArray, Flo
     width = max(1, -(-2 * time.size // _POINTS))
     if width < 3:
         return time, signal
-    chosen = {0, time.size - 1}
-    for start in range(0, time.size, width):
-        step = signal[start : start + width]
-        chosen |= {start + int(step.argmin()), start + int(step.argmax())}
-    order = np.array(sorted(chosen))
+    order = np.unique(np.append(extreme_places(signal, width), (0, time.size - 1)))
     return time[order], signal[order]
 
 

@@ -1,17 +1,16 @@
 """Plans as files: those that come with pqswarm, and one's own, in TOML."""
 
-import difflib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from pqswarm._base.toml import parse_toml, read_toml_text, to_toml
-from pqswarm.errors import PqswarmError, shorten, unknown_name
+from pqswarm._base.toml import explain_mistakes, parse_toml, read_toml_text, to_toml
+from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events.preset_text import preset_lines
-from pqswarm.study.plan import AlgorithmPlan, DatasetPlan, FoldsPlan, HeldOutPlan, StudyPlan
+from pqswarm.study.plan import StudyPlan
 from pqswarm.study.plan_parts import OwnDataPlan, OwnHeldOutPlan
 
 __all__ = ["COPY", "PLANS", "format_plan", "load_plan", "plan_given_data", "plan_text", "read_plan", "restore_plan"]
@@ -22,31 +21,9 @@ PLANS: tuple[str, ...] = ("quick", "paper", "paper-stepped", "smoke")
 COPY = "dataset.npz"
 """Name of the file in the folder of a study that holds its data."""
 
-_PARTS: dict[str, type[BaseModel]] = {
-    "dataset": DatasetPlan,
-    "held_out": HeldOutPlan,
-    "folds": FoldsPlan,
-    "algorithms": AlgorithmPlan,
-}
-
-_IN_WORDS = {
-    "bool_type": "must be true or false",
-    "dict_type": "must be a table of keys",
-    "float_type": "must be a number",
-    "int_type": "must be an integer",
-    "missing": "is missing",
-    "model_type": "must be a table of keys",
+_WORDS = {
     "string_pattern_mismatch": "must be 1 to 40 letters, digits, blanks and . _ + -, the first a letter or digit",
-    "string_too_long": "must be at most {max_length} characters",
-    "string_too_short": "must not be empty",
-    "string_type": "must be text",
-    "too_short": "must hold at least {min_length}",
-    "tuple_type": "must be a list",
 }
-"""Kinds of mistakes, by pydantic's names for them, where its own words are not plain."""
-
-
-_MOST_MISTAKES = 20  # that are told at once
 
 
 def plan_text(name: str) -> str:
@@ -102,35 +79,7 @@ def read_plan(text: str, source: str = "the plan", folder: str | Path = ".") -> 
 
 def _explained(error: ValidationError) -> list[str]:
     """One line for each mistake: the key and what is wrong with it."""
-    lines: list[str] = []
-    mistakes = error.errors(include_url=False)
-    deeper = {mistake["loc"][:1] for mistake in mistakes if len(mistake["loc"]) > 1}
-    for mistake in mistakes:
-        if mistake["type"] == "too_short" and mistake["loc"] in deeper:
-            continue  # a member was refused, and that is said already
-        loc = tuple(part for part in mistake["loc"] if part not in ("generated", "own"))
-        place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
-        place = shorten(place)
-        message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
-        if mistake["type"] in _IN_WORDS:
-            message = _IN_WORDS[mistake["type"]].format(**mistake.get("ctx", {}))
-        if mistake["type"] == "extra_forbidden":
-            message = f"there is no such key: {_known_keys(loc)}"
-        elif mistake["type"] != "value_error" and mistake["type"] != "missing":
-            message = f"{message}, not {shorten(repr(mistake['input']))}"
-        if len(lines) == _MOST_MISTAKES:
-            return [*lines, f"  and {len(mistakes) - _MOST_MISTAKES} more."]
-        lines.append(f"  {place + ': ' if place else ''}{message}.")
-    return lines
-
-
-def _known_keys(place: tuple[int | str, ...]) -> str:
-    owner = _PARTS.get(str(place[0]), StudyPlan) if len(place) > 1 else StudyPlan
-    own = " or, for data of one's own, file, label" if owner is DatasetPlan else ""
-    own = " or, for data of one's own, file, share, seed" if owner is HeldOutPlan else own
-    close = difflib.get_close_matches(str(place[-1]), owner.model_fields, n=1)
-    near = f"did you mean {close[0]}? Known" if close else "known"
-    return f"{near} here are {', '.join(owner.model_fields)}{own}"
+    return [f"  {line}" for line in explain_mistakes(error, StudyPlan, tags=("generated", "own"), words=_WORDS)]
 
 
 def load_plan(given: str | Path) -> StudyPlan:

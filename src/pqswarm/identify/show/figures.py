@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from pqswarm._base.thinning import extreme_places
 from pqswarm.identify.show.curves import COLOURS, RMS
 from pqswarm.identify.show.fonts import draw_name, families, shorten
 from pqswarm.identify.show.words import count_text, frequency_text, scale_of, time_text
@@ -171,17 +172,12 @@ def _read(
 
 def _thin(time: "FloatArray", samples: "FloatArray", step: int) -> "tuple[FloatArray, FloatArray]":
     """The least and the greatest of each stretch of samples in the order in which they come; NaN if there is none."""
-    count = -(-time.size // step)
-    padded = np.pad(samples, ((0, 0), (0, count * step - time.size)), mode="edge").reshape(len(samples), count, step)
-    known = np.isfinite(padded)
-    low, high = np.where(known, padded, np.inf), np.where(known, padded, -np.inf)
-    rises = low.argmin(axis=2) <= high.argmax(axis=2)
-    ends = np.stack([low.min(axis=2), high.max(axis=2)], axis=2)
-    ends = np.where(rises[..., np.newaxis], ends, ends[..., ::-1])
-    ends[~known.any(axis=2)] = np.nan
+    places = extreme_places(samples, step).reshape(len(samples), -1)
+    values = np.take_along_axis(samples, places, axis=1)
+    values[~np.isfinite(values)] = np.nan
     moments = np.repeat(time[::step], 2)
     moments[1::2] += 0.5 * step * (time[1] - time[0] if time.size > 1 else 0.0)
-    return moments, ends.reshape(len(samples), -1)
+    return moments, values
 
 
 def _choose_currents(

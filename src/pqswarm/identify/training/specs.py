@@ -9,7 +9,7 @@ import numpy as np
 
 from pqswarm._base.random import derived_seed
 from pqswarm._base.threads import effective_jobs
-from pqswarm.datasets.orders import Order, check_count, list_orders
+from pqswarm.datasets.specs import EventSpec, check_count, event_specs
 from pqswarm.events import EVENT_CLASSES, Preset
 from pqswarm.events.broad import BROAD_CLASSES, record_event
 from pqswarm.identify.features.compute import BANDWIDTHS, MARGIN, compute_features, resample
@@ -83,7 +83,7 @@ class Recorded:
 class Made:
     """An event of a preset to be made."""
 
-    order: Order
+    order: EventSpec
     preset: Preset
 
     @property
@@ -125,7 +125,7 @@ def make_events(
     if isinstance(preset, str):
         classes, orders = BROAD_CLASSES, list_recordings(events_per_class, snr, seed, family, bandwidth, least)
     else:
-        listed = list_orders(preset, events_per_class, seed, family, snr, least)
+        listed = event_specs(preset, events_per_class, seed, family, snr, least)
         classes, orders = preset.classes, [Made(order, preset) for order in listed]
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pqswarm._base.random import checked_seed
-from pqswarm.datasets.orders import list_orders
+from pqswarm.datasets.specs import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
@@ -189,7 +189,7 @@ def _predict_whole(
     if isinstance(preset, str):
         classes, orders = BROAD_CLASSES, list_recordings(count, (snr,), seed, HELD_OUT, 1)
     else:
-        listed = list_orders(preset, count, seed, HELD_OUT, (snr,))
+        listed = event_specs(preset, count, seed, HELD_OUT, (snr,))
         classes, orders = preset.classes, [Made(order, preset) for order in listed]
     labels, shares = [], []
     for order in orders:

@@ -9,7 +9,8 @@ import numpy as np
 
 from pqswarm._base.random import stream
 from pqswarm._base.typing import FloatArray
-from pqswarm.recordings import Channel, ChannelHeader, Recording, StatusChannel
+from pqswarm.recordings.recording import Channel, ChannelHeader, Recording
+from pqswarm.recordings.status import StatusChannel
 
 __all__ = ["Disturbance", "GeneratedRecording"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pqswarm._base.files import write_atomically
 from pqswarm._base.random import checked_seed, derived_seed, stream
 from pqswarm.errors import PqswarmError
-from pqswarm.recordings import write_comtrade
+from pqswarm.recordings.comtrade import write_comtrade
 from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
 
 __all__ = ["write_samples"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pqswarm._base.text import count_text
+from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.reader import Options
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.table.header import (
@@ -170,52 +171,110 @@ def _is_unit(text: str) -> bool:
     return text.casefold() in TIME_UNITS or text.casefold() == "sequence" or si_unit(text)[0] in ("V", "A", "W")
 
 
+@dataclass(frozen=True)
+class _Columns:
+    """The columns that hold numbers or time stamps; `kinds` are those of the first row of data."""
+
+    places: list[int]
+    headings: list[str]
+    names: list[str]  # headings without a unit of time
+    units: list[str]
+    kinds: list[str]
+    steps: FloatArray  # of the first column
+    time_column: str | int | None  # given by the caller
+
+    @property
+    def ascends(self) -> bool:
+        """Whether the first column ascends in steps of nearly the same size."""
+        steps = self.steps
+        up = steps.size > 1 and bool((steps > 0).all())
+        return up and float(steps.max() - steps.min()) <= 0.5 * float(steps.max())
+
+    def time_unit(self, at: int) -> str:
+        """The unit of time that the header gives for a column, or an empty text."""
+        words = (self.units[at].strip("[]() ").casefold(), self.names[at].casefold())
+        return next((word for word in words if word in TIME_UNITS), "")
+
+
+def _time_by_option(found: _Columns) -> int | None:
+    """The column that the caller names."""
+    given = found.time_column
+    if given is None:
+        return None
+    known: list[str | int] = list(found.places) if isinstance(given, int) else list(found.headings)
+    if given not in known:
+        names = ", ".join(clean(name) for name in found.headings[:20])
+        raise RecordingError(f"has no column {given!r} for the time; it has {names}.")
+    return known.index(given)
+
+
+def _time_by_content(found: _Columns) -> int | None:
+    """The first column of time stamps, or of times with units."""
+    return next((i for i, kind in enumerate(found.kinds) if kind in ("t", "u")), None)
+
+
+def _time_by_name(found: _Columns) -> int | None:
+    """The first column whose heading means time."""
+    return next((i for i, name in enumerate(found.names) if _TIME_NAME.fullmatch(name)), None)
+
+
+def _time_by_steps(found: _Columns) -> int | None:
+    """The first column, if it ascends evenly."""
+    return 0 if found.ascends else None
+
+
+def _time_by_index(found: _Columns) -> int | None:
+    """The first column, if its heading means a sample number."""
+    return 0 if _INDEX_NAME.fullmatch(found.names[0]) else None
+
+
+_TIME_RULES = (_time_by_option, _time_by_content, _time_by_name, _time_by_steps, _time_by_index)
+"""The first rule that finds a column decides which is the time."""
+
+
 def _find_time(
-    layout: Layout, columns: list[int], names: list[str], units: list[str], data: list[list[str]], options: Options
+    layout: Layout, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
 ) -> None:
-    """Decide which column is the time, and take the others as channels."""
-    at = _given_time(options.time_column, columns, names)
-    kinds = [kind_of(data[0][c], layout.decimal) if c < len(data[0]) else "x" for c in columns]
-    for i, name in enumerate(names):
-        match = _TIME_WITH_UNIT.fullmatch(name)
-        if match is not None and match[2].casefold() in TIME_UNITS and not units[i]:
-            names[i], units[i] = match[1], match[2]
-    if at is None:
-        at = next((i for i, kind in enumerate(kinds) if kind in ("t", "u")), None)
-    if at is None:
-        at = next((i for i, name in enumerate(names) if _TIME_NAME.fullmatch(name)), None)
-    cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
-    first = np.array([number(text.replace(layout.decimal, ".")) for text in cells])
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.diff(first)
-    even = steps.size > 1 and bool((steps > 0).all()) and float(steps.max() - steps.min()) <= 0.5 * float(steps.max())
-    if at is None and len(columns) > 1 and (even or _INDEX_NAME.fullmatch(names[0])):
-        at = 0
+    """Decide which column is the time; the others are channels."""
+    found = _describe_columns(layout.decimal, columns, headings, units, data, options)
+    at = next((place for rule in _TIME_RULES if (place := rule(found)) is not None), None)
     if at is not None and len(columns) > 1:
         layout.time_column = columns[at]
-        layout.time_kind = {"t": "stamp", "u": "quantity"}.get(kinds[at], "number")
-        counts = even and at == 0 and bool((steps == 1).all())
-        given = units[at].strip("[]() ").casefold()
-        if layout.time_kind == "number" and counts and (given not in TIME_UNITS or layout.rate):
-            layout.time_kind = "index"
-        layout.time_unit = TIME_UNITS.get(given) or TIME_UNITS.get(names[at].casefold(), 1.0)
-        if layout.time_kind == "number" and given not in TIME_UNITS and names[at].casefold() not in TIME_UNITS:
-            layout.time_without_unit = clean(names[at])
-    rest = [i for i, c in enumerate(columns) if c != layout.time_column and kinds[i] not in ("t", "u")]
+        layout.time_kind = _time_kind(layout, found, at)
+        unit = found.time_unit(at)
+        layout.time_unit = TIME_UNITS.get(unit, 1.0)
+        if layout.time_kind == "number" and not unit:
+            layout.time_without_unit = clean(found.names[at])
+    rest = [i for i, c in enumerate(columns) if c != layout.time_column and found.kinds[i] not in ("t", "u")]
     layout.columns = [columns[i] for i in rest]
-    layout.names = [names[i] for i in rest]
-    layout.units = [units[i].strip("[]() ") for i in rest]
+    layout.names = [found.names[i] for i in rest]
+    layout.units = [found.units[i].strip("[]() ") for i in rest]
     if not layout.columns:
         raise RecordingError("is not a recording: its table has no column besides the time.")
 
 
-def _given_time(given: str | int | None, columns: list[int], names: list[str]) -> int | None:
-    if given is None:
-        return None
-    known: list[str | int] = list(columns) if isinstance(given, int) else list(names)
-    if given not in known:
-        raise RecordingError(f"has no column {given!r} for the time; it has {', '.join(clean(n) for n in names[:20])}.")
-    return known.index(given)
+def _describe_columns(
+    decimal: str, columns: list[int], headings: list[str], units: list[str], data: list[list[str]], options: Options
+) -> _Columns:
+    names, units = list(headings), list(units)
+    for i, name in enumerate(headings):
+        match = _TIME_WITH_UNIT.fullmatch(name)
+        if match is not None and match[2].casefold() in TIME_UNITS and not units[i]:
+            names[i], units[i] = match[1], match[2]
+    kinds = [kind_of(data[0][c], decimal) if c < len(data[0]) else "x" for c in columns]
+    cells = [row[columns[0]] if columns[0] < len(row) else "" for row in data]
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(np.array([number(text.replace(decimal, ".")) for text in cells]))
+    return _Columns(columns, headings, names, units, kinds, steps, options.time_column)
+
+
+def _time_kind(layout: Layout, found: _Columns, at: int) -> str:
+    """What the time column holds; see :class:`Layout`."""
+    if found.kinds[at] in ("t", "u"):
+        return "stamp" if found.kinds[at] == "t" else "quantity"
+    counts = at == 0 and found.ascends and bool((found.steps == 1).all())
+    has_unit = found.units[at].strip("[]() ").casefold() in TIME_UNITS
+    return "index" if counts and (not has_unit or layout.rate) else "number"
 
 
 def _note(layout: Layout) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pqswarm._base.thinning import extremes
+
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray
     from pqswarm.recordings.recording import RecordingSource
@@ -149,7 +151,5 @@ def thin(values: "AnyArray", begin: float, step: float, times: int) -> dict[str,
     """
     if times <= 1:
         return {"from": begin, "step": step, "n": len(values), **encode_extremes(values, None)}
-    padded = np.pad(np.asarray(values, np.float64), (0, -len(values) % times), constant_values=np.nan)
-    parts = padded.reshape(-1, times)
-    low, high = np.fmin.reduce(parts, axis=1), np.fmax.reduce(parts, axis=1)
+    low, high = extremes(np.asarray(values, np.float64), times)
     return {"from": begin, "step": step * times, "n": len(low), **encode_extremes(low, high)}

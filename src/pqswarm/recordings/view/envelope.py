@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pqswarm._base.checks import check_integer
+from pqswarm._base.thinning import extremes
 from pqswarm._base.typing import FloatArray
 from pqswarm.recordings.recording import RecordingSource
 
@@ -154,7 +155,7 @@ class Envelope:
 
     def _build_block(self, block: int) -> None:
         first, stop = block * self._block, min((block + 1) * self._block, self._low.shape[1])
-        low, high = _extremes(self._samples(first * self.part, stop * self.part), self.part)
+        low, high = _single_extremes(self._samples(first * self.part, stop * self.part), self.part)
         with self._writing:
             self._low[:, first:stop], self._high[:, first:stop] = low, high
             self._is_built[block] = True
@@ -169,7 +170,7 @@ class Envelope:
             low, high = self._low[:, begin:end].copy(), self._high[:, begin:end].copy()
             share = float(self._is_built[begin // self._block : -(-end // self._block)].mean())
         times = step // self.part
-        return _extremes(low, times)[0], _extremes(high, times)[1], share
+        return extremes(low, times)[0], extremes(high, times)[1], share
 
     def _thin(self, first: int, stop: int, step: int, check: Callable[[], object] | None) -> tuple[Pictured, Pictured]:
         """Of parts of any length, from the recording itself, in blocks."""
@@ -179,23 +180,19 @@ class Envelope:
         for begin in range(first, stop, length):
             if check is not None:
                 check()
-            found.append(_extremes(self._samples(begin, min(begin + length, stop)), step))
+            found.append(_single_extremes(self._samples(begin, min(begin + length, stop)), step))
         low, high = zip(*found, strict=True)
         return np.concatenate(low, axis=1), np.concatenate(high, axis=1)
 
 
-def _extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
+def _single_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
     """Least and greatest number of each part of each row; NaN if it has none."""
     size = rows[0].size if len(rows) else 0
     low = np.empty((len(rows), -(-size // step)), np.float32)
     high = np.empty_like(low)
-    whole = size // step
     with np.errstate(over="ignore", invalid="ignore"):
-        for row, least, greatest in zip(rows, low, high, strict=True):
-            parts = row[: whole * step].reshape(whole, step)
-            least[:whole], greatest[:whole] = np.fmin.reduce(parts, axis=1), np.fmax.reduce(parts, axis=1)
-            if whole < least.size:
-                least[-1], greatest[-1] = np.fmin.reduce(row[whole * step :]), np.fmax.reduce(row[whole * step :])
+        for place, row in enumerate(rows):
+            low[place], high[place] = extremes(row, step)
     for found in (low, high):
         found[~np.isfinite(found)] = np.nan  # beyond single precision
     return low, high

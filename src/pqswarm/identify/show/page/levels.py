@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pqswarm._base.thinning import extremes, extremes_between
 from pqswarm.identify.show.curves import RMS
 from pqswarm.recordings import Envelope
 from pqswarm.recordings.view.encode import describe_header, describe_status, describe_view
@@ -184,14 +185,13 @@ def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float)
         edges = _edges(verdict)
         places = np.searchsorted(found.time, edges).tolist()
         start, step = 0.0, float(edges[1] - edges[0])
-        pairs = [_extremes(result.urms, places) for result in lines]
+        pairs = [extremes_between(result.urms, places) for result in lines]
     else:
         times = found.time[inside]
         each = -(-inside.size // _MOST_VALUES)
         start, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
         values = [result.urms[inside] for result in lines]
-        places = np.arange(0, inside.size + each, each).clip(max=inside.size).tolist()
-        pairs = [_extremes(line, places) if each > 1 else (line, None) for line in values]
+        pairs = [extremes(line, each) if each > 1 else (line, None) for line in values]
         start -= 0.5 * step / each if each > 1 else 0.0
     return {
         "from": start,
@@ -201,17 +201,6 @@ def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float)
             for result, (low, high) in zip(lines, pairs, strict=True)
         ],
     }
-
-
-def _extremes(values: "FloatArray", places: Sequence[int]) -> "tuple[FloatArray, FloatArray]":
-    """The least and greatest value between places; NaN where there is none."""
-    low, high = np.full(len(places) - 1, np.nan), np.full(len(places) - 1, np.nan)
-    for i, (begin, end) in enumerate(pairwise(places)):
-        known = values[begin:end]
-        known = known[np.isfinite(known)]
-        if known.size:
-            low[i], high[i] = known.min(), known.max()
-    return low, high
 
 
 def _pack(low: Any, high: Any = None) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from pqswarm._base.checks import check_integer
 from pqswarm._base.random import derived_seed
 from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, noise_stream
 
-__all__ = ["Order", "check_count", "list_orders"]
+__all__ = ["EventSpec", "check_count", "event_specs"]
 
 _MOST_PER_CLASS = 100_000
 
 
 @dataclass(frozen=True)
-class Order:
+class EventSpec:
     """An event to be made; `snr` [dB] is its own noise, if not that of the preset."""
 
     event_class: str
@@ -39,21 +39,21 @@ def check_count(events_per_class: int, least: int) -> int:
     return check_integer("events_per_class", events_per_class, least, _MOST_PER_CLASS)
 
 
-def list_orders(
+def event_specs(
     preset: Preset,
     events_per_class: int,
     seed: int,
     family: tuple[int, ...] = (),
     snr: Sequence[float] = (),
     least: int = 1,
-) -> list[Order]:
+) -> list[EventSpec]:
     """List the events of all classes of a preset, class by class; those of the bench are spread evenly.
 
     An order depends on (seed, family, class, number) alone: events of different families have different seeds. The
     noise levels `snr` [dB], if any, are taken by turns. Fewer than `least` events per class are refused.
     """
     count = check_count(events_per_class, least)
-    orders = []
+    specs = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word
         from_bench = preset.share_from_bench(event_class)
@@ -61,5 +61,5 @@ def list_orders(
         for number, (before, after) in enumerate(pairwise(quota)):
             level = snr[number % len(snr)] if snr else None
             source = "bench" if after > before else "model"
-            orders.append(Order(event_class, source, derived_seed(seed, (*family, word, number)), level))
-    return orders
+            specs.append(EventSpec(event_class, source, derived_seed(seed, (*family, word, number)), level))
+    return specs
