@@ -76,7 +76,8 @@ def share_compiled_code(installed, cache):
     """Give the installed package the compiled code of the tested one: to compile all of it takes a minute."""
     from numba.core.caching import _CacheLocator as Locator
 
-    for source in PACKAGE.rglob("_*kernels.py"):
+    for folder in {path.parent.parent for path in PACKAGE.rglob("__pycache__/*.nbi")}:
+        source = folder / "__init__.py"
         other = installed / source.relative_to(PACKAGE)
         kept = source.parent / "__pycache__"
         if os.environ.get("NUMBA_CACHE_DIR"):

@@ -8,6 +8,8 @@ from pqswarm.evaluation import CLASSIFIERS, REGRESSORS, Folds
 from pqswarm.evaluation.exact.centroid.definition import nearest_centroid_labels
 from pqswarm.evaluation.exact.knn.definition import knn_labels, knn_neighbours
 from pqswarm.evaluation.exact.linear.definition import lda_labels, linear_predictions, qda_labels
+from pqswarm.evaluation.exact.linear.lda import _lda_lost_freedom
+from pqswarm.evaluation.exact.linear.qda import _qda_lost_freedom
 from pqswarm.evaluation.exact.naive_bayes.definition import gaussian_nb_labels, kernel_nb_labels
 from tests.evaluation.data import dataset, random_masks
 from tests.reference.classifiers import predictions
@@ -19,9 +21,9 @@ from tests.reference.classifiers import predictions
         ("k-nn", {"n_neighbors": 4, "metric": "chebyshev"}, knn_labels, (4, "chebyshev")),
         ("kernel-nb", {"bandwidth": 0.05, "floor": 0.01}, kernel_nb_labels, (0.05, 0.01)),
         ("gaussian-nb", {"var_smoothing": 1e-6}, gaussian_nb_labels, (1e-6,)),
-        ("lda", {}, lda_labels, ()),
+        ("lda", {}, lda_labels, (0.0, _lda_lost_freedom())),
         ("lda", {"solver": "lsqr", "shrinkage": 0.3}, lda_labels, (0.3,)),
-        ("qda", {}, qda_labels, ()),
+        ("qda", {}, qda_labels, (0.01, _qda_lost_freedom())),
         ("nearest-centroid", {}, nearest_centroid_labels, ()),
         ("nearest-centroid", {"metric": "manhattan"}, nearest_centroid_labels, ("manhattan",)),
     ],

@@ -11,7 +11,7 @@ from pqswarm.evaluation import FILTERS, Filter, prefilter
 from pqswarm.evaluation.filters import scores
 from tests.reference import filters as reference
 
-FAST = [name for name in FILTERS.ours if name != "mutual-information"]
+FAST = [name for name in FILTERS.built_in if name != "mutual-information"]
 TWINS = {"mrmr": reference.mrmr, "cfs": reference.cfs}
 
 

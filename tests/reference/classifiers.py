@@ -18,7 +18,7 @@ def scaled(data, train, scaling):
 def predictions(labels_of, data, y, splits, *settings, scaling="none"):
     """Predicted labels of all events, each by a classifier trained without its fold."""
     classes, labels = np.unique(y, return_inverse=True)
-    predicted = np.empty(len(y), dtype=np.int64)
+    predicted = np.zeros(len(y), dtype=np.int64)
     for train, test in splits:
         x = scaled(data, train, scaling)
         predicted[test] = labels_of(x[train], labels[train], x[test], *settings)

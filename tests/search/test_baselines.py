@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binomtest
 
 from pqswarm.search import ACO, BPSO, GA, SFFS, CatfishBPSO, ChaoticBPSO, Run, minimize
-from pqswarm.search.aco import deposit, take_probability
+from pqswarm.search.aco import deposit, pheromone_probability
 from pqswarm.search.bpso import binary_velocity
 from pqswarm.search.ga import crossover, fitness, roulette
 from tests.reference import searches
@@ -133,7 +133,7 @@ class TestACO:
         paths = np.array([[True, False, True], [True, True, False]])
         new = deposit(np.ones((2, 3)), paths, np.array([0.5, 0.0]), factor=5, evaporation=0.2, low=0.3, high=1.05)
         np.testing.assert_allclose(new, [[1.05, 1.0, 0.9], [0.8, 0.9, 1.0]])
-        np.testing.assert_allclose(take_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
+        np.testing.assert_allclose(pheromone_probability(new), [1.05 / 1.85, 1.0 / 1.9, 0.9 / 1.9])
 
     def test_five_of_fifty_ants_leave_pheromone(self):
         search = ACO(10, 0)

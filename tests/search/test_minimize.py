@@ -209,7 +209,7 @@ def test_results_keep_improvements_and_derive_the_traces():
 
 
 def test_sffs_says_how_it_is_run():
-    declared = {name: (s.runs_once, s.needs_size, s.deterministic) for name, s in ALGORITHMS.ours.items()}
+    declared = {name: (s.runs_once, s.needs_size, s.deterministic) for name, s in ALGORITHMS.built_in.items()}
     assert declared.pop("sffs") == (True, True, True)
     assert declared.pop("ranking") == (True, False, True)
     assert set(declared.values()) == {(False, False, False)}

@@ -83,7 +83,7 @@ def page():
         parts += ["| key | type | range | default | meaning |", "|---|---|---|---|---|", *key_rows(part)]
         parts += ["", f"```toml\n{example}```"]
     parts.append(HYPERPARAMETERS)
-    for kind in CLASSIFIERS.ours.values():
+    for kind in CLASSIFIERS.built_in.values():
         parts += [row(kind.name, one) for one in kind.Hyperparameters.table() if kind.name != "estimator"]
     parts += [OTHERS, *(row(None, one) for one in FeatureOptions.table())]
     return "\n".join(parts) + "\n"

@@ -1,4 +1,4 @@
-"""Parameters of algorithms and classifiers: frozen, checked, each with its meaning, range and default in one place."""
+"""Parameters of algorithms and classifiers: frozen and checked, with meaning, range and default in one place."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -28,17 +28,16 @@ def option(
     Parameters
     ----------
     default : object
-        Its default. Its type is the type of the field: a number, a truth value, text, or None (an integer or
-        nothing). An empty tuple stands for a mapping of names to plain values, kept as sorted pairs, or, with `low`,
-        for a list of integers.
+        Its default, which also sets its type: a number, a bool, text, or None (an integer or None). An empty tuple
+        declares a mapping of names to plain values, stored as sorted pairs, or, with `low`, a list of integers.
     meaning : str
-        What it does, in a few words.
+        What it does, in a phrase.
     low, high : float, optional
-        Least and largest value.
+        Minimum and maximum.
     choices : tuple of str
-        The allowed names, for a field of text; empty if any text will do.
+        The allowed names of a text field; empty allows any text.
     symbol : str
-        The paper's letter for it.
+        Its symbol in the paper.
 
     Returns
     -------
@@ -51,7 +50,7 @@ def option(
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 def parameters(cls: type[_Class]) -> type[_Class]:
-    """Make a frozen dataclass whose docstring lists its fields.
+    """Make a frozen dataclass with a docstring that lists its fields.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ def parameters(cls: type[_Class]) -> type[_Class]:
 
 
 def _checked_value(field: "dataclasses.Field[Any]", value: Any, owner: str) -> Any:
-    """Return the value as the field's type, or raise an error that names the field and what is allowed."""
+    """Return the value in the field's type, or raise an error with the field and what is allowed."""
     wanted, allowed = field.default, field.metadata
     name = f"{field.name} of {owner}"
     if value is None and wanted is None:
@@ -103,7 +102,7 @@ def _checked_value(field: "dataclasses.Field[Any]", value: Any, owner: str) -> A
 
 
 def _pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
-    """A mapping as sorted pairs, lists as tuples, so that it can be hashed and never changes."""
+    """A mapping as sorted pairs, with lists as tuples: hashable and immutable."""
     given = dict(value) if isinstance(value, Mapping | tuple) else None
     if given is None or not all(isinstance(key, str) for key in given):
         raise PqswarmError(f"{name} must be a mapping of names to values, not {value!r}.")
@@ -155,9 +154,9 @@ def _as_lists(value: Any) -> Any:
 
 @parameters
 class Parameters:
-    """What can be told to an algorithm or a classifier."""
+    """Base class of the parameters of an algorithm or classifier."""
 
-    _owner: ClassVar[str] = ""  # whose they are, for messages; by default they are called by their class
+    _owner: ClassVar[str] = ""  # their owner in messages; the class name by default
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -181,7 +180,7 @@ class Parameters:
         return cls(**given)
 
     def settings(self) -> dict[str, Any]:
-        """Return names and values as JSON knows them; :meth:`of` makes equal parameters of them."""
+        """Return names and JSON values; :meth:`of` restores equal parameters from them."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {
             name: {key: _as_lists(entry) for key, entry in value} if isinstance(value, tuple) else value
@@ -190,7 +189,7 @@ class Parameters:
 
     @classmethod
     def table(cls) -> list[dict[str, str]]:
-        """Return one row for each parameter: name, symbol, meaning, range and default, as text."""
+        """Return one row per parameter with name, symbol, meaning, range and default as text."""
         return [
             {
                 "name": field.name,

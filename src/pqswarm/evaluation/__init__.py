@@ -1,4 +1,4 @@
-"""Exact evaluators: the cross-validated error of feature subsets, many at a time; and the classifiers by name."""
+"""Exact evaluators of the cross-validated error of feature subsets, classifiers by name, and filters."""
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.evaluation.backend import ExactEvaluator

@@ -1,4 +1,4 @@
-"""Which evaluator stands for an estimator: an exact one where there is one, else fitting as usual; and why."""
+"""Choose the evaluator of an estimator: an exact one if there is one, else fitting as usual; and say why."""
 
 import time
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from pqswarm.evaluation.scaling import WITHIN_FOLDS, Scaling
 
 __all__ = ["EvaluatorChoice", "choose_evaluator"]
 
-_SLOW = 0.5  # seconds: then one subset says enough
+_SLOW = 0.5  # seconds; above, one subset is timed
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class EvaluatorChoice:
     evaluator : Evaluator
         The evaluator.
     reason : str
-        Its name and why it was chosen, in a sentence.
+        Its name and why it was chosen, as a sentence.
     """
 
     evaluator: Evaluator
@@ -41,14 +41,14 @@ class EvaluatorChoice:
 
     @property
     def name(self) -> str:
-        """The name of the evaluator; of that of each partition, where there are several."""
+        """The class name of the evaluator, or of the evaluator of each partition."""
         parts = getattr(self.evaluator, "parts", (self.evaluator,))
         return type(parts[0]).__name__
 
     def measure(self) -> float:
-        """Return how many seconds a subset of half the features takes, from at most three, evaluated once.
+        """Return the seconds per subset, timed once on at most three subsets of half the features.
 
-        The first of them also makes what is made once, such as compiled code, and counts only if it is slow.
+        The first includes one-off work such as compilation, and counts only if it is slow.
         """
         return self._seconds
 
@@ -80,8 +80,8 @@ def choose_evaluator(
 ) -> EvaluatorChoice:
     """Choose the evaluator of feature subsets by an estimator: an exact one if there is one.
 
-    An exact evaluator stands for a bare estimator, and for a pipeline of MinMaxScaler, StandardScaler or RobustScaler,
-    as they are by default, and the estimator. The splits must be one or several partitions.
+    Exact evaluators cover an estimator alone, or in a pipeline after a MinMaxScaler, StandardScaler or RobustScaler
+    with default options. The splits must be one or several partitions.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def choose_evaluator(
     scoring : str, callable or None
         See :class:`GenericEvaluator`.
     sample_weight : array_like of shape (n_events,), optional
-        Weights of the events, in fitting and in the score.
+        Weights of the events in fitting and scoring.
     n_jobs : int or None
         Threads; see :class:`Evaluator`.
 
@@ -154,7 +154,7 @@ def choose_evaluator(
 
 @dataclass(frozen=True)
 class _ExactMatch:
-    """What an estimator is to the exact evaluators: a classifier or regressor and a scaler, or an why_not."""
+    """The exact learner and the scaler that reproduce an estimator, or why there are none."""
 
     exact: Any = None
     scaling: Scaling = "none"
@@ -187,7 +187,7 @@ class _ExactMatch:
 
 
 def _scaling_of(step: Any) -> Scaling | None:
-    """The scaling that a step of a pipeline is, or None: another transformer, or a scaler with options."""
+    """The scaling of a pipeline step; None for another transformer, or a scaler with options."""
     from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
     if type(step) is MinMaxScaler and tuple(step.feature_range) == (0, 1) and not step.clip:
@@ -206,12 +206,12 @@ def _is_scaler(step: Any) -> bool:
 
 
 def _bytes_of_copies(data: AnyArray, partitions: tuple[Folds, ...], scaling: Scaling) -> int:
-    """Memory of the features as each fold sees them, in double and single precision."""
+    """Memory of the scaled features of all folds, in double and single precision."""
     copies = sum(folds.n_folds for folds in partitions) if scaling in WITHIN_FOLDS else len(partitions)
     return copies * data.nbytes * 3 // 2
 
 
 def _short_repr(thing: Any) -> str:
-    """What something is, in one short line."""
+    """The repr of an object in one short line."""
     text = " ".join(repr(thing).split())
     return text if len(text) <= 80 else f"{type(thing).__name__}(...)"

@@ -1,4 +1,4 @@
-"""What a classifier is to pqswarm: hyperparameters, a fast evaluator of subsets, and a scikit-learn estimator."""
+"""Classifiers: hyperparameters, an evaluator of subsets, and a scikit-learn estimator."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -99,23 +99,23 @@ class Classifier(Learner):
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events, by each subset of the features with a classifier fitted to all others.
+        """Predict the labels of new events by a classifier fitted to all others, for each subset of the features.
 
         Parameters
         ----------
         X, y : ndarray of shape (n_events, n_features), and (n_events,)
-            What to fit to, features scaled.
+            Training events, scaled.
         new : ndarray of shape (n_new, n_features)
-            Events to predict, scaled likewise.
+            Events to predict, in the same scale.
         masks : ndarray of bool, shape (m, n_features)
-            Subsets, none of them empty.
+            Non-empty subsets.
         n_jobs : int or None
             Threads; see :class:`ClassificationEvaluator`.
 
         Returns
         -------
         ndarray of shape (m, n_new)
-            What :meth:`estimator` predicts; ties are decided as the evaluator decides them.
+            The predictions of :meth:`estimator`, with ties broken as by the evaluator.
 
         Examples
         --------
@@ -133,7 +133,7 @@ class Classifier(Learner):
             mask = masks[row]
             try:
                 predicted[row] = self.estimator().fit(X[:, mask], y).predict(new[:, mask])
-            except Exception as error:  # the code of others may fail in any way
+            except Exception as error:  # third-party code may raise anything
                 what = f"{self.describe()} cannot be used with features {np.flatnonzero(mask).tolist()}"
                 raise PqswarmError(f"{what}: {first_line(error)}") from error
 
@@ -152,19 +152,19 @@ class Classifier(Learner):
         scaling: Scaling = "once",
         n_jobs: int | None = None,
     ) -> GridSearchResult | None:
-        """Find the accuracy of all features for each combination of some hyperparameters.
+        """Compute the accuracy of all features at each combination of hyperparameters.
 
         Parameters
         ----------
         X, y, folds, scaling, n_jobs
             See :class:`ClassificationEvaluator`.
         grid : mapping of str to sequence, optional
-            The values to try of each hyperparameter; by default those of the class variable `grid`.
+            The values of each hyperparameter to try; by default the class variable `grid`.
 
         Returns
         -------
         GridSearchResult or None
-            With ``.best``, ``.table()`` and ``.plot()``; None if there is nothing to search, and defaults are used.
+            With ``.best``, ``.table()`` and ``.plot()``; None if there is nothing to search.
 
         Examples
         --------
@@ -193,5 +193,5 @@ class Classifier(Learner):
     def _at_point(
         cls, settings: Mapping[str, Any], X: npt.ArrayLike, y: npt.ArrayLike, folds: Folds, **options: Any
     ) -> tuple[ClassificationEvaluator, bool]:
-        """The evaluator at one point of a grid, and whether a classifier can have these hyperparameters."""
+        """The evaluator at one point of a grid, and whether the classifier accepts these hyperparameters."""
         return cls(settings).evaluator(X, y, folds, **options), True

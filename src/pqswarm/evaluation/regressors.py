@@ -1,4 +1,4 @@
-"""The regressors that come with pqswarm."""
+"""The built-in regressors."""
 
 from typing import Any, ClassVar, Self
 
@@ -28,7 +28,7 @@ class KNNRegressor(Regressor):
         return KNeighborsRegressor(**self.settings, algorithm="brute")
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
         return f"the mean of {count} nearest neighbours by {metric} distance"
 
@@ -60,17 +60,17 @@ class OrdinaryRegressor(Regressor):
         return LinearRegression(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         return f"linear regression{'' if self.hyperparameters.fit_intercept else ' through the origin'}"
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the regressor that equals a LinearRegression whose coefficients may have any sign."""
+        """Return the regressor that equals a LinearRegression without `positive`."""
         from sklearn.linear_model import LinearRegression
 
         if type(estimator) is not LinearRegression or estimator.positive:
             return None
-        if getattr(estimator, "tol", 1e-6) != 1e-6:  # it came with scikit-learn 1.7
+        if getattr(estimator, "tol", 1e-6) != 1e-6:  # since scikit-learn 1.7
             return None
         return cls({"fit_intercept": bool(estimator.fit_intercept)})
 
@@ -91,13 +91,13 @@ class RidgeRegressor(Regressor):
         return Ridge(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         where = "" if self.hyperparameters.fit_intercept else " through the origin"
         return f"ridge regression{where} with alpha {self.hyperparameters.alpha:g}"
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the regressor that equals a Ridge with one alpha, solved directly."""
+        """Return the regressor that equals a Ridge with a single alpha and a direct solver."""
         from sklearn.linear_model import Ridge
 
         if type(estimator) is not Ridge or estimator.positive or estimator.solver not in ("auto", "cholesky"):

@@ -1,4 +1,4 @@
-"""Scale features: once by all events, or inside each fold by its training events alone."""
+"""Scale features once by all events, or in each fold by its training events."""
 
 from typing import Literal
 
@@ -14,13 +14,13 @@ SCALINGS: tuple[Scaling, ...] = ("once", "minmax", "standard", "robust", "none")
 """How features can be scaled."""
 
 WITHIN_FOLDS: tuple[Scaling, ...] = ("minmax", "standard", "robust")
-"""Those that learn from the training events of each fold."""
+"""Scalings that are fitted to the training events of each fold."""
 
-_NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn leaves features of a smaller span as wide as they are
+_NO_SPAN = 10 * np.finfo(np.float64).eps  # scikit-learn does not scale features with a smaller span
 
 
 def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
-    """Return the features as a classifier sees them that is trained on the events `train`.
+    """Return the features scaled for a classifier trained on the events `train`.
 
     Parameters
     ----------
@@ -29,13 +29,13 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
     train : ndarray of int
         Training events.
     scaling : {"once", "minmax", "standard", "robust", "none"}
-        As scikit-learn's MinMaxScaler, StandardScaler or RobustScaler by the training events; ``"once"`` goes by the
+        scikit-learn's MinMaxScaler, StandardScaler or RobustScaler fitted to the training events; ``"once"`` uses the
         extremes of all events.
 
     Returns
     -------
     ndarray of shape (n, p)
-        A new array, but for ``"none"``.
+        A new array, except for ``"none"``.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
         return scaled(data, data)
     fitted = data[train]
     if chosen == "standard":
-        from sklearn.preprocessing import StandardScaler  # its rule for nearly constant features is its own
+        from sklearn.preprocessing import StandardScaler  # it has its own rule for nearly constant features
 
         return np.ascontiguousarray(StandardScaler().fit(fitted).transform(data))
     if chosen == "robust":
@@ -62,7 +62,7 @@ def scale(data: FloatArray, train: IntArray, scaling: Scaling) -> FloatArray:
 
 
 def _safe_span(span: FloatArray) -> FloatArray:
-    """What to divide by: 1 in place of spans that are nothing but rounding."""
+    """The divisor: 1 instead of spans that are only rounding."""
     return np.where(span < _NO_SPAN, 1.0, span)
 
 
@@ -72,7 +72,7 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
     Parameters
     ----------
     data, fitted : ndarray of shape (n, p)
-        What to scale, and where to take the extremes from.
+        The data to scale, and the data that give the extremes.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def scaled(data: FloatArray, fitted: FloatArray) -> FloatArray:
 
 
 def _shift_and_divide(data: FloatArray, low: FloatArray, span: FloatArray) -> FloatArray:
-    """Return (data - low) / span, with no more memory than that of the result."""
+    """Return (data - low) / span, allocating only the result."""
     result = np.ascontiguousarray(np.subtract(data, low, dtype=np.float64))
     result /= span
     return result

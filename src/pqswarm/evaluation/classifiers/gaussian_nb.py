@@ -27,7 +27,7 @@ class GaussianNBClassifier(Classifier):
         return GaussianNB(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         return f"naive Bayes with normal densities, variances smoothed by {self.hyperparameters.var_smoothing:g}"
 
     @classmethod

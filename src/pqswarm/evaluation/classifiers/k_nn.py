@@ -19,7 +19,7 @@ from pqswarm.evaluation.generic import GenericEvaluator
 __all__ = ["KNNClassifier", "covered_metric"]
 
 _MINKOWSKI = {1.0: "manhattan", 2.0: "euclidean", inf: "chebyshev"}
-_MIN_EVENTS = 15  # events of a fold, as many as can be neighbours
+_MIN_EVENTS = 15  # events in a fold: the maximum number of neighbours
 _SAME_METRIC = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 
 
@@ -31,7 +31,7 @@ class KNNClassifier(Classifier):
     Hyperparameters: ClassVar[type[Parameters]] = KNNHyperparameters
     devices = ("cpu", "cuda")
     exact = True
-    # The evaluator does not compute the cosine distance; it is there for comparison.
+    # The evaluator does not support the cosine distance, which is listed for comparison.
     grid: ClassVar[Any] = {"metric": (*METRICS, "cosine"), "n_neighbors": tuple(range(1, 16))}
     hyperparameters: KNNHyperparameters
     fast_evaluator = KNNEvaluator
@@ -43,17 +43,17 @@ class KNNClassifier(Classifier):
         return KNeighborsClassifier(**self.settings, algorithm="brute")
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         count, metric = self.hyperparameters.n_neighbors, self.hyperparameters.metric.capitalize()
         return f"{f'{count} nearest neighbours' if count > 1 else 'the nearest neighbour'} by {metric} distance"
 
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events by the evaluator, with its rule for ties: they are its second fold."""
+        """Predict the labels of new events by the evaluator, as its second fold, with its rule for ties."""
         rows = np.resize(np.arange(len(new)), max(len(new), _MIN_EVENTS))
         folds = Folds(np.repeat([0, 1], [len(X), len(rows)]))
-        labels = np.concatenate([y, np.resize(y, len(rows))])  # those of new events have no say
+        labels = np.concatenate([y, np.resize(y, len(rows))])  # labels of new events are not used
         data = np.concatenate([X, new[rows]])
         evaluator = KNNEvaluator(data, labels, folds, **self.settings, scaling="none", n_jobs=n_jobs)
         evaluator.views = [FoldView(evaluator.data, 1)]  # events of the first fold are not predicted
@@ -86,7 +86,7 @@ class KNNClassifier(Classifier):
 
 
 def covered_metric(estimator: Any) -> str | None:
-    """Return the distance of a nearest-neighbour estimator, if the fast evaluator knows it."""
+    """Return the distance of a nearest-neighbour estimator if the fast evaluator supports it."""
     if estimator.metric_params is not None or not isinstance(estimator.metric, str):
         return None
     if estimator.metric == "minkowski":

@@ -34,7 +34,7 @@ class KernelNBClassifier(Classifier):
         return KernelNB(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         floor = self.hyperparameters.floor
         bounded = f" and a floor of {floor:g}" if floor else ""
         return f"naive Bayes with kernels of bandwidth {self.hyperparameters.bandwidth:g}{bounded}"
@@ -42,7 +42,7 @@ class KernelNBClassifier(Classifier):
     def predict_new(
         self, X: FloatArray, y: AnyArray, new: FloatArray, masks: BoolArray, *, n_jobs: int | None = None
     ) -> AnyArray:
-        """Predict the labels of new events: what each feature says is computed once, for all subsets."""
+        """Predict the labels of new events; the log densities of each feature are computed once for all subsets."""
         from joblib import Parallel, delayed
 
         from pqswarm.evaluation.exact.naive_bayes.kernels import decide_exactly

@@ -26,12 +26,12 @@ class NearestCentroidClassifier(Classifier):
         return NearestCentroid(**self.settings)
 
     def describe(self) -> str:
-        """Return what it is in a few words."""
+        """Return a short description."""
         return f"the nearest centroid by {self.hyperparameters.metric.capitalize()} distance"
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self | None:
-        """Return the classifier that equals a NearestCentroid without shrinking, all classes as likely."""
+        """Return the classifier that equals a NearestCentroid with uniform priors and without shrinking."""
         from sklearn.neighbors import NearestCentroid
 
         if type(estimator) is not NearestCentroid or estimator.shrink_threshold is not None:

@@ -1,4 +1,4 @@
-"""The exact error of the nearest centroid."""
+"""The exact error of the nearest-centroid classifier."""
 
 from typing import Unpack
 
@@ -20,23 +20,23 @@ class NearestCentroidHyperparameters(Parameters):
 
     metric: str = option(
         default="euclidean",
-        meaning="distance; centroids are means with the Euclidean one, medians with Manhattan",
+        meaning="distance; centroids are means (Euclidean) or medians (Manhattan)",
         choices=("euclidean", "manhattan"),
     )
 
 
 class NearestCentroidEvaluator(FoldwiseEvaluator):
-    """The cross-validated error of scikit-learn's NearestCentroid, exactly and fast.
+    """The exact cross-validated error of scikit-learn's NearestCentroid.
 
-    Centroids of all features are computed once for each fold. Folds in which rounding could decide between two
-    centroids are fitted by scikit-learn itself.
+    The centroids of all features are computed once for each fold. scikit-learn fits the folds in which rounding could
+    decide.
 
     Parameters
     ----------
     X, y, folds, **options
         See :class:`ClassificationEvaluator`.
     metric : {"euclidean", "manhattan"}
-        As in NearestCentroid, with means as centroids, or medians.
+        As in NearestCentroid; centroids are means or medians.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class NearestCentroidEvaluator(FoldwiseEvaluator):
             return None
         squared = self.metric == "euclidean"
         largest = self._foldwise.largest(fold)[selected]
-        # scikit-learn takes squares apart, so that it rounds in proportion to those of the numbers themselves.
+        # scikit-learn expands the squares, so its rounding is relative to the squares of the values.
         size = float(np.square(largest).sum() if squared else largest.sum())
         doubt = 4.0 * EPSILON * (selected.size + 4.0 * np.sqrt(len(self.data))) * size
         found = np.empty(len(self._events[fold]), dtype=np.int64)

@@ -11,11 +11,14 @@ from pqswarm._base.typing import FloatArray, IntArray
 __all__ = ["lda_labels", "linear_predictions", "qda_labels"]
 
 
-def lda_labels(train: FloatArray, labels: IntArray, test: FloatArray, shrinkage: float = 0.0) -> IntArray:
+def lda_labels(
+    train: FloatArray, labels: IntArray, test: FloatArray, shrinkage: float = 0.0, ddof: int = 0
+) -> IntArray:
     """Return the class of each test event by linear discriminant analysis.
 
     All classes share one covariance, that of the deviations from their class means; a fraction `shrinkage` of it is
-    replaced by its mean variance.
+    replaced by its mean variance. `ddof` degrees of freedom are subtracted per class: 1 for the svd solver of
+    scikit-learn before 1.8.
 
     Examples
     --------
@@ -26,17 +29,20 @@ def lda_labels(train: FloatArray, labels: IntArray, test: FloatArray, shrinkage:
     classes, positions, counts = np.unique(labels, return_inverse=True, return_counts=True)
     means = np.stack([train[labels == label].mean(axis=0) for label in classes])
     deviations = train - means[positions]
-    covariance = deviations.T @ deviations / len(train)
+    covariance = deviations.T @ deviations / (len(train) - ddof * len(classes))
     uniform = np.eye(len(covariance)) * np.trace(covariance) / len(covariance)
     slopes = np.linalg.solve((1 - shrinkage) * covariance + shrinkage * uniform, means.T)
     constants = np.log(counts / len(train)) - 0.5 * (means.T * slopes).sum(axis=0)
     return np.asarray(classes[np.argmax(test @ slopes + constants, axis=1)])
 
 
-def qda_labels(train: FloatArray, labels: IntArray, test: FloatArray, reg_param: float = 0.01) -> IntArray:
+def qda_labels(
+    train: FloatArray, labels: IntArray, test: FloatArray, reg_param: float = 0.01, ddof: int = 0
+) -> IntArray:
     """Return the class of each test event by quadratic discriminant analysis: each class has its own covariance.
 
-    A fraction `reg_param` of each covariance is replaced by the unit matrix.
+    A fraction `reg_param` of each covariance is replaced by the unit matrix. `ddof` degrees of freedom are subtracted:
+    1 in scikit-learn before 1.8.
 
     Examples
     --------
@@ -47,7 +53,7 @@ def qda_labels(train: FloatArray, labels: IntArray, test: FloatArray, reg_param:
     classes, scores = np.unique(labels), []
     for label in classes:
         members = train[labels == label]
-        covariance = (1 - reg_param) * np.atleast_2d(np.cov(members.T)) + reg_param * np.eye(train.shape[1])
+        covariance = (1 - reg_param) * np.atleast_2d(np.cov(members.T, ddof=ddof)) + reg_param * np.eye(train.shape[1])
         deviations = test - members.mean(axis=0)
         squares = (deviations * np.linalg.solve(covariance, deviations.T).T).sum(axis=1)
         prior = np.log(len(members) / len(train))

@@ -1,4 +1,4 @@
-"""Positive definite systems, with what is known of their conditioning."""
+"""Positive definite systems, with a bound on their conditioning."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Factor:
 
 
 def factorise(matrix: FloatArray) -> Factor | None:
-    """Return the factor of a symmetric matrix, None if rounding leaves it not positive definite."""
+    """Return the factor of a symmetric matrix, or None if it is numerically not positive definite."""
     from scipy.linalg.lapack import dpotrf, dtrtri
 
     lower, failed = dpotrf(matrix, lower=1, clean=1)
@@ -46,9 +46,9 @@ def factorise_all(matrices: FloatArray, *, with_inverse: bool) -> tuple[FloatArr
 
 
 def solve_all(upper: FloatArray, right: FloatArray) -> FloatArray:
-    """Return the solutions of several systems for the columns of their right-hand sides."""
+    """Return the solutions of several systems for all columns of their right-hand sides."""
     from pqswarm.evaluation.exact.linear.kernels import solve_batch
 
     found = np.empty(right.shape)
-    solve_batch(np.ascontiguousarray(upper), np.ascontiguousarray(right), found)  # or be compiled for each layout
+    solve_batch(np.ascontiguousarray(upper), np.ascontiguousarray(right), found)  # else compiled for each layout
     return found
