@@ -1,13 +1,13 @@
-"""The best subsets that anybody knows, for the paper's data: what is left to gain, by a thousandfold budget.
+"""Find the best known subsets of the paper's data with a thousandfold budget.
 
     python benchmarks/best_known.py --plan paper --device cuda --out best-known.json
 
-A memetic search: many local searches at once, each of which takes the best of all changes of one feature and of the
-most promising exchanges; then children of the local optima, which keep what both parents have and some of what one has,
-improved in the same way, take the place of worse ones. It begins with what swarms and SFFS find. The best are polished:
-one or two features are added or removed, or one is exchanged for another, until nothing helps. Each classifier takes
-some minutes on an H200; on processors, many hours (--rounds makes it smaller). The result depends on --seed, --rounds
-and --population alone, unless --seconds ends it.
+A memetic search: many local searches in parallel, each of which takes the best of all changes of one feature and of the
+most promising exchanges. Children of the local optima keep the common features and some of the others, are
+improved in the same way, and replace worse ones. The search starts from the results of swarms and SFFS. The best are
+polished: one or two features are added or removed, or one is exchanged, until nothing helps. Each classifier takes
+some minutes on an H200 and many hours on CPUs (reduce --rounds). The result depends only on --seed, --rounds
+and --population, unless --seconds ends it.
 """
 
 import argparse
@@ -22,11 +22,11 @@ from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import Folds, Memo
 from pqswarm.search import minimize_many
 from pqswarm.study import load_plan
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 
 
 def neighbours(mask):
-    """All subsets that differ in one feature or in two."""
+    """Return all subsets that differ in one or two features."""
     inside, outside = np.flatnonzero(mask), np.flatnonzero(~mask)
     changes = [(f,) for f in range(mask.size)] + [(i, o) for i in inside for o in outside]
     changes += [(a, b) for k, a in enumerate(inside) for b in inside[:k]]
@@ -38,7 +38,7 @@ def neighbours(mask):
 
 
 def polished(evaluator, mask, error):
-    """Exchange features as long as that helps; of equal errors fewer features are better."""
+    """Change features while that helps; of equal errors the smaller subset is better."""
     while True:
         candidates = neighbours(mask)
         errors = evaluator.errors(candidates)
@@ -50,9 +50,9 @@ def polished(evaluator, mask, error):
 
 
 def improved(evaluator, masks, errors, drops=8, adds=12):
-    """Improve many subsets at once, each by its best change of one feature or exchange, until none has a better one.
+    """Improve many subsets at once, each by its best change of one feature or exchange, until none improves.
 
-    Exchanges are tried of the `drops` features that are missed least for the `adds` that help most.
+    Exchanges pair the `drops` least useful features with the `adds` most useful ones.
     """
     masks, errors, active = masks.copy(), errors.copy(), np.arange(len(masks))
     n = masks.shape[1]
@@ -82,7 +82,7 @@ def improved(evaluator, masks, errors, drops=8, adds=12):
 
 
 def child(one, two, rng):
-    """A subset with what both parents have, some of what one of them has, and up to two changes besides."""
+    """Return a subset with the common features of both parents, some of the others, and up to four flips."""
     both, either = one & two, np.flatnonzero(one ^ two)
     low, high = sorted((int(one.sum()), int(two.sum())))
     mask = both.copy()
@@ -94,26 +94,26 @@ def child(one, two, rng):
 
 def search(classifier, given, plan, data):
     folds = Folds.stratified(data.y, plan.folds.number, plan.folds.seed)
-    problem = Problem(data.X(), data.y, folds.test_fold, classifier.make(), classifier.scaling)
+    problem = StudyProblem(data.X(), data.y, folds.test_fold, classifier.make(), classifier.scaling)
     memo = Memo(problem.evaluator(device=given.device), max_entries=4_000_000)
     start, rng = time.perf_counter(), np.random.default_rng(given.seed)
 
-    def say(what, error, size):
+    def report(what, error, size):
         spent = f"{memo.n_evaluations} evaluations, {time.perf_counter() - start:.0f} s"
         print(f"  {classifier.name}: {what} {error:.5f} with {size} features, {spent}", flush=True)
 
-    begun = []
+    starts = []
     for name, runs in (("2d-upso", given.population // 4), ("sffs", 1)):
         seeds = [derived_seed(given.seed, (len(name), run)) for run in range(runs)]
         results = minimize_many(name, memo, seeds, 6000)
-        begun += [result.mask for result in results]
-        say(f"after {name}", *min((result.error, result.size) for result in results))
+        starts += [result.mask for result in results]
+        report(f"after {name}", *min((result.error, result.size) for result in results))
     n = data.X().shape[1]
-    while len(begun) < given.population:
+    while len(starts) < given.population:
         mask = np.zeros(n, dtype=bool)
         mask[rng.permutation(n)[: int(rng.integers(3, 26))]] = True
-        begun.append(mask)
-    masks = np.array(begun)
+        starts.append(mask)
+    masks = np.array(starts)
     masks, errors = improved(memo, masks, memo.errors(masks))
     for turn in range(1, given.rounds + 1):
         pairs = [rng.choice(len(masks), 2, replace=False) for _ in range(given.population)]
@@ -124,13 +124,13 @@ def search(classifier, given, plan, data):
         kept = first[np.lexsort((masks[first].sum(axis=1), errors[first]))][: given.population]
         masks, errors = masks[kept], errors[kept]
         if turn % 10 == 0 or turn == given.rounds:
-            say(f"after {turn} rounds", errors[0], masks[0].sum())
+            report(f"after {turn} rounds", errors[0], masks[0].sum())
         if time.perf_counter() - start > given.seconds:
-            say(f"stopped after {turn} rounds by --seconds:", errors[0], masks[0].sum())
+            report(f"stopped after {turn} rounds by --seconds:", errors[0], masks[0].sum())
             break
     ends = [polished(memo, mask, error) for mask, error in zip(masks[: given.polish], errors, strict=False)]
     mask, error = min(ends, key=lambda end: (end[1], end[0].sum()))
-    say("polished", error, mask.sum())
+    report("polished", error, mask.sum())
     return {
         "classifier": classifier.name,
         "problem": problem.key,
@@ -144,10 +144,10 @@ def search(classifier, given, plan, data):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plan", default="paper")
-    parser.add_argument("--population", type=int, default=48, help="local optima that are kept")
-    parser.add_argument("--rounds", type=int, default=60, help="of as many children as there are local optima")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long, for each classifier")
-    parser.add_argument("--polish", type=int, default=6, help="subsets to polish in the end")
+    parser.add_argument("--population", type=int, default=48, help="local optima to keep")
+    parser.add_argument("--rounds", type=int, default=60, help="rounds of as many children as local optima")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="time limit per classifier")
+    parser.add_argument("--polish", type=int, default=6, help="subsets to polish at the end")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--classifiers", nargs="+", default=["NB", "k-NN"])

@@ -1,10 +1,10 @@
-"""Make the paper's 3500 events with features: pqswarm against plain NumPy + PyWavelets on one thread.
+"""Generate the paper's 3500 events with features: pqswarm against plain NumPy + PyWavelets on one thread.
 
-Both sides draw the same parameters and must end with the same features. The plain side has no circuit
-simulator, so the comparison is made without the laboratory bench; the bench is timed separately.
+Both sides use the same parameters and must produce the same features. The plain side has no circuit
+simulator, so the comparison excludes the laboratory bench, which is timed separately.
 
     python benchmarks/dataset.py [--events-per-class 250] [--repeat 3]
-    python benchmarks/dataset.py --stages  # where the time goes, in processor time of one thread
+    python benchmarks/dataset.py --stages  # CPU time of each stage on one thread
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pqswarm.features import decompose, extend, extract
 
 
 def plain_waves(t, w, p):
-    """The formulas of Table 1 as one would type them."""
+    """Compute the formulas of Table 1 in plain NumPy."""
     u = lambda x: np.where(x > 0, 1.0, 0.0)  # noqa: E731
     sine = np.sin(w * t)
     wave = sine
@@ -52,7 +52,7 @@ def plain_waves(t, w, p):
 
 
 def plain_functions(c, products=False):
-    """The eleven functions as one would type them; with `products`, powers as products, which NumPy does faster."""
+    """Compute the eleven functions in plain NumPy; `products` writes powers as products, which is faster."""
     n, energy, mean = c.size, np.sum(c**2), np.mean(c)
     d = c - mean
     variance = np.sum(d**2) / (n - 1)
@@ -75,7 +75,7 @@ def plain_functions(c, products=False):
 
 
 def plain_dataset(parameters, products=False):
-    """Features of all events, one after the other."""
+    """Return the features of all events, computed in sequence."""
     rows = []
     for p in parameters:
         t = np.arange(15000) / 25000
@@ -85,7 +85,7 @@ def plain_dataset(parameters, products=False):
 
 
 def best_of(repeat, call):
-    """Shortest wall time [s] of `repeat` calls, and the last result."""
+    """Return the shortest wall time of `repeat` calls in seconds, and the last result."""
     times = []
     for _ in range(repeat):
         start = time.perf_counter()
@@ -95,7 +95,7 @@ def best_of(repeat, call):
 
 
 def figures(count=100, share=10):
-    """For the table of run.py: fewer events, both sides in turn, the plain one for a share of the events."""
+    """Figures for run.py: fewer events, alternating sides, the plain one on a fraction of the events."""
     from figures import WALL, Figure, compare, peak_memory
 
     infinity, models_only = float("inf"), replace(PRESETS["paper"], bench={})
@@ -110,7 +110,7 @@ def figures(count=100, share=10):
 
     said = f"plain NumPy + PyWavelets, models without noise / pqswarm, one thread, {14 * count} events"
     for name, ours, rounds in (
-        ("models alone", models, 7),
+        ("models only", models, 7),
         ("a tenth from the bench", lambda _: make_dataset(count, snr=infinity, n_jobs=1), 5),
         ("bench, eight noise levels", lambda _: make_dataset(count, n_jobs=1), 3),
     ):
@@ -121,14 +121,14 @@ def figures(count=100, share=10):
     yield compare(
         "data set, powers as products", said, lambda _: plain_dataset(drawn, True), models, factors=(share, 1)
     )
-    said = f"one thread / two threads, time that passes, {14 * count} events"
+    said = f"one thread / two threads, wall time, {14 * count} events"
     yield compare("data set, two threads", said, models, lambda _: models(0, 2), clock=WALL)
     peak = peak_memory("from pqswarm.datasets import make_dataset; make_dataset(100)")
     yield Figure("data set, peak memory", "peak memory, 1400 events, eight noise levels", peak, "MB", "lower")
 
 
 def print_stages(preset, repeat):
-    """Processor time [ms] of each stage, per call, and of all of them, per event; the best of `repeat`."""
+    """Print the CPU time of each stage per call, and the total per event, in ms; the best of `repeat`."""
 
     def shortest(call, items):
         times = []
@@ -150,7 +150,7 @@ def print_stages(preset, repeat):
     print(f"  noise, one level           {spent:8.3f}")
     given = [(signal, event.sampling_rate, event.frequency) for signal, event in zip(noisy, some, strict=True)]
     windows, spent = shortest(lambda signal: extend(*signal), given)
-    print(f"  lengthening                {spent:8.3f}")
+    print(f"  extension                  {spent:8.3f}")
     alike = [window for window in windows if window.size == windows[0].size]
     rate, frequency = some[0].sampling_rate, some[0].frequency
     rows = [np.stack([alike[(i + j) % len(alike)] for j in range(8)]) for i in range(8)]
@@ -168,11 +168,11 @@ def main():
     parser.add_argument("--events-per-class", type=int, default=250)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--memory", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--stages", action="store_true", help="where the time goes, and nothing else")
+    parser.add_argument("--stages", action="store_true", help="only print the time of each stage")
     options = parser.parse_args()
     if options.stages:
         for preset in ("paper", "field"):
-            print(f"preset {preset}: processor time of one thread [ms]")
+            print(f"preset {preset}: CPU time of one thread [ms]")
             print_stages(preset, options.repeat)
         return
     if options.memory:
@@ -209,7 +209,7 @@ def main():
         f"  plain, with powers written as products {products:8.2f} s   {products / n * 1e3:6.2f} ms/event"
         f"   (pqswarm on two threads: {products / ours:.1f}x)"
     )
-    print(f"  largest difference of a feature, relative to its largest value: {worst:.1e}")
+    print(f"  maximum difference of a feature, relative to its maximum: {worst:.1e}")
     print(f"with a tenth from the laboratory bench, two threads: {bench:.2f} s ({plain / bench:.1f}x)")
     print(f"the eight noise levels of the paper, two threads: {full:.2f} s, peak memory {peak:.0f} MB")
 

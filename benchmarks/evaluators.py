@@ -1,9 +1,9 @@
-"""The evaluators against what people use now, side by side in one process.
+"""The evaluators against scikit-learn, side by side in one process.
 
     python benchmarks/evaluators.py
 
-Every ratio is of processor time on one thread, on the paper's data (3500 events, 99 features), for random subsets,
-unless a line says otherwise.
+Ratios are of CPU time on one thread, on the paper's data (3500 events, 99 features), for random subsets,
+unless stated otherwise.
 """
 
 import subprocess
@@ -32,7 +32,7 @@ from pqswarm.evaluation import (
     scaled,
 )
 
-SKLEARN = "scikit-learn's cross_val_score / pqswarm, a subset"
+SKLEARN = "scikit-learn's cross_val_score / pqswarm, per subset"
 
 
 def masks_of(size, count, seed=0):
@@ -43,8 +43,8 @@ def masks_of(size, count, seed=0):
     return masks
 
 
-def beside_sklearn(name, compared, evaluator, model, data, target, size, rounds=7, batch=1):
-    """Both evaluate the same subsets: scikit-learn one in each round, pqswarm that one and so many others at once."""
+def against_sklearn(name, compared, evaluator, model, data, target, size, rounds=7, batch=1):
+    """Compare on the same subsets: scikit-learn evaluates one per round, pqswarm a whole batch with it."""
     masks = masks_of(size, rounds + batch, seed=size)
     folds = evaluator.folds
     return compare(
@@ -64,7 +64,7 @@ def knn_figures(X, y, folds):
         model = KNeighborsClassifier(3, metric=metric)
         for size in (10, 20, 50):
             name = f"3-NN, {metric}, {size} features"
-            yield beside_sklearn(name, SKLEARN, evaluator, model, data, y, size, rounds=9)
+            yield against_sklearn(name, SKLEARN, evaluator, model, data, y, size, rounds=9)
 
 
 def pipeline_figures(X, y, folds):
@@ -72,7 +72,7 @@ def pipeline_figures(X, y, folds):
         pipeline = make_pipeline(StandardScaler(), model)
         evaluator = choose_evaluator(pipeline, X, y, folds, n_jobs=1).evaluator
         said = "StandardScaler in each fold, 20 features: cross_val_score / pqswarm"
-        yield beside_sklearn(f"StandardScaler + {model}", said, evaluator, pipeline, X, y, 20)
+        yield against_sklearn(f"StandardScaler + {model}", said, evaluator, pipeline, X, y, 20)
 
 
 def kernel_nb_figures(X, y, folds):
@@ -80,14 +80,14 @@ def kernel_nb_figures(X, y, folds):
     of_class = np.eye(14)[y]
 
     def plain_table(_):
-        """Sums of kernels over the events of each class, one feature, a fifth of the events."""
+        """Sum kernels over the events of each class, for one feature and a fifth of the events."""
         apart = (data[::5, 5, None] - data[None, :, 5]) / 0.004
         with np.errstate(divide="ignore"):
             return np.log(np.exp(-0.5 * apart**2) @ of_class)
 
     yield compare(
         "kernel NB, all log-likelihoods",
-        "a sum over all pairs in NumPy, folds left out / pqswarm's table for all folds, per feature",
+        "a sum over all pairs in NumPy without folds / pqswarm's table for all folds, per feature",
         plain_table,
         lambda _: KernelNBEvaluator(X, y, folds, n_jobs=1).errors(masks_of(1, 1)),
         rounds=3,
@@ -116,7 +116,7 @@ def kernel_nb_figures(X, y, folds):
 
     yield compare(
         "kernel NB, 20 features, of 30 at once",
-        "a loop over scikit-learn's KernelDensity / pqswarm, a subset",
+        "a loop over scikit-learn's KernelDensity / pqswarm, per subset",
         loop,
         lambda _: evaluator.errors(few),
         rounds=3,
@@ -127,8 +127,8 @@ def kernel_nb_figures(X, y, folds):
 def other_figures(X, y, folds):
     data = scaled(X, X)
     evaluator = GaussianNBEvaluator(X, y, folds, n_jobs=1)
-    said = "scikit-learn's cross_val_score / pqswarm, a subset of 6 at once"
-    yield beside_sklearn("Gaussian NB, 20 features", said, evaluator, GaussianNB(), data, y, 20, batch=6)
+    said = "scikit-learn's cross_val_score / pqswarm, per subset in batches of 6"
+    yield against_sklearn("Gaussian NB, 20 features", said, evaluator, GaussianNB(), data, y, 20, batch=6)
     kinds = {"LDA": CLASSIFIERS["lda"](), "QDA": CLASSIFIERS["qda"]()}
     for metric in ("euclidean", "manhattan"):
         kinds[f"nearest centroid, {metric}"] = CLASSIFIERS["nearest-centroid"]({"metric": metric})
@@ -137,7 +137,7 @@ def other_figures(X, y, folds):
         target = y.astype(float) if kind.name in REGRESSORS else y  # labels as numbers
         evaluator = kind.evaluator(X, target, folds, n_jobs=1)
         for size in (20, 50):
-            yield beside_sklearn(
+            yield against_sklearn(
                 f"{name}, {size} features", said, evaluator, kind.estimator(), data, target, size, batch=6
             )
 
@@ -148,7 +148,7 @@ def thread_figures(X, y, folds):
         one, two = (kind(X, y, folds, n_jobs=n) for n in (1, 2))
         yield compare(
             f"{name}, {count} subsets",
-            "one thread / two threads, time that passes",
+            "one thread / two threads, wall time",
             lambda _, e=one, m=masks: e.errors(m),
             lambda _, e=two, m=masks: e.errors(m),
             rounds=7,
@@ -166,7 +166,7 @@ def figures():
 
 
 def show_growth():
-    print("\nk-NN (Manhattan), ms of processor time per subset against events and features")
+    print("\nk-NN (Manhattan), CPU time per subset [ms] against events and features")
     print("   events   10 features   20 features   50 features")
     table = []
     for n in (1000, 2000, 4000, 8000):
@@ -201,7 +201,7 @@ def show_start():
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", program], check=True)
         best = min(best, time.perf_counter() - start)
-    print(f"\nA new process that evaluates with compiled code from the cache: {best:.2f} s from start to end")
+    print(f"\nA new process that evaluates with cached compiled code: {best:.2f} s in total")
 
 
 if __name__ == "__main__":

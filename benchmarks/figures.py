@@ -1,6 +1,6 @@
-"""Figures of benchmarks: how they are timed, shown, and compared with those of the last release.
+"""Benchmark figures: timing, printing, and comparison with the last release.
 
-A benchmark with figures has a function `figures()` that yields them, most of them made by `compare`.
+A benchmark with figures has a function `figures()` that yields them, mostly from `compare`.
 """
 
 import math
@@ -22,34 +22,34 @@ WALL: Clock = time.perf_counter
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that a change of the code may make better or worse."""
+    """A number that a code change may improve or worsen."""
 
     name: str
     compared: str
-    """What is divided by what, or what is counted."""
+    """The two sides of the ratio, or the quantity."""
     value: float
     unit: str = "x"
     better: Literal["higher", "lower"] = "higher"
     spread: float = 0.0
-    """Half the range that holds the middle half of the rounds, relative to the value."""
+    """Half the interquartile range of the rounds, relative to the value."""
     seconds: tuple[float, float] | None = None
-    """Of the other side and of ours, medians."""
+    """Median seconds of their side and ours."""
 
     disturbed: bool = False
-    """Whether others used the processors meanwhile, which time that passes cannot bear."""
+    """Whether other programs used the processors during a wall-time measurement."""
     tolerance: float | None = None
-    """By how much it may get worse, where that is not the tolerance of all: numbers without noise."""
+    """Its own tolerance, for numbers without noise."""
 
     def gain(self, before: float) -> float:
-        """How many times as good as an earlier value of it; below 1 it is worse."""
+        """Return the improvement over an earlier value as a ratio; below 1 it is worse."""
         new, old = (self.value, before) if self.better == "higher" else (before, self.value)
         return new / old if old else (1.0 if new == old else math.inf)
 
 
-def timed(call: Callable[[int], object], clock: Clock = CPU, least: float = 0.03) -> Callable[[int], float]:
-    """Return a function of the number of a round that calls `call` with it and returns the seconds of one call.
+def timed(call: Callable[[int], object], clock: Clock = CPU, minimum: float = 0.03) -> Callable[[int], float]:
+    """Return a function of the round number that calls `call` with it and returns the seconds of one call.
 
-    It is called twice beforehand, for what is compiled on first use, and to find how many calls fill `least` seconds.
+    It is called twice beforehand, to compile and to find how many calls fill `minimum` seconds.
     """
 
     def seconds(turn: int, repeat: int) -> float:
@@ -59,7 +59,7 @@ def timed(call: Callable[[int], object], clock: Clock = CPU, least: float = 0.03
         return (clock() - start) / repeat
 
     first = seconds(0, 1)
-    repeat = 1 if first > 10 * least else max(1, min(1000, int(least / max(seconds(0, 1), 1e-6))))
+    repeat = 1 if first > 10 * minimum else max(1, min(1000, int(minimum / max(seconds(0, 1), 1e-6))))
     return lambda turn: seconds(turn, repeat)
 
 
@@ -73,10 +73,10 @@ def compare_seconds(
     better: Literal["higher", "lower"] = "higher",
     factors: tuple[float, float] = (1.0, 1.0),
 ) -> Figure:
-    """Take both sides in turn, each of which returns its seconds; the figure is the median of the ratios of the rounds.
+    """Alternate both sides, which return their seconds; the figure is the median ratio of the rounds.
 
-    The ratio is theirs / ours where higher is better (so many times as fast), ours / theirs where lower is better (so
-    many times the cost). `factors` make the times of theirs and ours those of the same amount of work.
+    The ratio is theirs / ours where higher is better (speed-up), ours / theirs where lower is better (cost). `factors`
+    scale the times of both sides to the same amount of work.
     """
     taken = []
     for turn in range(rounds):
@@ -100,10 +100,10 @@ def compare(
     clock: Clock = CPU,
     factors: tuple[float, float] = (1.0, 1.0),
 ) -> Figure:
-    """Time two functions of the number of the round in turn, in this process: `compare_seconds`.
+    """Time two functions of the round number alternately, in this process: `compare_seconds`.
 
-    Processor time, of all threads, says more on a busy machine than the time that passes, `WALL`, which only what runs
-    beside each other needs. A figure of the latter says whether the machine was busy.
+    CPU time of all threads is more reliable on a busy machine than wall time (`WALL`), which only parallel code needs.
+    A wall-time figure records whether the machine was busy.
     """
     busy = clock is WALL and others_running() >= 0.5
     sides = timed(theirs, clock), timed(ours, clock)
@@ -112,7 +112,7 @@ def compare(
 
 
 def others_running(samples: int = 10) -> float:
-    """How many threads of other programs want a processor, on average of a second; 0 where the system does not say."""
+    """Return the mean number of runnable threads of other programs over a second; 0 if unknown."""
     try:
         counts = []
         for _ in range(samples):
@@ -124,20 +124,20 @@ def others_running(samples: int = 10) -> float:
 
 
 def peak_memory(program: str, *arguments: str) -> float:
-    """Peak of the resident memory [MB] of a Python program; without /proc at least that of this process."""
-    tell = """
+    """Return the peak resident memory of a Python program in MB; without /proc at least that of this process."""
+    report = """
 import pathlib, resource
 status = pathlib.Path("/proc/self/status")
 lines = status.read_text().splitlines() if status.exists() else []
 peaks = [int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")]
 print(peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
-    command = [sys.executable, "-c", f"{program}\n{tell}", *arguments]
+    command = [sys.executable, "-c", f"{program}\n{report}", *arguments]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
 
 
 def number(value: float) -> str:
-    """Three digits."""
+    """Format a number with three digits."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
@@ -146,7 +146,7 @@ def _duration(seconds: float) -> str:
 
 
 def show(figures: Iterable[Figure]) -> list[Figure]:
-    """Print figures as they come, under a line that says what is compared; return them."""
+    """Print figures as they arrive, under a heading for each comparison; return them."""
     shown, last = [], None
     for figure in figures:
         if figure.compared != last:
@@ -154,14 +154,14 @@ def show(figures: Iterable[Figure]) -> list[Figure]:
             last = figure.compared
         both = "" if figure.seconds is None else "  ".join(f"{_duration(side):>9}" for side in figure.seconds)
         spread = f"+- {100 * figure.spread:.0f} %" if figure.spread else ""
-        spread += "  disturbed: others use the processors" if figure.disturbed else ""
+        spread += "  disturbed: processors in use" if figure.disturbed else ""
         print(f"  {figure.name:48} {both:20}  {number(figure.value):>7} {figure.unit:2}  {spread}", flush=True)
         shown.append(figure)
     return shown
 
 
 def machine() -> dict[str, str]:
-    """What ratios depend on besides the code: processor and versions, nothing that names the machine."""
+    """Return processor and library versions, on which ratios depend; nothing identifies the machine."""
     names = ("numpy", "scipy", "scikit-learn", "numba")
     return {"processor": _processor(), "python": platform.python_version(), **{name: version(name) for name in names}}
 
@@ -171,34 +171,35 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.machine()
-    told = dict(tuple(map(str.strip, line.split(":", 1))) for line in lines if ":" in line)
-    wide = "AVX-512" if "avx512f" in told.get("flags", "") else "AVX2" if "avx2" in told.get("flags", "") else ""
-    return ", ".join(filter(None, (told.get("model name", platform.machine()), wide)))
+    entries = dict(tuple(map(str.strip, line.split(":", 1))) for line in lines if ":" in line)
+    flags = entries.get("flags", "")
+    wide = "AVX-512" if "avx512f" in flags else "AVX2" if "avx2" in flags else ""
+    return ", ".join(filter(None, (entries.get("model name", platform.machine()), wide)))
 
 
 @dataclass(frozen=True)
 class Row:
-    """A figure beside that of the last release, None where that had none."""
+    """A figure with its value in the last release, if any."""
 
     benchmark: str
     figure: Figure
     released: float | None
     allowed: float
-    """It may take so much more, as a ratio minus one."""
+    """Allowed worsening, as a ratio minus one."""
 
     @property
     def gain(self) -> float:
-        """How many times as good as in the last release; below 1 it is worse."""
+        """Improvement over the last release as a ratio; below 1 it is worse."""
         return 1.0 if self.released is None else self.figure.gain(self.released)
 
     @property
     def is_regression(self) -> bool:
-        """Whether it is worse by more than is allowed."""
+        """Whether it is worse by more than allowed."""
         return not self.figure.disturbed and self.gain * (1 + self.allowed) < 1
 
     @property
     def verdict(self) -> str:
-        """One word."""
+        """The comparison in one word."""
         if self.released is None:
             return "new"
         if self.figure.disturbed:
@@ -208,9 +209,9 @@ class Row:
 
 
 def against(benchmark: str, figures: Iterable[Figure], released: dict, tolerance: float) -> Iterator[Row]:
-    """Lay figures beside the recorded ones of their benchmark.
+    """Compare figures with the recorded ones of their benchmark.
 
-    What is allowed is the tolerance, and the spread that the recording saw between its runs.
+    The allowed worsening is the tolerance plus the recorded spread between runs.
     """
     recorded = released.get("benchmarks", {}).get(benchmark, {}).get("figures", {})
     for figure in figures:

@@ -1,10 +1,10 @@
-"""What the filters cost beside scikit-learn's mutual information, and what they keep; one process.
+"""Cost of the filters against scikit-learn's mutual information, and their quality; one process.
 
     python benchmarks/filters.py             # on wide data, and on data of the paper's size
-    python benchmarks/filters.py --quality   # of made, wide data: how many of the informative features come first
+    python benchmarks/filters.py --quality   # on wide synthetic data: how many informative features rank first
     python benchmarks/filters.py --paper     # the best subset along each ranking, on the paper's data
 
-The tables of docs/how/filters.md come from here.
+It produces the tables of docs/how/filters.md.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import CLASSIFIERS, FILTERS, Folds
 from pqswarm.search import minimize
 
-SHAPES = {  # events, features, classes, and 1 / the share of the features that scikit-learn is timed with
+SHAPES = {  # events, features, classes, and 1 / the fraction of features that scikit-learn is timed with
     "100 x 5000": (100, 5000, 2, 100),
     "3500 x 99": (3500, 99, 14, 9),
 }
-MADE = {  # events, features, informative ones, classes, clusters of a class
+MADE = {  # events, features, informative ones, classes, clusters per class
     "100 x 5000, 5": (100, 5000, 5, 2, 2),
     "62 x 2000, 10": (62, 2000, 10, 2, 2),
     "200 x 500, 20": (200, 500, 20, 2, 2),
@@ -32,7 +32,7 @@ MADE = {  # events, features, informative ones, classes, clusters of a class
 
 
 def made(n, n_features, informative=8, n_classes=2, clusters=1, seed=0):
-    """Events whose first features tell the class, and the others nothing."""
+    """Return events whose first features are informative and the others are not."""
     return make_classification(
         n,
         n_features,
@@ -48,13 +48,13 @@ def made(n, n_features, informative=8, n_classes=2, clusters=1, seed=0):
 def figures():
     for title, (n, n_features, n_classes, share) in SHAPES.items():
         X, y = made(n, n_features, n_classes=n_classes)
-        some = X[:, : n_features // share]  # scikit-learn takes one feature after the other
+        some = X[:, : n_features // share]  # scikit-learn's time is linear in the features
         for name, ranking in FILTERS.items():
             if name == "mutual-information":  # the same
                 continue
             yield compare(
                 f"filter {name}, {title}",
-                f"mutual_info_classif of scikit-learn / the filter, {title}",
+                f"scikit-learn's mutual_info_classif / the filter, {title}",
                 lambda _, X=some, y=y: mutual_info_classif(X, y, random_state=0),
                 lambda _, X=X, y=y, f=ranking: f.scores(X, y),
                 rounds=5,
@@ -63,15 +63,17 @@ def figures():
 
 
 def quality(seeds, keep=(10, 50, 300)):
-    print(f"Share of the informative features among the first {keep}; mean of {seeds} seeds")
+    print(f"Fraction of the informative features among the first {keep}; mean of {seeds} seeds")
     for title, case in MADE.items():
         print(title)
         for name, ranking in FILTERS.items():
-            if name == "mutual-information":  # a minute for each data set
+            if name == "mutual-information":  # takes a minute per data set
                 continue
             orders = [ranking.rank(*made(*case, seed=seed)) for seed in range(seeds)]
-            shares = [np.mean([np.mean(np.array(order[:k]) < case[2]) * k for order in orders]) / case[2] for k in keep]
-            print(f"  {name:26} " + "  ".join(f"{share:.2f}" for share in shares), flush=True)
+            fractions = [
+                np.mean([np.mean(np.array(order[:k]) < case[2]) * k for order in orders]) / case[2] for k in keep
+            ]
+            print(f"  {name:26} " + "  ".join(f"{fraction:.2f}" for fraction in fractions), flush=True)
 
 
 def paper():

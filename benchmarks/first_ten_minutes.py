@@ -1,11 +1,10 @@
-"""The first ten minutes: what docs/start.md tells a new user to type, in a fresh clone and a fresh environment, timed.
+"""The first ten minutes: time the commands of docs/start.md in a fresh clone and a fresh environment.
 
     python benchmarks/first_ten_minutes.py
     python benchmarks/first_ten_minutes.py --environment .venv    # do not install: use this environment
 
-Everything is typed as it stands on the page, in its order; of the ways to install it is the first, which all three
-users need, and which counts for each of them. The exit code is 1 if a command fails, or if somebody needs more than ten
-minutes.
+All commands are run in the order of the page. Only the first way to install is used, and its time counts for each of
+the three users. The exit code is 1 if a command fails or a user needs more than ten minutes.
 """
 
 import argparse
@@ -27,20 +26,20 @@ _BLOCK = re.compile(r"^```(?P<language>console|python)\n(?P<code>.*?)^```$", re.
 
 @dataclass(frozen=True)
 class Step:
-    """A line for the shell, or a block of Python."""
+    """A shell command or a block of Python."""
 
     code: str
     is_python: bool = False
 
     @property
     def title(self) -> str:
-        """What it is called in the table."""
+        """Name in the output."""
         lines = self.code.strip().splitlines()
         return lines[0] if not self.is_python else f"Python: {lines[0]} ... ({len(lines)} lines)"
 
 
 def read_page(text: str) -> tuple[Step, dict[str, list[Step]]]:
-    """Return the first step of the installation, and the steps of each user, by the headings of the page."""
+    """Return the first installation step and the steps of each user, by the headings of the page."""
     sections = re.split(r"^## ", text, flags=re.MULTILINE)
     by_title = {section.partition("\n")[0]: section for section in sections}
     ways = re.split(r"^### ", by_title["The first ten minutes"], flags=re.MULTILINE)[1:]
@@ -58,14 +57,14 @@ def _steps(text: str) -> list[Step]:
 
 
 def run(step: Step, folder: Path, environment: Path) -> float:
-    """Do one step, as a user who has activated the environment; return the seconds it took."""
-    hidden = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")  # a new user has none of them
+    """Run one step in the activated environment and return its seconds."""
+    hidden = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "NUMBA_CACHE_DIR", "VIRTUAL_ENV")  # unset for a new user
     variables = {name: value for name, value in os.environ.items() if name not in hidden}
     variables["PATH"] = f"{environment / 'bin'}{os.pathsep}{variables['PATH']}"
     command = ["python", "-c", step.code] if step.is_python else ["bash", "-c", step.code]
-    begin = time.monotonic()
+    start = time.monotonic()
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - begin
+    seconds = time.monotonic() - start
     print(f"{seconds:8.1f} s  {step.title}", flush=True)
     if done.returncode:
         sys.exit(f"failed with exit code {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
@@ -73,7 +72,7 @@ def run(step: Step, folder: Path, environment: Path) -> float:
 
 
 def main() -> None:
-    """Clone, install, do what each user is told, and print the table."""
+    """Clone, install, run the steps of each user and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--environment", type=Path, help="an environment with pqswarm, instead of a fresh one")
     chosen = parser.parse_args().environment

@@ -1,7 +1,7 @@
-"""How much a study is slowed by a page that follows it: the same study with and without one, in turn.
+"""Slowdown of a study that a page follows: the same study with and without one, alternately.
 
-Both are asked for what they take of the processor, which on a busy machine says more than the clock. The page is
-what a browser does: it holds the connection for messages, and asks for the charts whenever a run is finished.
+CPU time is compared, because it is more reliable than wall time on a busy machine. The page behaves like a browser: it
+keeps the connection for messages open and requests the charts whenever a run finishes.
 """
 
 import argparse
@@ -22,10 +22,10 @@ PROGRAM = """
 import sys, time, resource
 from pqswarm.study import load_plan, run_study
 plan = load_plan(sys.argv[1])
-begin = time.monotonic()
+start = time.monotonic()
 run_study(plan, sys.argv[2], jobs=1)
 used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, time.monotonic() - begin)
+print(used.ru_utime + used.ru_stime, time.monotonic() - start)
 """
 PLAN = """
 runs = {runs}
@@ -42,7 +42,7 @@ seeds = [1]
 
 
 class Page:
-    """An open page, as the server knows it."""
+    """A client that behaves like an open page."""
 
     def __init__(self, address: str) -> None:
         self._home, _, token = address.partition("?token=")
@@ -82,21 +82,21 @@ class Page:
 
 
 def run(plan: Path, folder: Path) -> tuple[float, float]:
-    """Return what a study takes of the processor, and the time it takes [s]."""
+    """Return the CPU time and the wall time of a study in seconds."""
     command = [sys.executable, "-c", PROGRAM, str(plan), str(folder)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    cpu, wall = map(float, said.split())
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    cpu, wall = map(float, output.split())
     return cpu, wall
 
 
 def used_by(pid: int) -> float:
-    """Return what a process has taken of the processor [s]."""
+    """Return the CPU time of a process so far in seconds."""
     words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_idle(pid: int) -> None:
-    """Wait until a process rests: a server that has just started loads what the first answers need."""
+    """Wait until a process is idle: a server that has just started still loads modules."""
     before = -1.0
     while used_by(pid) > before + 0.02:
         before = used_by(pid)
@@ -115,7 +115,7 @@ def main() -> None:
         plan, served = home / "plan.toml", home / "served"
         plan.write_text(PLAN.format(runs=options.runs))
         served.mkdir()
-        run(plan, home / "warm")  # what is compiled is compiled
+        run(plan, home / "warm")  # compiles everything
         command = [sys.executable, "-m", "pqswarm", "app", str(served), "--no-open"]
         environment = os.environ | {"XDG_STATE_HOME": str(home / "state"), "PYTHONUNBUFFERED": "1"}
         alone, followed, server, messages, charts = [], [], [], 0, 0
@@ -133,13 +133,13 @@ def main() -> None:
             finally:
                 app.kill()
                 app.wait()
-            told = [f"{cpu:.2f} s of the processor ({wall:.1f} s)" for cpu, wall in (alone[-1], followed[-1])]
-            print(f"{i}: alone {told[0]}, followed {told[1]}, server {100 * server[-1]:.1f} % of a core", flush=True)
+            times = [f"{cpu:.2f} s CPU ({wall:.1f} s wall)" for cpu, wall in (alone[-1], followed[-1])]
+            print(f"{i}: alone {times[0]}, followed {times[1]}, server {100 * server[-1]:.1f} % of a core", flush=True)
         ratios = [median(cpu for cpu, _ in followed) / median(cpu for cpu, _ in alone)]
         ratios += [min(cpu for cpu, _ in followed) / min(cpu for cpu, _ in alone)]
         walls = median(wall for _, wall in followed) / median(wall for _, wall in alone)
-        print(f"{messages} messages, {charts} times the charts; the server took {100 * median(server):.2f} % of a core")
-        print(f"processor, followed : alone = {ratios[0]:.3f} (medians), {ratios[1]:.3f} (least); clock {walls:.3f}")
+        print(f"{messages} messages, {charts} chart requests; the server took {100 * median(server):.2f} % of a core")
+        print(f"CPU, followed / alone: {ratios[0]:.3f} (medians), {ratios[1]:.3f} (minima); wall {walls:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Evaluators on an NVIDIA GPU against the processor's: the same counts, and how long each takes.
+"""Evaluators on an NVIDIA GPU against the CPU: equality of the counts, and times.
 
     python benchmarks/gpu.py [--masks 10000]
-    python benchmarks/gpu.py --study paper paper-stepped    # stage I of the paper, all 480 runs, on each of these plans
+    python benchmarks/gpu.py --study paper paper-stepped    # all 480 runs of stage I, for each of these plans
 
-Needs CuPy and a GPU. Times are of whole batches, transfers included.
+Needs CuPy and a GPU. Times are for whole batches, including transfers.
 """
 
 import argparse
@@ -38,8 +38,8 @@ def compare(title, make, masks):
     labels = all((cpu.predictions(mask) == gpu.predictions(mask)).all() for mask in masks[:20])
     print(
         f"  {title:44} {len(masks):6} masks, {wrong} differ, predictions {'equal' if labels else 'DIFFER'}; "
-        f"a mask takes {1e6 * (middle - start) / len(masks):.2f} us on the GPU, "
-        f"{1e6 * (end - middle) / len(masks):.1f} us on the processor",
+        f"{1e6 * (middle - start) / len(masks):.2f} us per mask on the GPU, "
+        f"{1e6 * (end - middle) / len(masks):.1f} us on the CPU",
         flush=True,
     )
     return wrong == 0 and labels
@@ -55,11 +55,11 @@ def timings(title, make, batch):
             start = time.perf_counter()
             evaluator.error_counts(masks)
             best = min(best, time.perf_counter() - start)
-        print(f"  {title}, {size} features, batch of {batch}: {1e6 * best / batch:.2f} us an evaluation", flush=True)
+        print(f"  {title}, {size} features, batch of {batch}: {1e6 * best / batch:.2f} us per evaluation", flush=True)
 
 
 def figures():
-    """For the table of run.py: the processor's time over the GPU's, of the same subsets, counts compared."""
+    """Figures for run.py: CPU over GPU time on the same subsets, with equal counts."""
     data = make_dataset(250, snr=float("inf"), seed=0)
     folds = Folds.stratified(data.y)
     for name, kind, batch in (
@@ -71,10 +71,10 @@ def figures():
         for size in (20, 50):
             masks = random_masks(batch, 99, size, size)
             if (cpu.error_counts(masks[:50]) != gpu.error_counts(masks[:50])).any():
-                raise SystemExit(f"{name}: the counts of the GPU are not those of the processor")
+                raise SystemExit(f"{name}: the counts of GPU and CPU differ")
             yield compare_times(
                 f"GPU, {name}, {size} features",
-                f"all cores of the processor / the GPU, transfers included, time that passes, {batch} subsets",
+                f"all CPU cores / the GPU with transfers, wall time, {batch} subsets",
                 lambda _, masks=masks, cpu=cpu: cpu.error_counts(masks),
                 lambda _, masks=masks, gpu=gpu: gpu.error_counts(masks),
                 rounds=5,
@@ -84,7 +84,7 @@ def figures():
 
 
 def stage_one(name):
-    """All searches of the paper: 6 algorithms x 2 classifiers x 40 runs x 6000 evaluations."""
+    """Run all searches of the paper: 6 algorithms x 2 classifiers x 40 runs x 6000 evaluations."""
     text = plan_text(name).replace("grid_search = true", "grid_search = false")
     text = text.replace("snr = [inf, 50, 45, 40, 35, 30, 25, 20]", "snr = [inf]")
     text = text.replace("seeds = [1, 2, 3, 4, 5]", "seeds = [1]")
@@ -100,7 +100,7 @@ def stage_one(name):
     with tempfile.TemporaryDirectory() as folder:
         run_study(read_plan(text), folder, device="cuda", progress=progress)
     print(f"stage I of {name}: {last['runs']} runs in {times['end'] - times[True]:.1f} s wall clock")
-    print("  of all threads together:", {name: round(last[name], 1) for name in ("evaluation", "search", "store")})
+    print("  summed over all threads:", {name: round(last[name], 1) for name in ("evaluation", "search", "store")})
 
 
 def main():
@@ -128,7 +128,7 @@ def main():
             )
     steps = make_dataset(250, snr=float("inf"), seed=0, preset=PRESETS["paper-stepped"])
     good &= compare(
-        "3-NN, events in steps",
+        "3-NN, stepped events",
         lambda d: KNNEvaluator(steps.X(), steps.y, Folds.stratified(steps.y), device=d),
         random_masks(count, 99, 1),
     )

@@ -1,15 +1,15 @@
-"""Large data: how time and memory of the evaluators grow, to 50,000 events of 100 features and 5,000 of 5,000.
+"""Large data: growth of the evaluators' time and memory, up to 50,000 events x 100 features and 5,000 x 5,000.
 
-    python benchmarks/large.py                                    # k-NN by Manhattan distance, and both naive Bayes
-    python benchmarks/large.py --most-events 20000 --evaluators k-nn --metric euclidean chebyshev
+    python benchmarks/large.py                                    # k-NN (Manhattan), and both naive Bayes
+    python benchmarks/large.py --max-events 20000 --evaluators k-nn --metric euclidean chebyshev
     python benchmarks/large.py --device cuda                      # on a machine with an NVIDIA GPU
 
-Every row is a process of its own, so that its peak of memory (the largest resident set, with Python and all libraries)
-is its own. Events are mixtures of two events of the same class of the paper's data, with noise; features beyond the
-paper's 99 are sums of three of them with noise. "prepare" is the time to make the evaluator and to evaluate a first
-subset. Beside the time of a subset stands how many times as long scikit-learn's cross_val_score takes, where that is
-under a minute, and by how many the events that both miss differ in the folds, if at all. Times are processor time
-divided by the number of threads, which other work on the machine hardly disturbs; with a GPU they are wall time.
+Every row is a separate process with its own peak memory (maximum resident set, with Python and all libraries). Events
+are mixtures of two events of the same class of the paper's data, plus noise; features beyond the paper's 99 are sums of
+three of them plus noise. "prepare" is the time to construct the evaluator and evaluate a first subset. The time of a
+subset is followed by the ratio of scikit-learn's cross_val_score to it, if that takes less than a minute, and by the
+difference of the misclassified events per fold, if any. Times are CPU time divided by the number of threads, which
+other work on the machine hardly disturbs; with a GPU they are wall time.
 """
 
 import argparse
@@ -24,15 +24,15 @@ from pathlib import Path
 
 CLASSES = 14
 TALL, WIDE = (3_500, 10_000, 20_000, 50_000), (5_000, 5_000)
-PATIENCE = 60.0  # seconds that scikit-learn may take for a subset
-ENOUGH = 4.0  # seconds of subsets that are timed, unless a single one takes longer
-BATCH = 64  # subsets at a time, at most
+PATIENCE = 60.0  # maximum seconds of scikit-learn per subset
+ENOUGH = 4.0  # seconds of timed subsets, unless a single one takes longer
+BATCH = 64  # maximum subsets at a time
 
 
 def make_events(base, n, width, seed=0):
-    """Mix events of the same class, which leaves the tails as they are, and widen them; no two are the same.
+    """Mix events of the same class, which preserves the tails, and add features; no two events are equal.
 
-    Event i is of class i modulo 14. k-NN takes as long for them as for as many events of the paper's kind, to 20 %.
+    Event i is of class i modulo 14. k-NN takes as long for them as for the paper's events, to within 20 %.
     """
     import numpy as np
 
@@ -74,18 +74,18 @@ def make_masks(size, width, count):
 
 
 def clock(job):
-    """Return seconds: of the processor, a thread's share, or of the clock on the wall where a GPU computes."""
+    """Return CPU seconds per thread, or wall seconds with a GPU."""
     return time.perf_counter() if job["device"] == "cuda" else time.process_time() / job["threads"]
 
 
 def peak_memory():
-    """Return the largest resident set of this process so far [MB]."""
+    """Return the maximum resident set of this process so far in MB."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def measure(job):
-    """Measure one row: this runs in a process of its own."""
+    """Measure one row, in a separate process."""
     import numpy as np
 
     from pqswarm.errors import PqswarmError
@@ -102,7 +102,7 @@ def measure(job):
         evaluator = make_evaluator(job, X, y, folds)
         evaluator.errors(make_masks(5, X.shape[1], 1))
     except PqswarmError as error:
-        return found | {"refused": str(error)}
+        return found | {"rejected": str(error)}
     found["prepare"] = clock(job) - start
     for size in job["sizes"]:
         found["sizes"][size] = time_subsets(job, evaluator, make_masks(size, X.shape[1], BATCH))
@@ -118,7 +118,7 @@ def measure(job):
 
 
 def time_subsets(job, evaluator, masks):
-    """Seconds of a subset, in batches that take a few seconds."""
+    """Return the seconds per subset, in batches that take a few seconds."""
     start = clock(job)
     evaluator.errors(masks[:2])
     each = (clock(job) - start) / 2
@@ -132,7 +132,7 @@ def time_subsets(job, evaluator, masks):
 
 
 def compare(job, evaluator, y, folds, mask):
-    """Time scikit-learn with the same subset, if that is quick enough, and compare the counts."""
+    """Time scikit-learn with the same subset, if that is fast enough, and compare the counts."""
     import numpy as np
     from sklearn.model_selection import cross_val_score
 
@@ -145,7 +145,7 @@ def compare(job, evaluator, y, folds, mask):
     start = clock(job)
     few = test[:100]
     model.fit(data[train], y[train]).predict(data[few])
-    if (clock(job) - start) * len(y) / few.size > 1.5 * PATIENCE:  # for some of it is not done for each event
+    if (clock(job) - start) * len(y) / few.size > 1.5 * PATIENCE:  # part of the cost is per fit, not per event
         return {}
     start = clock(job)
     scores = cross_val_score(model, data, y, cv=folds)
@@ -155,7 +155,7 @@ def compare(job, evaluator, y, folds, mask):
 
 
 def in_own_process(job):
-    """Run one row, or make data, in a process of its own; this one stays small, since peaks are inherited."""
+    """Run one row, or generate data, in a separate process; this one stays small, since peaks are inherited."""
     ran = subprocess.run(
         [sys.executable, __file__, "--job", json.dumps(job)], capture_output=True, text=True, check=False
     )
@@ -165,7 +165,7 @@ def in_own_process(job):
 
 
 def make_data(base, make):
-    """Write the paper's data to the file `base`, and to each of the other files events of the given shape."""
+    """Write the paper's data to the file `base`, and events of the given shape to each of the other files."""
     import numpy as np
 
     from pqswarm.datasets import make_dataset
@@ -183,7 +183,7 @@ def data_file(folder, n, width):
 
 
 def cell(timed):
-    """The time of a subset, how many times as long scikit-learn takes, and if counts differ, by how much."""
+    """Format the time of a subset, the ratio to scikit-learn, and any difference of the counts."""
     text = f"{1e3 * timed['seconds']:.3g}"
     if "theirs" in timed:
         text += f" ({timed['theirs'] / timed['seconds']:.0f}x" + (
@@ -201,8 +201,8 @@ def show_table(title, jobs, on_gpu):
     for job in jobs:
         found = in_own_process(job)
         cells = [f"{job['events']}", f"{job['features']}"]
-        if "failed" in found or "refused" in found:
-            cells.append(found.get("failed") or found["refused"])
+        if "failed" in found or "rejected" in found:
+            cells.append(found.get("failed") or found["rejected"])
         else:
             timed = {int(size): one for size, one in found["sizes"].items()}
             cells += [f"{found['data']:.0f}", f"{found['prepare']:.2f}"]
@@ -221,22 +221,22 @@ def show_table(title, jobs, on_gpu):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--most-events", type=int, default=TALL[-1])
-    parser.add_argument("--metric", nargs="+", default=["manhattan"], help="distances of k-NN")
+    parser.add_argument("--max-events", type=int, default=TALL[-1])
+    parser.add_argument("--metric", nargs="+", default=["manhattan"], help="k-NN distances")
     parser.add_argument(
-        "--evaluators", nargs="+", default=["k-nn", "kernel-nb", "gaussian-nb"], help="names of classifiers"
+        "--evaluators", nargs="+", default=["k-nn", "kernel-nb", "gaussian-nb"], help="classifier names"
     )
-    parser.add_argument("--scaling", default="once", help="of the features: once, or inside the folds")
+    parser.add_argument("--scaling", default="once", help="feature scaling: once, or inside the folds")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--no-wide", action="store_true", help="without the row of 5,000 features")
-    parser.add_argument("--no-compare", action="store_true", help="without scikit-learn")
+    parser.add_argument("--no-wide", action="store_true", help="omit the row with 5,000 features")
+    parser.add_argument("--no-compare", action="store_true", help="omit the comparison with scikit-learn")
     parser.add_argument("--job", type=json.loads, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.job:
         print(json.dumps(make_data(**given.job) if "make" in given.job else measure(given.job)))
         return
-    shapes = [(n, 100, (10, 20, 50)) for n in TALL if n <= given.most_events]
-    if not given.no_wide and given.most_events >= WIDE[0]:
+    shapes = [(n, 100, (10, 20, 50)) for n in TALL if n <= given.max_events]
+    if not given.no_wide and given.max_events >= WIDE[0]:
         shapes.append((*WIDE, (10, 20, 50, 500)))
     with tempfile.TemporaryDirectory() as folder:
         shared = {name: getattr(given, name) for name in ("device", "threads", "scaling")}

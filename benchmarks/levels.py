@@ -1,8 +1,8 @@
-"""The error of all features by preset and noise level, beside the paper's: mean and range over some seeds.
+"""Accuracy with all features by preset and noise level, next to the paper's: mean and range over several seeds.
 
     python benchmarks/levels.py --seeds 0 1 2 3 4
 
-Some ten minutes on two cores for both presets and five seeds.
+Takes about ten minutes on two cores for both presets and five seeds.
 """
 
 import argparse
@@ -21,7 +21,7 @@ PLAN = load_plan("paper")
 
 
 def accuracies(job):
-    """Accuracy [%] of all features at each noise level, for each classifier of the paper."""
+    """Return the accuracy with all features in % at each noise level, for each classifier of the paper."""
     preset, seed = job
     data = make_dataset(250, NOISE_LEVELS, seed, preset, n_jobs=1)
     folds = Folds.stratified(data.y, PLAN.folds.number, PLAN.folds.seed)
@@ -43,7 +43,7 @@ def main():
     with ProcessPoolExecutor(effective_jobs(None)) as pool:
         found = np.array(list(pool.map(accuracies, jobs)))
     found = found.reshape(len(given.presets), len(given.seeds), len(PLAN.classifiers), len(NOISE_LEVELS))
-    print(f"Accuracy of all features [%], seeds {' '.join(map(str, given.seeds))}: mean (lowest to highest)")
+    print(f"Accuracy with all features [%], seeds {' '.join(map(str, given.seeds))}: mean (minimum to maximum)")
     for i, classifier in enumerate(PLAN.classifiers):
         printed = {level: accuracy for level, accuracy, *_ in paper_overlay(PLAN, classifier.name).noise}
         print(f"\n{classifier.name:6} {'paper printed':>14} " + " ".join(f"{preset:>30}" for preset in given.presets))
@@ -58,7 +58,7 @@ def main():
         for k, preset in enumerate(given.presets):
             errors = 1 - found[k, :, i, 0] / 100
             print(
-                f"J(U) {preset}: mean {errors.mean():.4f}, {errors.min():.4f} to {errors.max():.4f}; the paper's "
+                f"J(U) {preset}: mean {errors.mean():.4f}, {errors.min():.4f} to {errors.max():.4f}; paper "
                 f"{theirs:.4f}, ratio {errors.mean() / theirs:.2f}"
             )
 

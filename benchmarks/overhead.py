@@ -1,9 +1,9 @@
-"""What the searches of the paper's Stage I take besides the evaluations: processor time of ask, tell and the memory.
+"""Cost of the searches of the paper's stage I without evaluations: CPU time of ask, tell and the cache.
 
     python benchmarks/overhead.py [--evaluations 900] [--rounds 3] [--algorithms 2d-upso ga]
 
-Stage I is 480 runs: six algorithms, two classifiers, 40 runs each, 6000 evaluations a run, 99 features. Errors are made
-up from the masks; the time that takes is not counted. Of several rounds the least is printed.
+Stage I has 480 runs: six algorithms, two classifiers, 40 runs each, 6000 evaluations per run, 99 features. Errors are
+computed from the masks, and that time is not counted. The minimum of several rounds is printed.
 """
 
 import argparse
@@ -16,11 +16,11 @@ from pqswarm.search import ALGORITHMS, Run, step
 
 STAGE_ONE = ("ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso")
 FEATURES, RUNS, BATCH = 99, 40, 30
-BATCHES = 2 * RUNS * 6000 / BATCH  # of each algorithm in Stage I
+BATCHES = 2 * RUNS * 6000 / BATCH  # per algorithm in stage I
 
 
 class MadeUp:
-    """Errors from the masks, many of them equal, and the processor time that they took."""
+    """Synthetic errors from the masks, many of them equal, with their CPU time."""
 
     n_features = FEATURES
 
@@ -44,7 +44,7 @@ def runs_of(name, count, evaluations):
 
 
 def one_by_one(runs, evaluator):
-    """The plain loop: each run alone, asked and told by itself."""
+    """Drive each run separately in a plain loop."""
     for run in runs:
         while not run.done:
             run.tell(evaluator.errors(run.ask()))
@@ -56,7 +56,7 @@ def together(runs, evaluator):
 
 
 def microseconds(way, name, count, evaluations, memory=False):
-    """Processor time of a way to drive runs, per batch of 30 subsets."""
+    """Return the CPU time of driving runs in a given way, per batch of 30 subsets."""
     made_up = MadeUp()
     evaluator = Memo(made_up, 400_000) if memory else made_up
     runs = runs_of(name, count, evaluations)
@@ -76,20 +76,21 @@ def main():
         "plain loop": (one_by_one, 4, given.evaluations, False),
         "one run": (together, 1, 4 * given.evaluations, False),
         "40 runs": (together, RUNS, given.evaluations, False),
-        "with memory": (together, RUNS, given.evaluations, True),
+        "with cache": (together, RUNS, given.evaluations, True),
     }
-    print(f"Processor time per {BATCH} subsets of {FEATURES} features [us]\n")
+    print(f"CPU time per {BATCH} subsets of {FEATURES} features [us]\n")
     print(f"{'':10}" + "".join(f"{title:>13}" for title in columns) + f"{'ratio':>13}")
     total = dict.fromkeys(columns, 0.0)
     for name in given.algorithms:
-        microseconds(together, name, 1, 120)  # compiled code is read
+        microseconds(together, name, 1, 120)  # loads compiled code
         rounds = [[microseconds(way, name, *rest) for way, *rest in columns.values()] for _ in range(given.rounds)]
-        least = np.min(rounds, axis=0)
-        print(f"{name:10}" + "".join(f"{value:13.0f}" for value in least) + f"{least[0] / least[2]:13.1f}", flush=True)
-        for title, value in zip(columns, least, strict=True):
+        minima = np.min(rounds, axis=0)
+        cells = "".join(f"{value:13.0f}" for value in minima)
+        print(f"{name:10}{cells}{minima[0] / minima[2]:13.1f}", flush=True)
+        for title, value in zip(columns, minima, strict=True):
             total[title] += value * BATCHES / 1e6
     if set(given.algorithms) == set(STAGE_ONE):
-        print("\nAll of Stage I [s]: " + ", ".join(f"{title} {value:.1f}" for title, value in total.items()))
+        print("\nAll of stage I [s]: " + ", ".join(f"{title} {value:.1f}" for title, value in total.items()))
 
 
 if __name__ == "__main__":

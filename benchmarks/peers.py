@@ -1,16 +1,16 @@
-"""Race SwarmSelector against other people's feature selectors, with the same estimators, data and folds.
+"""Compare SwarmSelector with other feature selectors on the same estimators, data and folds.
 
     pip install -c constraints.txt '.[bench]'
-    python benchmarks/peers.py --out peers.jsonl                            # all of it; --estimate says how long
-    python benchmarks/peers.py --data wine --methods swarm sfs --seeds 2    # a part
-    python benchmarks/peers.py --out peers.jsonl --again swarm swarm-1000   # these methods once more
-    python benchmarks/peers.py --out docs/peers.jsonl --page docs/peers.md  # race what is missing, write the tables
+    python benchmarks/peers.py --out peers.jsonl                            # everything; --estimate prints the duration
+    python benchmarks/peers.py --data wine --methods swarm sfs --seeds 2    # a selection
+    python benchmarks/peers.py --out peers.jsonl --again swarm swarm-1000   # repeat these methods
+    python benchmarks/peers.py --out docs/peers.jsonl --page docs/peers.md  # run what is missing, write the tables
 
-Each seed holds out 30 % of the samples; every method selects features on the rest, and the estimator, fitted on the
-rest with these features, is scored on what was held out. Each fit runs in a process of its own, on one thread, and is
-ended when it has used --limit seconds of processor time; a method that was too slow on one split is not tried on the
-others of that race. Each result is a line of --out, and a race that was stopped goes on from there. Times are processor
-time without imports, compilation and outer test. Needs Linux or macOS.
+Each seed holds out 30 % of the samples. Every method selects features on the rest, and the estimator, fitted on the
+rest with these features, is scored on the held-out samples. Each fit runs in a separate process on one thread and is
+stopped after --limit seconds of CPU time; a method that timed out on one split is not tried on the others of that race.
+Each result is a line of --out; rerun to resume. Times are CPU time without imports, compilation and outer test. Needs
+Linux or macOS.
 """
 
 import argparse
@@ -26,12 +26,12 @@ from race.methods import METHODS, Task
 from sklearn.model_selection import StratifiedKFold
 
 N_FOLDS = 5
-MOST_NAMED = 100  # selected features that a record names
+MAX_NAMED = 100  # maximum number of selected features listed in a record
 NOT_BY_DEFAULT = ("swarm-2d-upso",)
 
 
 def fit(limit, data, name, method, seed):
-    """Select features with one method, and score the estimator on what was held out."""
+    """Select features with one method and score the estimator on the held-out samples."""
     X, held_out, y, y_held_out = data
     method = METHODS[method]
     task = Task(X, y, name, StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed), seed)
@@ -64,13 +64,13 @@ def key_of(record):
 
 
 def read(path):
-    """The records of a file by their key, the last of each; none if there is no file."""
+    """Return the last record of each key in a file; none without a file."""
     lines = path.read_text().splitlines() if path.exists() else []
     return {key_of(record): record for record in map(json.loads, lines)}
 
 
 def is_settled(record, limit):
-    """Whether a record is a result to keep: not one of a missing package, or of a smaller limit."""
+    """Return whether a record is final: not a missing package or a smaller limit."""
     return record["status"] in ("done", "failed") or (record["status"] == "over" and record["limit"] >= limit)
 
 
@@ -79,7 +79,7 @@ def left_to_do(tasks, records, limit, again=()):
 
 
 def race(tasks, records, limit, out, work=fit):
-    """Run the tasks, and append the record of each to the file as soon as it is there."""
+    """Run the tasks and append each record to the file immediately."""
     splits = {}
     for number, task in enumerate(tasks, 1):
         data, name, method, seed = task
@@ -87,15 +87,15 @@ def race(tasks, records, limit, out, work=fit):
             splits = {(data, seed): DATA[data].split(seed)}  # one at a time: tasks come split by split
         earlier = [r for r in records.values() if key_of(r)[:3] == task[:3] and r["seed"] < seed]
         late = [r for r in earlier if r["status"] == "over" and r["limit"] >= limit]
-        told = (
+        outcome = (
             {"status": "over", "limit": limit} if late else process.attempt(work, limit, splits[data, seed], *task[1:])
         )
         record = dict(zip(("data", "estimator", "method", "seed"), task, strict=True))
-        record |= {"version": METHODS[method].version} | told
+        record |= {"version": METHODS[method].version} | outcome
         selected = record.get("selected", [])
         if DATA[data].informative and selected:
             record["found"] = sum(feature < DATA[data].informative for feature in selected)
-        if len(selected) > MOST_NAMED:
+        if len(selected) > MAX_NAMED:
             del record["selected"]
         records[task] = record
         with out.open("a") as file:
@@ -109,7 +109,7 @@ def race(tasks, records, limit, out, work=fit):
 
 
 def expected_minutes(tasks, records, limit):
-    """Processor time that the tasks take, after records of the same method in the same race; and how many have none."""
+    """Return the expected CPU minutes of the tasks from earlier records, and the number of tasks without any."""
     spent, unknown, late = 0.0, 0, set()
     for task in tasks:
         alike = [r for r in records.values() if key_of(r)[:3] == task[:3]]
@@ -128,17 +128,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="+", choices=DATA, default=list(RACED))
     parser.add_argument(
-        "--estimators", nargs="+", choices=ESTIMATORS, help="both on small data, one on wide, unless named"
+        "--estimators", nargs="+", choices=ESTIMATORS, help="default: both on small data, one on wide data"
     )
     parser.add_argument(
         "--methods", nargs="+", choices=METHODS, default=[m for m in METHODS if m not in NOT_BY_DEFAULT]
     )
     parser.add_argument("--seeds", type=int, default=3, help="outer splits")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds of processor time for a fit")
-    parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help="methods to race once more")
+    parser.add_argument("--limit", type=float, default=60.0, help="CPU seconds per fit")
+    parser.add_argument("--again", nargs="+", choices=METHODS, default=[], help="methods to repeat")
     parser.add_argument("--out", type=Path, default=Path("peers.jsonl"))
-    parser.add_argument("--page", type=Path, help="write the tables between the marks of this page")
-    parser.add_argument("--estimate", action="store_true", help="say how long it takes, and stop")
+    parser.add_argument("--page", type=Path, help="write the tables between the markers of this page")
+    parser.add_argument("--estimate", action="store_true", help="print the expected duration and exit")
     given = parser.parse_args()
     process.one_thread()
     records = read(given.out)
@@ -151,14 +151,14 @@ def main():
     ]
     tasks = left_to_do(tasks, records, given.limit, given.again)
     minutes, unknown = expected_minutes(tasks, read(Path(__file__).parents[1] / "docs/peers.jsonl"), given.limit)
-    but = f", and {unknown} more that were never timed (at most {given.limit:g} s each)" if unknown else ""
-    print(f"{len(tasks)} fits, about {minutes:.0f} minutes of one processor{but}", flush=True)
+    untimed = f", plus {unknown} never timed before (at most {given.limit:g} s each)" if unknown else ""
+    print(f"{len(tasks)} fits, about {minutes:.0f} minutes on one core{untimed}", flush=True)
     if given.estimate:
         return
     try:
         race(tasks, records, given.limit, given.out)
     except KeyboardInterrupt:
-        print(f"stopped; the same command goes on from {given.out}")
+        print(f"stopped; rerun to resume from {given.out}")
     text = table.render([records[key] for key in sorted(records, key=lambda key: key[3])])
     if given.page:
         given.page.write_text(table.insert(given.page.read_text(), text))

@@ -1,10 +1,10 @@
-"""What reading costs: beside other readers, and whole files beside stretches of 262,144 samples.
+"""Cost of reading: against other readers, and whole files against blocks of 262,144 samples.
 
     python benchmarks/reading.py                # a minute of three voltages at 12.8 kHz
     python benchmarks/reading.py --minutes 10   # as in docs/recordings.md
 
-Whole files and stretches are read in processes of their own: seconds are of processor time, with what is imported on
-first use; memory is the largest resident set.
+Whole files and blocks are read in separate processes: seconds are CPU time, including imports on first use; memory is
+the maximum resident set.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from figures import Figure, compare, peak_memory, show
 from pqswarm.recordings import read
 
 RATE = 12_800
-PIECE = 262_144
+BLOCK = 262_144
 PROGRAM = """
 import resource, sys, time
 from pqswarm.recordings import open_recordings, read
@@ -33,7 +33,7 @@ else:
         total += sum(float(channel.samples.sum()) for channel in part.channels)
 print(time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
-STRETCHES = """
+BLOCKS = """
 import sys
 from pqswarm.recordings import open_recordings
 (source,) = open_recordings(sys.argv[1])
@@ -43,7 +43,7 @@ for first in range(0, source.n_samples, int(sys.argv[2])):
 
 
 def write(folder, minutes):
-    """One recording as COMTRADE BINARY and as a table; the paths."""
+    """Write one recording as COMTRADE BINARY and as a table; return the paths."""
     n = round(minutes * 60 * RATE)
     rng = np.random.default_rng(0)
     row = np.dtype([("n", "<u4"), ("t", "<u4"), ("values", "<i2", (3,))])
@@ -53,8 +53,8 @@ def write(folder, minutes):
     Path(folder, "long.cfg").write_text("\n".join(config))
     with Path(folder, "long.dat").open("wb") as data, Path(folder, "long.csv").open("w") as table:
         table.write("time [s],Ua [V],Ub [V],Uc [V]\n")
-        for first in range(0, n, PIECE):
-            count = np.arange(first, min(first + PIECE, n))
+        for first in range(0, n, BLOCK):
+            count = np.arange(first, min(first + BLOCK, n))
             time = count / RATE
             volts = np.stack([325 * np.sin(2 * np.pi * (50 * time - k / 3)) for k in range(3)], axis=1)
             volts += rng.normal(0, 1, volts.shape)
@@ -66,8 +66,8 @@ def write(folder, minutes):
 
 
 def cost_of(path, way):
-    """Processor time [s] and peak memory [MB] of reading a file in a new process."""
-    command = [sys.executable, "-c", PROGRAM, str(path), way, str(PIECE)]
+    """Return CPU seconds and peak memory in MB of reading a file in a new process."""
+    command = [sys.executable, "-c", PROGRAM, str(path), way, str(BLOCK)]
     seconds, megabytes = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return float(seconds), float(megabytes)
 
@@ -79,18 +79,18 @@ def figures(minutes=0.5):
     with tempfile.TemporaryDirectory() as folder:
         config, table = write(folder, minutes)
         others = {
-            "COMTRADE beside the package comtrade": (config, lambda _: comtrade.load(str(config))),
-            "CSV beside numpy.loadtxt": (table, lambda _: np.loadtxt(table, delimiter=",", skiprows=1)),
-            "CSV beside pandas.read_csv": (table, lambda _: pandas.read_csv(table)),
+            "COMTRADE, against the comtrade package": (config, lambda _: comtrade.load(str(config))),
+            "CSV, against numpy.loadtxt": (table, lambda _: np.loadtxt(table, delimiter=",", skiprows=1)),
+            "CSV, against pandas.read_csv": (table, lambda _: pandas.read_csv(table)),
         }
         for name, (path, theirs) in others.items():
             said = f"the other reader / pqswarm.recordings.read, {60 * minutes:g} s of three voltages at 12.8 kHz"
             yield compare(name, said, theirs, lambda _, path=path: read(path), rounds=7)
         longer = write(folder, 1.0)
         for path in longer:
-            said = "peak memory of reading a minute of three voltages in stretches"
-            megabytes = peak_memory(STRETCHES, str(path), str(PIECE))
-            yield Figure(f"reading {path.suffix[1:]} in stretches, memory", said, megabytes, "MB", "lower")
+            said = "peak memory of reading a minute of three voltages in blocks"
+            megabytes = peak_memory(BLOCKS, str(path), str(BLOCK))
+            yield Figure(f"reading {path.suffix[1:]} in blocks, memory", said, megabytes, "MB", "lower")
 
 
 def main():
@@ -101,7 +101,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         print(f"\n{arguments.minutes:g} minutes, three voltages, {RATE / 1000:g} kHz", flush=True)
         for path in write(folder, arguments.minutes):
-            for way in ("whole", "stretches"):
+            for way in ("whole", "blocks"):
                 seconds, megabytes = cost_of(path, way)
                 print(f"  {path.suffix[1:]:4} {way:10} {seconds:6.2f} s {megabytes:6.0f} MB", flush=True)
 

@@ -1,12 +1,12 @@
-"""All short benchmarks, in one table beside the figures of the last release: `make bench`.
+"""All short benchmarks in one table, next to the figures of the last release: `make bench`.
 
-    python benchmarks/run.py                        # the table; exit code 1 if a figure is worse than it may be
-    python benchmarks/run.py --only evaluators      # a part of it
-    python benchmarks/run.py --record 0.2.0         # at a release: run all of it three times, and keep the medians
+    python benchmarks/run.py                        # the table; exit code 1 on a regression
+    python benchmarks/run.py --only evaluators      # a selection
+    python benchmarks/run.py --record 0.2.0         # at a release: run everything three times and store the medians
 
-A figure is worse than it may be when it is worse by more than --tolerance and the spread between the runs of the
-recording; its benchmark is then run once more, and the better value counts. Ratios depend on processor and libraries:
-record again on a machine of your own (--released FILE) before you trust small changes there.
+A figure is a regression if it is worse by more than --tolerance plus the recorded spread between runs; its benchmark
+is then run once more, and the better value counts. Ratios depend on processor and libraries: record the release on
+your own machine (--released FILE) before you trust small changes there.
 """
 
 import argparse
@@ -29,32 +29,32 @@ RELEASED = HERE / "released.json"
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A file of this folder; what has no figures in the table says why."""
+    """A benchmark file of this folder, with the reason if it has no figures in the table."""
 
     name: str
     why_not: str = ""
     options: str = ""
-    """With which to run it alone."""
+    """Options for running it separately."""
 
     @property
     def command(self) -> str:
-        """How to run it alone."""
+        """Command to run it separately."""
         return f"python benchmarks/{self.name}.py {self.options}".rstrip()
 
     def reason(self) -> str:
-        """Why it cannot run here; empty if it can."""
+        """Return why it cannot run here; empty if it can."""
         if self.name == "gpu":
             return "" if has_gpu() else "needs an NVIDIA GPU and CuPy"
         return self.why_not
 
     def figures(self) -> list[Figure]:
-        """Run it, in a process of its own: how fast memory is had depends on what a process did before."""
+        """Run it in a separate process: the speed of memory allocation depends on a process's history."""
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             return pool.submit(show_figures, self.name).result()
 
 
 def show_figures(name: str) -> list[Figure]:
-    """Run the benchmark of that name, and print its figures."""
+    """Run the named benchmark and print its figures."""
     return show(importlib.import_module(name).figures())
 
 
@@ -62,50 +62,50 @@ BENCHMARKS = (
     *map(Benchmark, ("evaluators", "dataset", "filters", "searches", "study", "reading", "steady", "long_recording")),
     Benchmark("identify_accuracy"),
     Benchmark("gpu"),
-    Benchmark("following", "takes minutes: a server, and studies with and without a page that follows them"),
+    Benchmark("following", "takes minutes: a server, and studies with and without a page following them"),
     Benchmark("workbench", "seconds against limits, a minute; half of it needs a browser", "--browser"),
-    Benchmark("first_ten_minutes", "installs everything anew"),
+    Benchmark("first_ten_minutes", "installs everything from scratch"),
     Benchmark("levels", "takes ten minutes; accuracies"),
-    Benchmark("verdicts", "needs recordings of others", "FOLDER"),
-    Benchmark("peers", "takes half an hour, and needs the extra bench", "--estimate"),
+    Benchmark("verdicts", "needs recordings", "FOLDER"),
+    Benchmark("peers", "takes half an hour and needs the extra bench", "--estimate"),
     Benchmark("best_known", "takes minutes on a GPU, many hours without", "--device cuda"),
 )
 
 
 def all_benchmarks() -> dict[str, Benchmark]:
-    """By name, with files of this folder that the list above does not know."""
+    """Return all benchmarks by name, including files missing from the list above."""
     known = {benchmark.name: benchmark for benchmark in BENCHMARKS}
     files = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("figures", "run"))
     return known | {name: Benchmark(name, "has no figures in this table") for name in files if name not in known}
 
 
 def has_gpu() -> bool:
-    """Whether CuPy finds a GPU."""
+    """Return whether CuPy finds a GPU."""
     try:
         import cupy
 
         return bool(cupy.cuda.runtime.getDeviceCount())
-    except Exception:  # noqa: BLE001 - CuPy raises errors of its own where there is no driver
+    except Exception:  # noqa: BLE001 - CuPy raises its own errors without a driver
         return False
 
 
 def load(path: Path) -> dict:
-    """Return the recorded figures; none if there is no file."""
+    """Return the recorded figures, or none without a file."""
     if not path.exists():
         return {"benchmarks": {}}
     try:
         released = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise SystemExit(
-            f"--released {path}: no file of recorded figures ({error}); --record VERSION writes one"
+            f"--released {path}: not a file of recorded figures ({error}); --record VERSION writes one"
         ) from None
     return released
 
 
 def merge(runs: list[list[Figure]]) -> dict[str, dict]:
-    """Medians of several runs, with the spread between them: the farthest from the median, relative to it.
+    """Return medians of several runs with their spread, the maximum relative deviation from the median.
 
-    Figures that others disturbed are left out.
+    Disturbed figures are omitted.
     """
     kept = {}
     for figure in runs[0]:
@@ -119,11 +119,11 @@ def merge(runs: list[list[Figure]]) -> dict[str, dict]:
 
 
 def record(benchmark: Benchmark, version: str, times: int, path: Path) -> None:
-    """Run a benchmark several times, and keep its figures in the file, beside those of others."""
+    """Run a benchmark several times and add its figures to the file."""
     found = [benchmark.figures() for _ in range(times)]
     disturbed = sorted({figure.name for run in found for figure in run if figure.disturbed})
     if disturbed:
-        print(f"\nleft out, since others used the processors; record it again: {'; '.join(disturbed)}")
+        print(f"\nomitted because other programs used the processors; record again: {'; '.join(disturbed)}")
     about = {"version": version, "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(), "runs": times}
     released = load(path)
     released["benchmarks"][benchmark.name] = {**about, "machine": machine(), "figures": merge(found)}
@@ -132,10 +132,10 @@ def record(benchmark: Benchmark, version: str, times: int, path: Path) -> None:
 
 
 def measure(benchmark: Benchmark, released: dict, tolerance: float) -> list[Row]:
-    """Run a benchmark, once more if a figure is worse than it may be, and keep the better value of each."""
+    """Run a benchmark, a second time on a regression, and return the better value of each figure."""
     rows = list(against(benchmark.name, benchmark.figures(), released, tolerance))
     if any(row.is_regression for row in rows):
-        print(f"\n{benchmark.name} once more, since some of it is slower:")
+        print(f"\n{benchmark.name} again, because a figure got worse:")
         again = {figure.name: figure for figure in benchmark.figures()}
         rows = [
             replace(row, figure=again[row.figure.name]) if again[row.figure.name].gain(row.figure.value) > 1 else row
@@ -145,9 +145,9 @@ def measure(benchmark: Benchmark, released: dict, tolerance: float) -> list[Row]
 
 
 def describe(benchmark: str, released: dict, measured: list[str]) -> list[str]:
-    """What the last release's figures of a benchmark were measured with, what is different here, and what is gone."""
+    """Describe the recorded figures of a benchmark: version, differences of the machine, and missing figures."""
     if benchmark not in released["benchmarks"]:
-        return [f"{benchmark}: the last release has no figures of it; --record VERSION keeps them"]
+        return [f"{benchmark}: no figures of the last release; --record VERSION stores them"]
     kept, here = released["benchmarks"][benchmark], machine()
     lines = [f"{benchmark}: last release {kept['version']}, measured {kept['date']}"]
     other = [
@@ -159,7 +159,7 @@ def describe(benchmark: str, released: dict, measured: list[str]) -> list[str]:
 
 
 def table(rows: list[Row]) -> str:
-    """All figures in one table."""
+    """Return all figures as one table."""
     lines = [("benchmark", "figure", "last release", "now", "spread", "change", "")]
     for row in rows:
         then = "" if row.released is None else number(row.released)
@@ -174,14 +174,14 @@ def table(rows: list[Row]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run, and return the exit code."""
+    """Run the benchmarks and return the exit code."""
     known = all_benchmarks()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=known, default=list(known), metavar="NAME")
-    parser.add_argument("--record", metavar="VERSION", help="keep the figures as those of this release")
-    parser.add_argument("--times", type=int, default=3, help="runs of which --record keeps the medians")
-    parser.add_argument("--tolerance", type=float, default=0.25, help="how much worse a figure may be")
-    parser.add_argument("--released", type=Path, default=RELEASED, help="the file of recorded figures")
+    parser.add_argument("--record", metavar="VERSION", help="store the figures as those of this release")
+    parser.add_argument("--times", type=int, default=3, help="runs over which --record takes medians")
+    parser.add_argument("--tolerance", type=float, default=0.25, help="relative worsening allowed for a figure")
+    parser.add_argument("--released", type=Path, default=RELEASED, help="file of recorded figures")
     given = parser.parse_args(arguments)
     chosen = [known[name] for name in given.only]
     skipped = {benchmark: benchmark.reason() for benchmark in chosen if benchmark.reason()}
@@ -190,7 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
         for benchmark in able:
             record(benchmark, given.record, given.times, given.released)
         return 0
-    began = time.perf_counter()
+    start = time.perf_counter()
     released, rows, notes, busy = load(given.released), [], [], []
     for benchmark in able:
         busy.append(others_running())
@@ -201,19 +201,19 @@ def main(arguments: list[str] | None = None) -> int:
             continue
         notes += describe(benchmark.name, released, [row.figure.name for row in rows])
     print(f"\n{table(rows)}\n")
-    print("Change: + is better. A ratio (x) is that of both sides in this run; its spread is that of the rounds.")
+    print("Change: + is better. Ratios (x) are measured in this run; the spread is over its rounds.")
     print(*notes, sep="\n")
     if max(busy, default=0) >= 0.5:
-        print(f"Other programs used the processors ({max(busy):.0f} at a time): measure again when they have ended.")
+        print(f"Other programs used the processors ({max(busy):.0f} at a time): measure again on an idle machine.")
     for benchmark, reason in skipped.items():
         print(f"skipped: {benchmark.name} ({reason}): {benchmark.command}")
-    print(f"{len(rows)} figures in {(time.perf_counter() - began) / 60:.1f} minutes")
+    print(f"{len(rows)} figures in {(time.perf_counter() - start) / 60:.1f} minutes")
     regressions = [row for row in rows if row.is_regression]
     if regressions:
         names = "; ".join(f"{row.figure.name} ({100 * (row.gain - 1):+.0f} %)" for row in regressions)
-        print(f"Worse than in the last release by more than it may be: {names}.")
+        print(f"Regressions since the last release: {names}.")
     else:
-        print("Nothing is worse than in the last release by more than it may be.")
+        print("No regressions since the last release.")
     return int(bool(regressions))
 
 

@@ -1,12 +1,12 @@
-"""What the searches find, and what they cost besides the evaluations.
+"""What the searches find, and what they cost without evaluations.
 
-    python benchmarks/searches.py                             # own time; small problems with known optimum
+    python benchmarks/searches.py                             # own time; small problems with a known optimum
     python benchmarks/searches.py --paper kernel-nb --runs 40
     python benchmarks/searches.py --paper k-nn --preset paper-stepped --algorithms mosaic --device cuda --save runs.csv
     python benchmarks/searches.py --wide --algorithms mosaic 2d-upso ga-sparse --seeds 5
 
-The second and third make the tables of docs/searches.md, on the paper's data (3500 events, 99 features, without noise),
-and compare each algorithm with the published 40 runs of 2D-UPSO (docs/results) by the unpaired test.
+The second and third produce the tables of docs/searches.md, on the paper's data (3500 events, 99 features, no noise),
+and compare each algorithm with the published 40 runs of 2D-UPSO (docs/results) by an unpaired test.
 """
 
 import argparse
@@ -30,7 +30,7 @@ MARKS = (1000, 2000, 6000)
 
 
 def own_time(name, n_features, runs, budget):
-    """Processor time [s] of ask and tell for 30 subsets, all runs stepping together; errors are not counted."""
+    """Return the CPU seconds of ask and tell for 30 subsets, all runs in lockstep, without evaluations."""
     group = [Run(ALGORITHMS[name](n_features, seed), budget) for seed in range(runs)]
     spent, asked = 0.0, 0
     while not group[0].done:
@@ -51,7 +51,7 @@ def figures(names=tuple(ALGORITHMS)):
     for n_features, runs, budget, rounds in ((99, 3, 1500, 5), (5000, 1, 300, 5)):
         rng = np.random.default_rng(0)
         for name in names:
-            own_time(name, n_features, runs, budget)  # imports, and memory that is had for the first time
+            own_time(name, n_features, runs, budget)  # imports and first allocations
             yield compare_seconds(
                 f"search {name}, {n_features} features",
                 f"ask and tell / drawing 30 x {n_features} uniform numbers, 30 subsets, {runs} run(s) in lockstep",
@@ -65,7 +65,7 @@ def figures(names=tuple(ALGORITHMS)):
 def small_problems(names, seeds, budget=2000):
     from tests.search.problems import PROBLEMS, problem
 
-    print(f"\nSmall problems: of {seeds} seeds, how many find the optimum in {budget} evaluations")
+    print(f"\nSmall problems: number of {seeds} seeds that find the optimum in {budget} evaluations")
     print(f"  {'':10} " + "  ".join(PROBLEMS))
     for name in names:
         found = []
@@ -95,9 +95,10 @@ def paper(classifier, preset, runs, names, device, budget=6000, settings=None, s
         )
         errors, sizes = np.array([(r.error, r.size) for r in results]).T
         spread = f"SD {errors.std(ddof=1):.5f} / {sizes.std(ddof=1):.1f}" if len(results) > 1 else ""
-        least = f"least {errors.min():.5f}"
+        lowest = f"minimum {errors.min():.5f}"
         print(
-            f"  {ALGORITHMS[name].title:10} {means}  {spread}  {least}  {time.perf_counter() - start:.0f} s", flush=True
+            f"  {ALGORITHMS[name].title:10} {means}  {spread}  {lowest}  {time.perf_counter() - start:.0f} s",
+            flush=True,
         )
         for mark, values in found.items():
             if published is not None and len(results) > 1:
@@ -110,7 +111,7 @@ def paper(classifier, preset, runs, names, device, budget=6000, settings=None, s
 
 
 def reference(preset, classifier):
-    """Errors and sizes of the published runs of 2D-UPSO, 6000 evaluations each; None of data without any."""
+    """Return errors and sizes of the published runs of 2D-UPSO, 6000 evaluations each; None if there are none."""
     path = ROOT / "docs" / "results" / f"{preset}-runs.csv"
     if not path.exists():
         return None
@@ -121,7 +122,7 @@ def reference(preset, classifier):
 
 
 def against_reference(mark, errors, sizes, published_errors, published_sizes):
-    """Print how runs compare with those of 2D-UPSO at 6000 evaluations."""
+    """Print a comparison of runs with those of 2D-UPSO at 6000 evaluations."""
     texts = []
     for what, ours, theirs in (("J", errors, published_errors), ("size", sizes, published_sizes)):
         found = compare_runs({"this": ours, "2D-UPSO": theirs}, control="this")[0]
@@ -132,7 +133,7 @@ def against_reference(mark, errors, sizes, published_errors, published_sizes):
 
 
 def wide(names, seeds, budget):
-    """How many of the informative features searches find among 500, and how good a selection of 5000 features is."""
+    """Count the informative features found among 500, and score selections from 5000 features."""
     from sklearn.datasets import make_classification
     from sklearn.feature_selection import SelectKBest
     from sklearn.naive_bayes import GaussianNB
@@ -168,9 +169,9 @@ def wide(names, seeds, budget):
                 chosen = selector.fit(X[:800], y[:800]).support_
                 rows.append((chosen[:20].sum(), chosen.sum(), score(estimator, X, y, 800, chosen)))
             found, selected, mean = np.mean(rows, axis=0)
-            least = f"(least {min(row[0] for row in rows)})"
+            lowest = f"(minimum {min(row[0] for row in rows)})"
             print(
-                f"  {title:12} {name:10} {prefilter!s:5} {found:5.1f} {least} / {selected:6.1f} / {mean:.3f}",
+                f"  {title:12} {name:10} {prefilter!s:5} {found:5.1f} {lowest} / {selected:6.1f} / {mean:.3f}",
                 flush=True,
             )
 
@@ -192,14 +193,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--paper", choices=list(CLASSIFIERS), help="the paper's problem with this classifier")
     parser.add_argument("--preset", default="paper", help="events of the paper's problem")
-    parser.add_argument("--wide", action="store_true", help="500 features of which 20 are informative")
-    parser.add_argument("--save", help="a CSV file to which the runs of the paper's problem are added")
+    parser.add_argument("--wide", action="store_true", help="500 features, 20 of them informative")
+    parser.add_argument("--save", help="CSV file to append the runs of the paper's problem to")
     parser.add_argument("--budget", type=int, default=6000)
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--algorithms", nargs="+", default=list(ALGORITHMS))
     parser.add_argument("--seeds", type=int, default=100, help="seeds of the small problems")
-    parser.add_argument("--set", nargs="*", default=[], help="parameters of the algorithms, such as size=12")
+    parser.add_argument("--set", nargs="*", default=[], help="algorithm parameters, such as size=12")
     given = parser.parse_args()
     if given.paper:
         settings = {name: _value(text) for name, text in (item.split("=") for item in given.set)}

@@ -1,9 +1,9 @@
-"""Steady quantities: the flickermeter on the tables of IEC 61000-4-15, and what ten minutes cost; one process.
+"""Steady-state quantities: the flickermeter on the tables of IEC 61000-4-15, and the cost of ten minutes; one process.
 
-    python benchmarks/steady.py            # CPU time of ten minutes of three phases, beside one FFT of each window
-    python benchmarks/steady.py --tables   # every row of the tables 1, 2 and 5
+    python benchmarks/steady.py            # CPU time of ten minutes of three phases, against one FFT per window
+    python benchmarks/steady.py --tables   # every row of tables 1, 2 and 5
 
-The tables of docs/how/steady.md come from here.
+It produces the tables of docs/how/steady.md.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from figures import compare, show
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is no part of the package
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests/ is not part of the package
 
 from tests.measure.flicker_tables import RECTANGLES, SEVERITY, SINES
 from tests.measure.test_flickermeter import greatest_sensation, severity
@@ -23,7 +23,7 @@ from pqswarm.recordings.recording import ChannelHeader
 
 
 def tables():
-    """Print the deviation from 1 of each table."""
+    """Print Pst and Pinst of each table; the nominal value is 1."""
     for (lamp, carrier), rows in SEVERITY.items():
         found = [severity(lamp, carrier, per_minute, change) for per_minute, change in rows.items()]
         print(f"table 5, {lamp} V, {carrier} Hz: Pst", *(f"{value:.3f}" for value in found))
@@ -36,7 +36,7 @@ def tables():
 
 
 def figures(rate=12_800.0, seconds=60):
-    """At frequencies with fast and slow lengths of windows."""
+    """Figures at frequencies with fast and slow FFT lengths."""
     for frequency in (50.0, 50.02):
         t = np.arange(round(seconds * rate)) / rate
         volts = 325 * np.sin(2 * np.pi * (frequency * t - np.arange(3)[:, None] / 3))
@@ -55,8 +55,8 @@ def figures(rate=12_800.0, seconds=60):
                 np.fft.rfft(table[:, window])
 
         yield compare(
-            f"steady quantities, {frequency:.2f} Hz",
-            f"all steady quantities of three phases, {seconds} s at 12.8 kHz / one FFT of each window",
+            f"steady-state quantities, {frequency:.2f} Hz",
+            f"all steady-state quantities of three phases, {seconds} s at 12.8 kHz / one FFT per window",
             transform,
             measure,
             better="lower",

@@ -1,9 +1,9 @@
-"""One worker against two on the same study, in one program, and that they find the same.
+"""One worker against two on the same study, in one program, with identical results.
 
     python benchmarks/study.py [--runs 6] [--evaluations 1000]
 
-Times are of the searches alone, with the start of the workers: the data are made and the kernels compiled before. Each
-round has other events, because a process remembers the subsets that it has evaluated.
+Times include the searches and the start of the workers, but not data generation and compilation. Each round uses other
+events, because a process caches the subsets that it has evaluated.
 """
 
 import argparse
@@ -39,13 +39,13 @@ ALGORITHMS = ("ga", "aco", "bpso", "cbpso", "chbpso", "2d-upso")
 
 
 def make_plan(runs, evaluations, events, seed):
-    """A plan of the paper's swarms and both its classifiers; a seed has events that no memory of subsets knows."""
+    """Return a plan with the paper's searches and both classifiers; each seed gives events that no cache has seen."""
     algorithms = ", ".join(f'{{ algorithm = "{name}" }}' for name in ALGORITHMS)
     return read_plan(PLAN.format(runs=runs, evaluations=evaluations, events=events, seed=seed, algorithms=algorithms))
 
 
 def searched(plan, jobs):
-    """Seconds of searching, and what was found."""
+    """Return the seconds of the searches and their results."""
     times = []
 
     def progress(state):
@@ -60,19 +60,19 @@ def searched(plan, jobs):
 
 
 def compare_workers(runs, evaluations, events, rounds):
-    """The figure; results that differ are an error."""
+    """Return the figure; different results are an error."""
     found = {}
 
     def search(jobs, turn):
         seconds, found[jobs, turn] = searched(make_plan(runs, evaluations, events, turn), jobs)
         return seconds
 
-    for jobs in (1, 2):  # what is compiled is compiled
+    for jobs in (1, 2):  # compiles everything
         searched(make_plan(1, 60, events, rounds), jobs)
     busy = others_running() >= 0.5
     figure = compare_seconds(
         "two workers",
-        f"one worker / two workers, time that passes in {2 * len(ALGORITHMS) * runs} searches, {14 * events} events",
+        f"one worker / two workers, wall time of {2 * len(ALGORITHMS) * runs} searches, {14 * events} events",
         lambda turn: search(1, turn),
         lambda turn: search(2, turn),
         rounds=rounds,

@@ -1,4 +1,4 @@
-"""The workbench with a long recording: how soon it is seen, how fast one zooms, and how much memory the server takes.
+"""The workbench with a long recording: time to the first picture, zoom time, and memory of the server.
 
 python benchmarks/workbench.py
 python benchmarks/workbench.py --minutes 10 --browser
@@ -13,20 +13,20 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from tests.app.asking import ask, get, open_page
-from tests.app.made import write_pair
+from tests.app.recordings import write_pair
+from tests.app.requests import ask, get, open_page
 from tests.app.serving import running_app
 
 LINE = "document.querySelector('svg[data-panel=voltage] path[data-channel]')?.getAttribute('d')"
 
 
 class Results:
-    """Figures against their limits."""
+    """Figures and their limits."""
 
     def __init__(self) -> None:
         self.is_fine = True
 
-    def say(self, what: str, value: float, limit: float | None = None, unit: str = "s") -> None:
+    def add(self, what: str, value: float, limit: float | None = None, unit: str = "s") -> None:
         """Print a figure."""
         fine = limit is None or value < limit
         self.is_fine &= fine
@@ -35,7 +35,7 @@ class Results:
 
 
 def peak_memory(process: int) -> float:
-    """Greatest resident memory [MB]; 0 where the system does not say."""
+    """Return the peak resident memory in MB; 0 if unknown."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -44,59 +44,59 @@ def peak_memory(process: int) -> float:
 
 
 def ask_everything(app: "subprocess.Popen[str]", results: Results) -> None:
-    """By HTTP alone."""
-    began = time.perf_counter()
+    """Measure through HTTP."""
+    start = time.perf_counter()
     ask(app, "/")
     with open_page(app) as page:
         listed = get(app, "/api/recordings")["recordings"]
-        results.say("page and list of recordings", time.perf_counter() - began, 2.0)
+        results.add("page and list of recordings", time.perf_counter() - start, 2.0)
         names = {one["name"]: one["id"] for one in listed}
-        began = time.perf_counter()
+        start = time.perf_counter()
         header = get(app, f"/api/recordings/{names['long.cfg']}")
         view = get(app, f"/api/recordings/{names['long.cfg']}/view?points=1200")
-        results.say(f"first picture ({view['share']:.0%} of it)", time.perf_counter() - began, 3.0)
+        results.add(f"first picture ({view['share']:.0%} of it)", time.perf_counter() - start, 3.0)
         while view["share"] < 1:
             view = get(app, f"/api/recordings/{names['long.cfg']}/view?points=1200")
-        results.say(f"whole picture of {header['seconds'] / 60:g} min", time.perf_counter() - began, 3.0)
+        results.add(f"whole picture of {header['seconds'] / 60:g} min", time.perf_counter() - start, 3.0)
         slowest = 0.0
         for k in range(20):
             at = (k + 0.5) / 20 * header["seconds"]
             zoomed = time.perf_counter()
             get(app, f"/api/recordings/{names['long.cfg']}/view?from={at}&to={at + 0.02}&points=1200")
             slowest = max(slowest, time.perf_counter() - zoomed)
-        results.say("zoom to one cycle, slowest of 20", slowest, 0.5)
+        results.add("zoom to one cycle, slowest of 20", slowest, 0.5)
         moment = time.perf_counter()
         get(app, f"/api/recordings/{names['long.cfg']}/cursor?t=100&t2=200")
-        results.say("phasors and spectra at two cursors", time.perf_counter() - moment)
-        page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "judged", 300)
-        results.say("judged, with Urms(1/2)", time.perf_counter() - began)
+        results.add("phasors and spectra at two cursors", time.perf_counter() - moment)
+        page.wait(lambda message: message["id"] == names["long.cfg"] and message["state"] == "analysed", 300)
+        results.add("analysed, with Urms(1/2)", time.perf_counter() - start)
         short = time.perf_counter()
         get(app, f"/api/recordings/{names['short.cfg']}")
         view = get(app, f"/api/recordings/{names['short.cfg']}/view?points=1200")
-        results.say(f"recording of 10 s ({view['share']:.0%} of it)", time.perf_counter() - short, 1.0)
+        results.add(f"recording of 10 s ({view['share']:.0%} of it)", time.perf_counter() - short, 1.0)
 
 
 def look_at_everything(app: "subprocess.Popen[str]", results: Results, names: dict[str, str]) -> None:
-    """In a browser."""
+    """Measure in a browser."""
     from tests.browser import Browser
 
     with tempfile.TemporaryDirectory() as profile:
         browser = Browser(Path(profile))
         try:
-            browser.context()  # it has started
-            began = time.perf_counter()
+            browser.context()  # waits for the start
+            start = time.perf_counter()
             tab = browser.tab(app.address)
-            tab.until("document.querySelectorAll('#rooms a').length > 0")
-            results.say("browser: page up", time.perf_counter() - began, 2.0)
+            tab.until("document.querySelectorAll('#sections a').length > 0")
+            results.add("browser: page loaded", time.perf_counter() - start, 2.0)
             for name, limit in (("long.cfg", 3.0), ("short.cfg", 1.0)):
-                began = time.perf_counter()
+                start = time.perf_counter()
                 tab.evaluate(f"void (location.hash = '#/recordings/{names[name]}')")
                 tab.until(f"{LINE}?.length > 100")
-                results.say(f"browser: {name} shown", time.perf_counter() - began, limit)
-                began = time.perf_counter()
+                results.add(f"browser: {name} shown", time.perf_counter() - start, limit)
+                start = time.perf_counter()
                 tab.evaluate(f"window.before = {LINE}; location.hash = '#/recordings/{names[name]}?t=5&span=0.02'; 0")
                 tab.until(f"{LINE} !== window.before")
-                results.say("browser: zoom to one cycle", time.perf_counter() - began, 0.5)
+                results.add("browser: zoom to one cycle", time.perf_counter() - start, 0.5)
                 tab.evaluate("void (location.hash = '#/recordings')")
                 tab.until("!document.querySelector('svg[data-panel=voltage]')")
         finally:
@@ -106,7 +106,7 @@ def look_at_everything(app: "subprocess.Popen[str]", results: Results, names: di
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--browser", action="store_true", help="look with Chromium too")
+    parser.add_argument("--browser", action="store_true", help="also measure in Chromium")
     options = parser.parse_args()
     results = Results()
     with tempfile.TemporaryDirectory() as home:
@@ -117,19 +117,19 @@ def main() -> None:
             if path.stem != "long":
                 path.unlink()
         write_pair(samples / "short.cfg", seconds=10)
-        began = time.perf_counter()
+        start = time.perf_counter()
         with running_app(samples, state=Path(home, "state")) as app:
-            results.say("server listens", time.perf_counter() - began)
+            results.add("server listening", time.perf_counter() - start)
             ask_everything(app, results)
-            results.say("peak memory of the server", peak_memory(app.pid), 500.0, "MB")
-        began = time.perf_counter()
+            results.add("peak memory of the server", peak_memory(app.pid), 500.0, "MB")
+        start = time.perf_counter()
         with running_app(samples, state=Path(home, "state")) as app:
             again = get(app, "/api/recordings")["recordings"]
-            results.say("all rows after a restart, server included", time.perf_counter() - began)
-            results.is_fine &= all(one["state"] == "judged" for one in again)
+            results.add("all rows after a restart, including the server", time.perf_counter() - start)
+            results.is_fine &= all(one["state"] == "analysed" for one in again)
             if options.browser:
                 look_at_everything(app, results, {one["name"]: one["id"] for one in again})
-                results.say("peak memory of the server", peak_memory(app.pid), 500.0, "MB")
+                results.add("peak memory of the server", peak_memory(app.pid), 500.0, "MB")
     sys.exit(not results.is_fine)
 
 

@@ -1,4 +1,4 @@
-"""How the documentation is built: ``make docs``. Nothing is fetched, at build time or when a page is read."""
+"""Sphinx configuration, used by ``make docs``. Nothing is fetched, neither at build time nor when a page is read."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ smartquotes = False
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_block"]
 myst_heading_anchors = 3
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings say it in words
+autodoc_typehints = "none"  # types are in the docstrings
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 html_math_renderer = "mathml"
@@ -45,7 +45,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "min_reported_time": 1000,
-    "write_computation_times": False,  # their page loads scripts from elsewhere
+    "write_computation_times": False,  # that page loads external scripts
     "remove_config_comments": True,
     "capture_repr": (),
     "abort_on_example_error": False,

@@ -1,10 +1,10 @@
-"""Draw the small pictures of these pages, and the chart of the first one, from the product and its reference results.
+"""Draw the card pictures and the chart of the home page from the library and its reference results.
 
     python docs/make_pictures.py [FOLDER]
 
 writes ``error-against-size.svg``, whose text takes the colour of the page, and ``cards/*.png``, which are transparent,
-to FOLDER, by default ``docs/_static``. All is drawn from seeds and from ``docs/results``, so the same pictures come
-again. ``make_screenshots.py`` makes those that need a browser.
+to FOLDER (default ``docs/_static``). Everything is drawn from seeds and from ``docs/results``, so the pictures are
+reproducible. ``make_screenshots.py`` takes those that need a browser.
 """
 
 import csv
@@ -38,7 +38,7 @@ DOCS = Path(__file__).resolve().parent
 HOLDS = "#2d9626"
 Points = dict[str, tuple[np.ndarray, np.ndarray]]
 CARDS: dict[str, Callable[[Axes], None]] = {}
-"""What draws each small picture."""
+"""Drawing function of each card, by name."""
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def main() -> None:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS / "_static"
     (out / "cards").mkdir(parents=True, exist_ok=True)
     (out / "error-against-size.svg").write_text(chart(), encoding="utf-8")
-    lines = {name: partial(words, lines=told) for name, told in WORDS.items()}
+    lines = {name: partial(words, lines=text) for name, text in WORDS.items()}
     for name, draw in (CARDS | lines).items():
         with mpl.rc_context(STYLE):
             figure = Figure(figsize=(2.4, 1.2))
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def shrink(path: Path, colours: int = 32) -> None:
-    """Keep some colours of a picture: a fraction of the bytes. The octree keeps hues that few pixels have."""
+    """Reduce the number of colours to save bytes. The octree preserves rare hues."""
     with Image.open(path) as picture:
         few = picture.convert("RGBA").quantize(colours, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
@@ -94,18 +94,18 @@ WORDS = {
     "gpu": ["$ make gpu", "$ pqswarm study paper \\", "    --device cuda"],
     "errors": ["try:", "    load_plan(path)", "except PqswarmError as error:", "    print(error)"],
 }
-"""Pictures of a few lines of code, of a file or of a terminal."""
+"""Cards with a few lines of code, of a file or of a terminal."""
 
 SCREENS = {
     "workbench": ("workbench/recording.png", (0, 405, 940, 875)),
     "verdicts": ("workbench/recordings.png", (325, 240, 925, 540)),
     "report": ("report.png", (0, 0, 1100, 550)),
 }
-"""Parts of screenshots: the file, and left, upper, right and lower edge [pixels]."""
+"""Cards cropped from screenshots: the file, and left, upper, right and lower edge [pixels]."""
 
 
 def chart() -> str:
-    """Error against size of all runs of the study `paper` with k-NN, as in its report."""
+    """Draw error against size of all runs of the study `paper` with k-NN, as in its report."""
     points, whole = runs("paper")
     figure = plot_error_against_size(points, (99, whole), Palette(points, reference="2D-UPSO"), narrow=True)
     title = "Error rate against number of features: 40 runs of six algorithms, and SFFS"
@@ -113,7 +113,7 @@ def chart() -> str:
 
 
 def runs(study: str) -> tuple[Points, float]:
-    """Sizes and errors of the runs of each algorithm with k-NN in a published study, and the error of all features."""
+    """Return sizes and errors of each algorithm's k-NN runs in a published study, and the error with all features."""
     found: dict[str, list[tuple[int, float]]] = {}
     with (DOCS / f"results/{study}-runs.csv").open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
@@ -127,21 +127,21 @@ def runs(study: str) -> tuple[Points, float]:
 
 
 def number(pattern: str, text: str) -> float:
-    """The number that a page tells."""
+    """Return the number that a pattern captures in a text."""
     found = re.search(pattern, text)
     if found is None:
-        raise SystemExit(f"no page tells {pattern}")
+        raise SystemExit(f"no match for {pattern}")
     return float(found[1])
 
 
 def card(draw: Callable[[Axes], None]) -> Callable[[Axes], None]:
-    """Have a picture drawn, under the name of the function."""
+    """Register a card under the name of its function."""
     CARDS[draw.__name__] = draw
     return draw
 
 
 def words(axis: Axes, lines: list[str]) -> None:
-    """Lines of a file or a terminal."""
+    """Draw lines of a file or a terminal."""
     for place, line in enumerate(lines):
         strong = line.startswith(("$", "["))
         look = {"family": "monospace", "fontsize": 6.4, "color": WAVE if strong else INK, "va": "top"}
@@ -149,7 +149,7 @@ def words(axis: Axes, lines: list[str]) -> None:
 
 
 def scatter(axis: Axes, study: str) -> None:
-    """Runs of a study by error and size."""
+    """Plot the runs of a study by error and size."""
     points, _ = runs(study)
     palette = Palette(points, reference="2D-UPSO")
     for name in palette.drawn(points):
@@ -158,7 +158,7 @@ def scatter(axis: Axes, study: str) -> None:
 
 
 def disturbed() -> Recording:
-    """A recording of three phases, with a sag on one of them."""
+    """Return a three-phase recording with a sag on one phase."""
     sag = generate("sag", seed=3, depth=0.5, start=0.2, duration=0.1)
     steady = generate("pure_sinusoid", seed=3, amplitude=1.0)
     third = round(sag.sampling_rate / sag.frequency / 3)
@@ -187,7 +187,7 @@ def claims(axis: Axes) -> None:
     colours = {"holds": HOLDS, "does not": LOSS, "inconclusive": FAINT}
     for i, line in enumerate(table.splitlines()[2:]):
         for j, cell in enumerate(line.strip("|").split("|")[1:]):
-            colour = next(colour for begin, colour in colours.items() if cell.strip().startswith(begin))
+            colour = next(colour for word, colour in colours.items() if cell.strip().startswith(word))
             axis.add_patch(mpl.patches.Rectangle((j + 0.05, -i + 0.08), 0.9, 0.84, color=colour, lw=0, alpha=0.85))
     axis.set(xlim=(0, 4), ylim=(-5, 1))
 
@@ -217,18 +217,18 @@ def recording(axis: Axes) -> None:
 def urms(axis: Axes) -> None:
     """Urms(1/2) of a sag, the threshold, and the time below it."""
     found = characterise(disturbed())
-    axis.plot(found.time, found.channels[0].urms, color=WAVE, lw=1.4)
+    axis.plot(found.series.time, found.series.urms[0], color=WAVE, lw=1.4)
     axis.axhline(found.thresholds.sag, color=FAINT, lw=0.8, ls="--")
-    for event in found.channels[0].events:
+    for event in found.events:
         axis.axvspan(event.start, event.end, color=BAND, alpha=0.25, lw=0)
     axis.set(xlim=(0.1, 0.42), ylim=(0.4, 1.1))
 
 
 @card
 def probabilities(axis: Axes) -> None:
-    """Of the classes, by the model that comes with the package."""
-    told = identify(disturbed()).channels[0].probabilities
-    for place, (name, value) in enumerate(list(told.items())[:4]):
+    """Class probabilities by the bundled model."""
+    classes = identify(disturbed()).main.probabilities
+    for place, (name, value) in enumerate(list(classes.items())[:4]):
         axis.barh(-place, value, 0.6, color=WAVE if place == 0 else FAINT)
         axis.text(max(value, 0.0) + 0.03, -place, f"{name.replace('_', ' ')}", fontsize=6.4, va="center_baseline")
     axis.set(xlim=(0, 1.6), ylim=(-3.6, 0.6))
@@ -256,7 +256,7 @@ def bands(axis: Axes) -> None:
 
 @card
 def matrix(axis: Axes) -> None:
-    """Features of events, a row for each event."""
+    """Features, one row per event."""
     dataset = make_dataset(events_per_class=3, snr=float("inf"), seed=0)
     scaled = dataset.X()
     order = np.argsort(np.argsort(scaled, axis=0), axis=0)
@@ -265,7 +265,7 @@ def matrix(axis: Axes) -> None:
 
 @card
 def folds(axis: Axes) -> None:
-    """Ten folds: what is tested in each."""
+    """The test events of ten folds."""
     for i, j in np.ndindex(6, 10):
         look = {"color": WAVE if i == j else FAINT, "alpha": 1.0 if i == j else 0.3, "lw": 0}
         axis.add_patch(mpl.patches.Rectangle((j + 0.06, -i + 0.1), 0.88, 0.8, **look))
@@ -274,7 +274,7 @@ def folds(axis: Axes) -> None:
 
 @card
 def bits(axis: Axes) -> None:
-    """The same number to the last bit."""
+    """A number, identical to the last bit."""
     number = np.unpackbits(np.array([runs("paper")[1]]).view(np.uint8)).reshape(4, 16)
     for copy in range(2):
         for (i, j), bit in np.ndenumerate(number):
@@ -286,7 +286,7 @@ def bits(axis: Axes) -> None:
 
 @card
 def ranking(axis: Axes) -> None:
-    """Scores of the features by a filter, the best first."""
+    """Filter scores of the features, best first."""
     dataset = make_dataset(events_per_class=10, snr=float("inf"), seed=0)
     scores = np.sort(FILTERS["anova"].scores(dataset.X(), dataset.y))[::-1][:40]
     axis.bar(np.arange(scores.size), scores, 0.75, color=[WAVE] * 12 + [FAINT] * (scores.size - 12))
@@ -339,7 +339,7 @@ def convergence(axis: Axes) -> None:
 
 @card
 def learning(axis: Axes) -> None:
-    """The velocity in the example of the paper's appendix: how many, and which."""
+    """The velocity in the example of the paper's appendix: sizes and features."""
     velocity = np.array([[0.82, 2.53, 2.22, 0.28, 0.95], [1.61, 1.88, 0.80, 1.33, 2.88]])
     for (i, j), value in np.ndenumerate(velocity):
         look = {"color": (WAVE, BAND)[i], "alpha": 0.12 + 0.2 * value, "lw": 0}
@@ -350,7 +350,7 @@ def learning(axis: Axes) -> None:
 
 @card
 def silent(axis: Axes) -> None:
-    """The error of all features: the paper's, and of two ways to draw the events."""
+    """The error with all features: in the paper, and with two ways of drawing events."""
     rates = {
         "the paper": 3.43,
         "draws in steps": 100 * runs("paper-stepped")[1],
@@ -364,7 +364,7 @@ def silent(axis: Axes) -> None:
 
 @card
 def speed(axis: Axes) -> None:
-    """Times of a subset of 20 features by k-NN, from the page on performance."""
+    """k-NN time for a subset of 20 features, from the performance page."""
     table = (DOCS / "performance.md").read_text(encoding="utf-8").split("3-NN, Manhattan distance:")[1]
     times = number(r"\| 3500 \|(?:[^|]*\|){4} \S+ \((\d+)x\)", table)
     for place, (name, value) in enumerate((("pqswarm", 1), ("scikit-learn", times))):
@@ -386,8 +386,8 @@ def symbols(axis: Axes) -> None:
 def parameters(axis: Axes) -> None:
     """The first parameters of 2D-UPSO."""
     defaults = UPSO2D(99, seed=0).parameters
-    told = [f"{field.name} = {getattr(defaults, field.name)}" for field in fields(defaults)]
-    words(axis, ["[2d-upso]", *[line for line in told if len(line) < 28][:4]])
+    lines = [f"{field.name} = {getattr(defaults, field.name)}" for field in fields(defaults)]
+    words(axis, ["[2d-upso]", *[line for line in lines if len(line) < 28][:4]])
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Make the pictures of the workbench and of the report for these pages, in a real browser.
+"""Take the screenshots of the workbench and the report in a real browser.
 
     python docs/make_screenshots.py [FOLDER]
     python docs/make_screenshots.py --report [FOLDER]
 
-The first writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, of each a
-``-phone`` and a ``-dark``, to FOLDER, by default ``docs/_static/workbench``, from generated recordings and a small
-study. The second writes ``report.png`` and ``report-dark.png``, the beginning of ``docs/results/paper.html``, by
-default to ``docs/_static``. All that they show is drawn from seeds, so the same pictures come again.
-``make_pictures.py`` draws those that need no browser, and cuts some out of these.
+The first writes ``recordings.png``, ``recording.png``, ``studies.png``, ``study.png`` and ``events.png``, each also as
+``-phone`` and ``-dark``, to FOLDER (default ``docs/_static/workbench``), from generated recordings and a small
+study. The second writes ``report.png`` and ``report-dark.png``, the start of ``docs/results/paper.html``, to FOLDER
+(default ``docs/_static``). All contents are generated from seeds, so the pictures are reproducible.
+``make_pictures.py`` draws the others and crops some of these.
 """
 
 import subprocess
@@ -23,51 +23,51 @@ from tests.app.serving import running_app  # noqa: E402
 from tests.browser import Browser, Tab  # noqa: E402
 
 LOOKS = {"": (1280, "light"), "-phone": (390, "light"), "-dark": (1280, "dark")}
-"""How each page is shown: the width [pixels], and light or dark."""
+"""Width [pixels] and colour scheme of each variant."""
 
 HEIGHTS = {"recordings": 1160, "recording": 1480, "studies": 420, "study": 1240, "events": 1180}
-"""Of the pictures [pixels], so that each shows what the page is for."""
+"""Heights of the pictures [pixels]."""
 
 REPORT_WIDTH = 1100
-"""Of the pictures of the report [pixels]."""
+"""Width of the report pictures [pixels]."""
 
 EVENT = "#/events?class=sag&preset=paper&seed=3&depth=0.4&start=0.2&duration=0.2"
 READY = {
     "recordings": "fetch('/api/recordings').then((answer) => answer.json()).then((found) => "
     "found.recordings.length > 3 && found.recordings.every((one) => "
-    "['judged', 'failed'].includes(one.state))).catch(() => false)",
-    "studies": "document.querySelectorAll('#room tr.link').length > 0",
+    "['analysed', 'failed'].includes(one.state))).catch(() => false)",
+    "studies": "document.querySelectorAll('#section tr.link').length > 0",
     "recording": "document.querySelector('.waves')?.dataset.state === 'ready'",
-    "study": "document.querySelectorAll('#room svg').length > 0",
+    "study": "document.querySelectorAll('#section svg').length > 0",
     "events": "document.querySelector('.bench')?.dataset.state === 'ready'",
 }
-"""What must be true before a page is pictured."""
+"""JavaScript condition to wait for before each screenshot."""
 
 CHOOSE = """
 (() => {
-  const rows = [...document.querySelectorAll("#room tr.link")];
+  const rows = [...document.querySelectorAll("#section tr.link")];
   (rows.find((row) => row.innerText.includes("sag")) ?? rows[0]).classList.add("chosen");
 })()
 """
-"""Mark the row that is clicked."""
+"""Mark the row to click."""
 
 QUIET = """
 (async () => {
   let before = "";
   for (let calm = 0; calm < 8;) {
     await new Promise((done) => setTimeout(done, 250));
-    const now = document.getElementById("room").innerHTML;
+    const now = document.getElementById("section").innerHTML;
     calm = now === before ? calm + 1 : 0;
     before = now;
   }
   return true;
 })()
 """
-"""Wait until nothing moves any more."""
+"""Wait until the page stops changing."""
 
 
 def main() -> None:
-    """Make the pictures of the workbench, or those of the report."""
+    """Take the screenshots of the workbench or of the report."""
     names = [word for word in sys.argv[1:] if word != "--report"]
     static, report = ROOT / "docs" / "_static", "--report" in sys.argv
     out = Path(names[0]) if names else static if report else static / "workbench"
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def picture_report(out: Path) -> None:
-    """The beginning of a published report, to the end of its first table."""
+    """Picture the start of a published report, down to the end of its first table."""
     page = ROOT / "docs" / "results" / "paper.html"
     with TemporaryDirectory() as profile:
         browser = Browser(profile)
@@ -94,7 +94,7 @@ def picture_report(out: Path) -> None:
 
 
 def picture_workbench(out: Path) -> None:
-    """All rooms of the workbench."""
+    """Picture all sections of the workbench."""
     with TemporaryDirectory() as name:
         here = Path(name)
         served = here / "measurements"
@@ -104,7 +104,7 @@ def picture_workbench(out: Path) -> None:
         with running_app(served, state=here / "state") as app:
             browser = Browser(here / "profile")
             try:
-                browser.tab(app.address).close()  # from now on the browser is let in
+                browser.tab(app.address).close()  # authorises the browser
                 links = find_links(browser, app.home)
                 for page, link in links.items():
                     for look, (width, scheme) in LOOKS.items():
@@ -121,19 +121,19 @@ def picture_workbench(out: Path) -> None:
 def pqswarm(folder: Path, *words: str) -> None:
     """Run a command in a folder."""
     command = [sys.executable, "-m", "pqswarm", *words]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603 (words of ours)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)  # noqa: S603 (fixed words)
 
 
 def find_links(browser: Browser, home: str) -> dict[str, str]:
-    """The deep link of each page: a recording and a study are found by a click on a row."""
+    """Return the deep link of each page; click a row to find a recording and a study."""
     links = {}
-    for room, inside in (("recordings", "recording"), ("studies", "study")):
-        tab = browser.tab(f"{home}/#/{room}")
-        settle(tab, room)
-        links[room] = f"#/{room}"
+    for section, inside in (("recordings", "recording"), ("studies", "study")):
+        tab = browser.tab(f"{home}/#/{section}")
+        settle(tab, section)
+        links[section] = f"#/{section}"
         tab.evaluate(CHOOSE)
-        tab.click("#room tr.chosen")
-        tab.until(f"location.hash !== '#/{room}'", timeout=30)
+        tab.click("#section tr.chosen")
+        tab.until(f"location.hash !== '#/{section}'", timeout=30)
         settle(tab, inside)
         links[inside] = tab.evaluate("location.hash")
         tab.close()
@@ -141,7 +141,7 @@ def find_links(browser: Browser, home: str) -> dict[str, str]:
 
 
 def settle(tab: Tab, page: str) -> None:
-    """Wait until a page shows what it has."""
+    """Wait until a page is complete."""
     tab.until(READY[page], timeout=300, pause=0.5)
     tab.evaluate(QUIET)
 

@@ -1,4 +1,4 @@
-"""Parts of the documentation that Sphinx lacks: formulas that need no network, and figures outside of pyplot."""
+"""Sphinx extensions: formulas without a network, and figures outside pyplot."""
 
 import re
 
@@ -26,18 +26,18 @@ ORDER = (
 
 
 def gallery_order(name):
-    """Place an example: the listed ones in their order, others after them."""
+    """Sort key of an example: the listed ones in order, others after them."""
     stem = name.removesuffix(".py")
     return (ORDER.index(stem) if stem in ORDER else len(ORDER), stem)
 
 
 def use_report_style(gallery_conf, name):  # noqa: ARG001
-    """Draw each example in the colours and the type of the report."""
+    """Draw each example in the style of the report."""
     plt.rcParams.update(STYLE)
 
 
 def figures(block, block_vars, gallery_conf):  # noqa: ARG001
-    """Save the new figures of a block: those of pyplot, and those that functions of pqswarm return."""
+    """Save the new figures of a block: those of pyplot and those returned by pqswarm functions."""
     names = block_vars["example_globals"]
     seen = names.setdefault("__figures_seen__", [])
     drawn = [plt.figure(number) for number in plt.get_fignums()]
@@ -45,7 +45,7 @@ def figures(block, block_vars, gallery_conf):  # noqa: ARG001
     seen += drawn
     paths = []
     for figure, path in zip(drawn, block_vars["image_path_iterator"], strict=False):
-        figure.savefig(path, dpi=110, bbox_inches="tight", transparent=True)  # pqswarm.css turns it for dark pages
+        figure.savefig(path, dpi=110, bbox_inches="tight", transparent=True)  # pqswarm.css inverts it in dark mode
         paths.append(path)
     plt.close("all")
     return figure_rst(paths, gallery_conf["src_dir"])
@@ -60,17 +60,17 @@ def _mathml(self, node, *, block):
 
 
 def _skip(app, what, name, member, skip, options):  # noqa: ARG001
-    """Leave out the methods that scikit-learn gives to all its estimators."""
+    """Skip the methods that scikit-learn adds to all estimators."""
     return True if name.startswith("set_") and name.endswith("_request") else skip
 
 
 def _quote(app, what, name, obj, options, lines):  # noqa: ARG001
-    """Quote shapes such as (n_features_in_,): a word that ends in an underscore is a link to docutils."""
+    """Quote shapes such as (n_features_in_,): docutils reads a word that ends in an underscore as a link."""
     lines[:] = [re.sub(r"shape \((\w+_),\)", r"shape (``\1``,)", line) for line in lines]
 
 
 def setup(app):
-    """Let browsers draw formulas themselves: no script has to be fetched for them."""
+    """Register MathML formulas, which browsers render without a script."""
     app.connect("autodoc-skip-member", _skip)
     app.connect("autodoc-process-docstring", _quote, priority=100)  # before numpydoc
     app.add_html_math_renderer(

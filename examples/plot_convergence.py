@@ -2,8 +2,8 @@
 Convergence of seven algorithms
 ===============================
 
-The six algorithms of the paper and SFFS, on a small data set: how far the least error that each has found is from the
-best of all, against the subsets evaluated. Lines are medians of five runs; SFFS knows no chance and runs once.
+The six algorithms of the paper and SFFS on a small data set: the gap between the lowest error of each and the overall
+best, against the number of evaluations. Lines are medians of five runs; SFFS is deterministic and runs once.
 """
 
 import numpy as np
@@ -25,9 +25,9 @@ results = {
 results["sffs"] = [minimize("sffs", evaluator, max_evaluations=BUDGET)]
 
 # %%
-# The budget is small, so that this page is made in seconds. The full comparison, with 40 runs of 6000 evaluations and
-# tests, is in :doc:`the reference results </results/README>`. These are the figures of its report; colours and markers
-# belong to the algorithms.
+# The budget is small so that this page builds in seconds. The full comparison, with 40 runs of 6000 evaluations and
+# tests, is in :doc:`the reference results </results/README>`. These are the figures of its report; each algorithm has
+# its own colour and marker.
 
 titles = {name: ALGORITHMS[name].title for name in results}
 palette = Palette(titles.values(), reference="2D-UPSO")
@@ -46,7 +46,7 @@ sizes = plot_error_against_size(points, (99, whole), palette)
 
 # %%
 # On these 350 events BPSO, CBPSO, 2D-UPSO and SFFS end close together, SFFS and 2D-UPSO with fewer features; chBPSO,
-# ACO and GA stay behind. Errors of so few events are larger than those of the paper's 3500.
+# ACO and GA stay behind. With so few events the errors are higher than with the paper's 3500.
 
 for name, runs in sorted(results.items(), key=lambda item: np.mean([run.error for run in item[1]])):
     size = np.mean([run.size for run in runs])

@@ -1,8 +1,8 @@
 """
-Does a subset survive noise?
-============================
+How robust is a subset to noise?
+================================
 
-Features are chosen on clean events and tested on the same events with more and more noise, as in the second stage of
+Features are selected on clean events and tested on the same events with increasing noise, as in the second stage of
 the paper. A subset is called robust if it is more accurate than all features at every level.
 """
 
@@ -18,7 +18,7 @@ dataset = make_dataset(events_per_class=30, snr=levels, seed=0)
 
 
 def evaluator(snr, seed):
-    """Three nearest neighbours by Manhattan distance, on the events with that noise."""
+    """Return 3-NN with the Manhattan distance on the events at one noise level."""
     return KNNEvaluator(dataset.X(snr), dataset.y, Folds.stratified(dataset.y, 10, seed), 3, "manhattan")
 
 
@@ -26,7 +26,7 @@ result = minimize("2d-upso", Memo(evaluator(float("inf"), seed=0)), max_evaluati
 print(f"{result.size} features:", ", ".join(dataset.feature_names[i] for i in result.selected))
 
 # %%
-# Stage two takes another partition into folds than the search did.
+# Stage two uses a different partition into folds from the search.
 
 masks = np.array([np.ones(99, dtype=bool), result.mask])
 accuracy = np.array([100 * (1 - evaluator(level, seed=1).errors(masks)) for level in levels])
@@ -40,7 +40,7 @@ axis.legend(frameon=False)
 plt.show()
 
 # %%
-# Half of the story: the error that was minimised is not an estimate for new events. Here are some that no search saw.
+# The minimised error is not an estimate for new events. Here is the accuracy on events that no search has seen.
 
 held_out = make_dataset(events_per_class=30, snr=levels[0], seed=1)
 for mask, name in zip(masks, ("all features", "2D-UPSO"), strict=True):

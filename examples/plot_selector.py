@@ -1,9 +1,9 @@
 """
-SwarmSelector on data of your own
-=================================
+SwarmSelector on your own data
+==============================
 
-:class:`pqswarm.SwarmSelector` is a feature selector of scikit-learn. Here it chooses features of the breast-cancer data
-for a Gaussian naive Bayes classifier, beside scikit-learn's own sequential selector, with time and score of both.
+:class:`pqswarm.SwarmSelector` is a scikit-learn feature selector. Here it selects features of the breast-cancer data
+for Gaussian naive Bayes and is compared with scikit-learn's own sequential selector in time and score.
 """
 
 import time
@@ -22,8 +22,8 @@ model = GaussianNB()
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 
 # %%
-# The swarm evaluates 1500 subsets and says itself how many features to take. The sequential selector is told to take as
-# many, and evaluates up to 30 subsets for each.
+# The swarm evaluates 1500 subsets and determines the number of features itself. The sequential selector is given that
+# number and evaluates up to 30 subsets for each.
 
 SwarmSelector(model, cv=folds, max_evaluations=30, random_state=0).fit(X_train, y_train)  # loads the compiled code
 began = time.perf_counter()
@@ -35,7 +35,7 @@ steps = SequentialFeatureSelector(model, n_features_to_select=swarm.n_features_,
 steps_time = time.perf_counter() - began
 
 # %%
-# The score of the cross-validation was optimised; the test events were kept aside.
+# The cross-validation score was optimised; the test samples were held out.
 
 rows = []
 for name, chosen, seconds in (
@@ -52,15 +52,15 @@ print("evaluated by", swarm.evaluator_name_)
 _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), layout="constrained", sharey=True)
 names = [row[0] for row in rows]
 left.barh(names, [row[2] for row in rows], color="#9aa5b1")
-left.set(xlabel="time of the selection [s]")
-right.plot([row[3] for row in rows], names, "o", label="folds that were optimised", color="#0b6fd6")
-right.plot([row[4] for row in rows], names, "D", label="test events", color="#d24b00")
+left.set(xlabel="selection time [s]")
+right.plot([row[3] for row in rows], names, "o", label="cross-validation (optimised)", color="#0b6fd6")
+right.plot([row[4] for row in rows], names, "D", label="test samples", color="#d24b00")
 right.set(xlabel="accuracy")
 right.margins(y=0.2)
 right.legend(frameon=False, fontsize=8)
 plt.show()
 
 # %%
-# How the search went:
+# The course of the search:
 
 figure = swarm.plot_history()

@@ -2,8 +2,8 @@
 2D learning in slow motion
 ==========================
 
-A 2D swarm keeps two rows of likelihoods for each particle: how many features to take, and which. Here they are averaged
-over the swarm and drawn against the iterations of a search.
+A 2D swarm has two rows of likelihoods for each particle: how many features to take, and which. Here they are averaged
+over the swarm and plotted against the iterations of a search.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +29,8 @@ velocities = np.array(velocities)
 
 # %%
 # The two maps show the rows of the mean velocity. In the upper one the likeliest size falls step by step; in the lower
-# one some features rise above the others. Every 30 iterations or so the colours fade: particles that have not found a
-# better personal best for so long draw their velocity anew.
+# one some features rise above the others. About every 30 iterations the colours fade: particles whose personal best
+# has not improved for that long redraw their velocity.
 
 _, axes = plt.subplots(4, 1, figsize=(8.5, 9), sharex=True, layout="constrained", height_ratios=(2, 3, 1.3, 1.3))
 for axis, row, label in ((axes[0], 0, "size"), (axes[1], 1, "feature")):
@@ -44,13 +44,13 @@ for axis, row, label in ((axes[0], 0, "size"), (axes[1], 1, "feature")):
 axes[0].set_title("likelihood of each size (above) and of each feature (below)", loc="left", fontsize=10)
 axes[2].plot([np.median(each) for each in sizes], color="#0b6fd6")
 axes[2].fill_between(range(120), [min(s) for s in sizes], [max(s) for s in sizes], color="#0b6fd6", alpha=0.2)
-axes[2].set(ylabel="features asked for")
+axes[2].set(ylabel="subset size")
 axes[3].plot(best, color="#d24b00")
-axes[3].set(ylabel="least error", xlabel="iteration")
+axes[3].set(ylabel="lowest error", xlabel="iteration")
 plt.show()
 
 # %%
-# What it found:
+# The result:
 
 print(f"error {best[-1]:.3f} with {search.gbest.sum()} of {search.n_features} features:")
 print(", ".join(dataset.feature_names[i] for i in np.flatnonzero(search.gbest)))

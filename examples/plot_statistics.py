@@ -1,9 +1,9 @@
 """
-Compare anybody's results
-=========================
+Compare your own results
+========================
 
-Friedman's test, Hommel's procedure and contrast estimation work on any table: a row for each run or data set, a column
-for each algorithm. The numbers here are made up; put your own in their place. On the command line it is
+Friedman's test, Hommel's procedure and contrast estimation work on any table with one row per run or data set and one
+column per algorithm. The numbers here are made up; replace them with your own. On the command line, use
 ``pqswarm compare results.csv --contrast``.
 """
 
@@ -18,7 +18,7 @@ difficulty = rng.uniform(0.05, 0.20, size=(15, 1))  # of each of 15 data sets
 errors = difficulty + np.array([0.000, 0.002, 0.010, 0.030]) + rng.normal(0, 0.008, size=(15, 4))
 
 # %%
-# Do they differ at all, and from the best one in particular? An adjusted p-value of at most 0.05 says so.
+# Do they differ at all, and from the best one in particular? An adjusted p-value of at most 0.05 indicates that.
 
 ranks = friedman(errors, names=names)
 comparison = posthoc(ranks)
@@ -28,14 +28,14 @@ print(f"against {comparison.control}:\n")
 print(table(comparison.rows()))
 
 # %%
-# By how much? The contrast is an estimate of the difference in the unit of the values, here errors: positive is worse.
+# By how much? The contrast estimates the difference in the unit of the values, here errors: positive is worse.
 
 contrast = contrast_estimation(errors, names)
 print(table(contrast.rows()))
 
 # %%
-# Both in one picture. Mean ranks closer together than the critical difference of Nemenyi cannot be told apart when all
-# pairs are looked at.
+# Both in one figure. Mean ranks closer together than Nemenyi's critical difference do not differ significantly (all
+# pairs compared).
 
 distance = critical_difference(len(names), len(errors))
 _, (left, right) = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
@@ -52,5 +52,5 @@ for row, column in np.ndindex(contrast.matrix.shape):
     right.text(column, row, f"{contrast.matrix[row, column]:+.3f}", ha="center", va="center", fontsize=8)
 right.set_xticks(range(4), names, fontsize=8)
 right.set_yticks(range(4), names, fontsize=8)
-right.set_title("error of the row less that of the column", fontsize=9, loc="left")
+right.set_title("error of the row minus that of the column", fontsize=9, loc="left")
 plt.show()

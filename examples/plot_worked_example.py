@@ -15,10 +15,10 @@ particle = np.array([1, 1, 0, 1, 0], dtype=bool)
 exemplar = np.array([1, 1, 1, 0, 1], dtype=bool)
 
 # %%
-# What can be learnt
-# ------------------
+# Learning sets
+# -------------
 # From the exemplar: its size, four, and the features that the particle lacks, the third and the fifth. From itself: its
-# own size and its own features.
+# own size and features.
 
 from_exemplar = learning_set(exemplar, particle)
 from_itself = self_learning_set(particle)
@@ -44,18 +44,18 @@ draw(axes[1], from_itself, "learnt from itself, 1 1 0 1 0")
 plt.show()
 
 # %%
-# These matrices, with random weights, are added to the velocity of the particle, which is a matrix of the same shape:
+# These matrices are added with random weights to the velocity of the particle, a matrix of the same shape:
 # the likelihood of each size and of each feature.
 #
-# How a velocity becomes a subset
-# -------------------------------
-# First a size is drawn on a roulette wheel: with the random number 3.1, two. Then the two likeliest features are taken.
+# From velocity to subset
+# -----------------------
+# First a roulette wheel draws the size: with the random number 3.1, two. Then the two likeliest features are taken.
 
 velocity = np.array([[0.82, 2.53, 2.22, 0.28, 0.95], [1.61, 1.88, 0.80, 1.33, 2.88]])
 rho, sigma = velocity
 size = cardinality(rho, np.array(3.1))
 new = position(sigma, size)
-print("accumulated:", rho.cumsum().round(2), "-> size", int(size))
+print("cumulative:", rho.cumsum().round(2), "-> size", int(size))
 print("ranks:", ranks(sigma), "-> subset", new.astype(int))
 
 _, (wheel, table) = plt.subplots(1, 2, figsize=(8.5, 2.3), layout="constrained", width_ratios=(1, 1))
@@ -64,8 +64,8 @@ for index, (start, width) in enumerate(zip(rho.cumsum() - rho, rho, strict=True)
     colour = "white" if index + 1 == size else "black"
     wheel.text(start + width / 2, 0, index + 1, ha="center", va="center", color=colour)
 wheel.annotate("r = 3.1", (3.1, -0.42), (3.1, -0.95), ha="center", arrowprops={"arrowstyle": "->"})
-wheel.set(ylim=(-1.1, 0.6), yticks=[], xlabel="accumulated likelihood of the sizes")
+wheel.set(ylim=(-1.1, 0.6), yticks=[], xlabel="cumulative likelihood of the sizes")
 wheel.set_title("the wheel gives size 2", fontsize=10, loc="left")
 chosen = [(0, int(size) - 1), *((1, int(feature)) for feature in np.flatnonzero(new))]
-draw(table, velocity, "the velocity, in bold what is taken", chosen)
+draw(table, velocity, "the velocity, with the selection in bold", chosen)
 plt.show()

@@ -24,6 +24,7 @@ OPTIONS = (
     "--remote-debugging-pipe",
 )
 DESKTOP, PHONE = 1280, 390
+PATIENCE = 90  # longest wait for anything [s]; waits end early
 LEAST_TEXT = 9  # pixels
 
 # A browser that is told --remote-debugging-pipe listens at file 3 and answers at file 4.
@@ -99,7 +100,7 @@ class Browser:
             self._process.kill()
             self._process.wait()
 
-    def call(self, method, *, session=None, timeout=60, **parameters):
+    def call(self, method, *, session=None, timeout=PATIENCE, **parameters):
         """Ask for something and wait for the answer; what happens meanwhile is kept in `events`."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
@@ -124,7 +125,7 @@ class Browser:
                 raise OSError(f"{BROWSER} has ended")
             self._rest += data
 
-    def wait_for(self, method, timeout=10, **wanted):
+    def wait_for(self, method, timeout=PATIENCE, **wanted):
         """Wait for an event, if it has not come since a page was opened or the last one was waited for."""
 
         def fits(message):
@@ -148,7 +149,7 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", session=session, media=media, features=features)
         self.call("Page.navigate", session=session, url=path if isinstance(path, str) else path.as_uri())
-        self._until(lambda message: message.get("method") == "Page.loadEventFired", 60)
+        self._until(lambda message: message.get("method") == "Page.loadEventFired", PATIENCE)
         return target, session
 
     def evaluate(self, session, expression):
@@ -222,7 +223,7 @@ class Tab:
         """Return the value of an expression of JavaScript."""
         return self._browser.evaluate(self.session, expression)
 
-    def until(self, expression, timeout=15, pause=0.03):
+    def until(self, expression, timeout=PATIENCE, pause=0.03):
         """Wait until an expression of JavaScript is true, and return it."""
         end = time.monotonic() + timeout
         while True:
@@ -231,6 +232,7 @@ class Tab:
                 return value
             assert time.monotonic() < end, f"still {value!r} after {timeout} s: {expression}\n{self.text()[:600]}"
             time.sleep(pause)
+            pause = min(1.2 * pause, 0.3)
 
     def text(self, selector="body"):
         """What can be read there."""
@@ -300,12 +302,12 @@ class Tab:
         """Load another address in the same tab."""
         self._browser.events.clear()
         self.call("Page.navigate", url=address)
-        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", 60)
+        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", PATIENCE)
 
     def reload(self):
         self._browser.events.clear()
         self.call("Page.reload")
-        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", 60)
+        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", PATIENCE)
 
     def picture(self, path, whole=False):
         """Keep a picture of what is seen, or of the whole page."""

@@ -111,9 +111,9 @@ def smoke_study(smoke_command):
     return smoke_command.folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
-    """A real browser, with a profile of its own."""
+    """A real browser with its own profile, for all tests of a process."""
     from tests.browser import Browser
 
     opened = Browser(tmp_path_factory.mktemp("profile"))

@@ -176,7 +176,7 @@ def test_table_names_what_got_slower(run, made_up, tmp_path, capsys):
     assert any(re.fullmatch(r"made-up +fast +11 +5.5 x +-50 % +slower", line) for line in lines)
     assert any(re.fullmatch(r"made-up +small +50 +40 MB +\+25 % +same", line) for line in lines)
     assert "skipped: elsewhere (needs a GPU): python benchmarks/elsewhere.py" in lines
-    assert lines[-1] == "Worse than in the last release by more than it may be: fast (-50 %)."
+    assert "fast (-50 %)" in lines[-1]
 
 
 def test_noise_that_is_gone_the_second_time_is_no_regression(run, made_up, tmp_path, capsys):

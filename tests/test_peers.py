@@ -112,7 +112,7 @@ def test_tables_show_wins_losses_and_what_did_not_end(peers):
         record("boruta", version=None, status="missing", reason="no boruta; `pip install`"),
     ]
     text = peers.table.render(records)
-    overview, rest = text.split("### made, 600 x 500, 20 informative: k-NN")
+    overview, rest = text.split("### synthetic, 600 x 500, 20 informative: k-NN")
     assert "| **SwarmSelector** | 0.750 | 2.0 |" in overview
     assert "| scikit-learn SequentialFeatureSelector | **0.900** | 1.0 |" in overview
     assert "| MAFESE, genetic | failed | 3.0 |" in overview

@@ -13,7 +13,7 @@ import pytest
 from pqswarm.evaluation import Folds, Memo
 from pqswarm.search import minimize
 from pqswarm.study import load_plan
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 
 pytestmark = pytest.mark.slow
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
@@ -28,7 +28,7 @@ def study(request, paper_events):
     assert plan.dataset.events_per_class * len(events.class_names) == len(events)
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.seed)
     X, y = events.X(inf), events.y
-    problems = {c.name: Problem(X, y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}
+    problems = {c.name: StudyProblem(X, y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}
     evaluators = {name: problem.evaluator() for name, problem in problems.items()}
     with (RESULTS / f"{request.param}-runs.csv").open(encoding="utf-8", newline="") as file:
         runs = list(csv.DictReader(file))

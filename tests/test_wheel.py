@@ -76,7 +76,7 @@ def share_compiled_code(installed, cache):
     """Give the installed package the compiled code of the tested one: to compile all of it takes a minute."""
     from numba.core.caching import _CacheLocator as Locator
 
-    for folder in {path.parent.parent for path in PACKAGE.rglob("__pycache__/*.nbi")}:
+    for folder in {path.parent for path in PACKAGE.rglob("*.py")}:
         source = folder / "__init__.py"
         other = installed / source.relative_to(PACKAGE)
         kept = source.parent / "__pycache__"

@@ -1,1 +1,1 @@
-"""The parts of the race of benchmarks/peers.py: data, methods, one fit in a process of its own, tables."""
+"""Parts of benchmarks/peers.py: data, methods, one fit in a separate process, tables."""

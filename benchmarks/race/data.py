@@ -1,4 +1,4 @@
-"""The data and the estimators of the race."""
+"""Data and estimators of the race."""
 
 from dataclasses import dataclass
 
@@ -35,16 +35,16 @@ def made(n_samples, n_features, n_informative):
 
 @dataclass(frozen=True)
 class Data:
-    """`make(seed)` gives (X, y); the first `informative` features are, of made data."""
+    """`make(seed)` returns (X, y); in synthetic data the first `informative` features are informative."""
 
     title: str
     make: object
     informative: int = 0
 
     def split(self, seed):
-        """Training and test part, 30 % of the samples, of the seed's split."""
+        """Return the split of a seed into training and test samples (30 %)."""
         X, y = self.make(seed)
-        labels = np.unique(y, return_inverse=True)[1]  # some peers want numbers
+        labels = np.unique(y, return_inverse=True)[1]  # some peers need integers
         return train_test_split(np.ascontiguousarray(X), labels, test_size=0.3, stratify=labels, random_state=seed)
 
 
@@ -53,10 +53,10 @@ DATA = {
     "cancer": Data("breast cancer, 569 x 30", lambda _: load_breast_cancer(return_X_y=True)),
     "digits": Data("digits, 600 x 64", some_digits),
     "pq": Data("power quality, 700 x 99", power_quality),
-    "wide-500": Data("made, 600 x 500, 20 informative", made(600, 500, 20), 20),
-    "wide-5000": Data("made, 100 x 5000, 5 informative", made(100, 5000, 5), 5),
+    "wide-500": Data("synthetic, 600 x 500, 20 informative", made(600, 500, 20), 20),
+    "wide-5000": Data("synthetic, 100 x 5000, 5 informative", made(100, 5000, 5), 5),
 }
-# Raced unless other data are asked for: as much as half an hour allows.
+# Default races, limited to half an hour.
 RACED = {
     "wine": ("knn", "nb"),
     "cancer": ("knn", "nb"),
@@ -67,7 +67,7 @@ RACED = {
 
 
 class Counted:
-    """Counts the fits of all estimators that are made with it, in this process."""
+    """Mixin that counts the fits of all its estimators in this process."""
 
     fits = 0
 
@@ -88,7 +88,7 @@ ESTIMATORS = {"knn": "k-NN", "nb": "Gaussian NB"}
 
 
 def estimator(name, counted=False):
-    """Five nearest neighbours of standardised features, or Gaussian naive Bayes."""
+    """Return 5-NN on standardised features, or Gaussian naive Bayes."""
     if name == "nb":
         return CountedNB() if counted else GaussianNB()
     return make_pipeline(StandardScaler(), CountedKNN() if counted else KNeighborsClassifier())

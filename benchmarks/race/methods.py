@@ -1,7 +1,7 @@
-"""The methods of the race: each is given data, estimator, folds and seed, and gives a mask of features.
+"""The methods of the race: each takes data, estimator, folds and seed, and returns a feature mask.
 
-`prepare` runs before the clock starts: it imports, and lets compiled code compile. Where a method has no default that
-applies to all data, the value chosen here is our choice, and docs/peers.md names it.
+`prepare` imports and compiles before the clock starts. Where a method has no default that works on all data, the value
+here is our choice and is listed in docs/peers.md.
 """
 
 import importlib
@@ -15,12 +15,12 @@ from sklearn.model_selection import cross_val_score
 
 from race.data import Counted, estimator
 
-SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)  # that filters choose among
+SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, 300, 500)  # candidate sizes of filters
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a method is given: training data, the estimator's name, the folds, a seed."""
+    """Input of a method: training data, name of the estimator, folds, seed."""
 
     X: np.ndarray
     y: np.ndarray
@@ -30,15 +30,15 @@ class Task:
 
     @property
     def counted(self):
-        """The estimator, whose fits are counted."""
+        """The estimator, with counted fits."""
         return estimator(self.estimator, counted=True)
 
 
 @dataclass(frozen=True)
 class Method:
-    """`select(task)` gives a mask, or (mask, evaluations) where fits of the estimator do not tell them.
+    """`select(task)` returns a mask, or (mask, evaluations) if the fits do not determine them.
 
-    `fits` are those of one evaluation: the number of folds unless said otherwise; 0 where they mean nothing.
+    `fits` is the number of fits per evaluation: by default the number of folds; 0 if not meaningful.
     """
 
     title: str
@@ -58,14 +58,14 @@ class Method:
 
     @property
     def version(self):
-        """The version that is installed, or None."""
+        """Installed version, or None."""
         try:
             return metadata.version(self.distribution)
         except metadata.PackageNotFoundError:
             return None
 
     def evaluations(self, n_folds):
-        """Evaluations that the fits counted so far come to, or None."""
+        """Return the evaluations that correspond to the fits so far, or None."""
         per = n_folds if self.fits < 0 else self.fits
         return round(Counted.fits / per) if per else None
 
@@ -86,7 +86,7 @@ def swarm(**options):
 
 
 def sequential(task):
-    # Any gain of an accuracy over fewer than a thousand samples is above tol: it stops when nothing helps.
+    # With fewer than a thousand samples any gain in accuracy exceeds tol: it stops when nothing helps.
     selector = SequentialFeatureSelector(task.counted, n_features_to_select="auto", tol=1e-3, cv=task.cv, n_jobs=1)
     return selector.fit(task.X, task.y).get_support()
 
@@ -100,7 +100,7 @@ def floating(task):
 
 
 def eliminated(task):
-    # The race's estimators give no importances: a forest ranks and scores.
+    # The estimators of the race have no importances: a forest ranks and scores.
     forest = RandomForestClassifier(50, random_state=task.seed, n_jobs=1)
     return RFECV(forest, step=0.1, cv=task.cv, n_jobs=1).fit(task.X, task.y).support_
 
@@ -137,7 +137,7 @@ def mafese(task):
 
 
 def ranked(rank, most=SIZES[-1]):
-    """A filter: ranked inside each fold, the size with the best accuracy (of equals the least), ranked on all."""
+    """Return a filter that ranks inside each fold, takes the best size (the smallest of equals), and ranks on all."""
 
     def select(task):
         sizes = [size for size in SIZES if size <= min(most, task.X.shape[1])]

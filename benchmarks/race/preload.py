@@ -1,10 +1,10 @@
-"""Imports what the methods need, as far as it is there, so that forked processes have it at once."""
+"""Import the installed modules that the methods need, so that forked processes share them."""
 
 import contextlib
 import importlib
 import warnings
 
 for name in ("race.data", "race.methods", "pqswarm.selector", "mlxtend.feature_selection", "mrmr", "boruta", "mafese"):
-    # Whatever goes wrong here goes wrong again in the method's process, and is told there.
+    # An error here recurs in the method's process and is reported there.
     with contextlib.suppress(Exception), warnings.catch_warnings(action="ignore"):
         importlib.import_module(name)

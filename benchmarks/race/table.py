@@ -1,4 +1,4 @@
-"""The records of a race as Markdown."""
+"""Format the records of a race as Markdown."""
 
 import statistics
 
@@ -9,7 +9,7 @@ BEGIN, END = "<!-- race: begin -->", "<!-- race: end -->"
 
 
 def render(records):
-    """A table of all races, accuracy by method, then one table for each race with everything."""
+    """Return a table of accuracies by method and race, then a detailed table for each race."""
     races = [(d, e) for d in DATA for e in ESTIMATORS if any((r["data"], r["estimator"]) == (d, e) for r in records)]
     methods = [m for m in METHODS if any(r["method"] == m for r in records)]
     cells = {
@@ -25,16 +25,16 @@ def render(records):
 
 
 def insert(page, text):
-    """The page with the text between its two marks."""
+    """Return the page with the text between its two markers."""
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
-        raise SystemExit(f"the page must hold the lines {BEGIN} and {END}, in this order.")
+        raise SystemExit(f"the page must contain the lines {BEGIN} and {END}, in this order.")
     return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
 
 
 def overview(races, methods, cells):
-    """Mean outer accuracy by method and race, the best of each race bold, and the mean rank of what ran in all."""
+    """Return mean outer accuracies, the best of each race in bold, and mean ranks of methods in all races."""
     accuracy = {key: mean_of(records, "accuracy") for key, records in cells.items()}
     ranks = {m: [] for m in methods}
     for race in races:
@@ -56,7 +56,7 @@ def overview(races, methods, cells):
 
 
 def versions(methods, records):
-    """One sentence with the versions that raced."""
+    """Return one sentence with the package versions."""
     found = {
         METHODS[m].distribution: r["version"] for m in methods for r in records if r["method"] == m and r["version"]
     }
@@ -64,7 +64,7 @@ def versions(methods, records):
 
 
 def details(here, informative):
-    """Accuracy and size with their spread, time and evaluations of each method in one race."""
+    """Return accuracy and size with their spread, time and evaluations of each method in one race."""
     best = max((mean_of(records, "accuracy") or 0.0) for records in here.values())
     heads = ["method", "outer accuracy", "features", "CPU s", "evaluations", "splits"]
     rows = []
@@ -91,7 +91,7 @@ def details(here, informative):
 
 
 def why_not(records, short=False):
-    """The reason why there is no number, of the first record that has none."""
+    """Return the reason of the first record without a number."""
     for r in records:
         if r["status"] == "over":
             return f"over {r['limit']:g} s"

@@ -1,7 +1,6 @@
-"""The room of events in a real browser: a class is bent by hand."""
+"""The events section in a real browser: the parameters of an event are changed."""
 
 import pytest
-from tests.app.serving import running_app
 from tests.browser import PHONE, needs_browser
 
 pytestmark = needs_browser
@@ -13,16 +12,10 @@ DEPTH = "Number(document.querySelector('#field-depth').value)"
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory, browser):
-    with running_app(tmp_path_factory.mktemp("served"), state=tmp_path_factory.mktemp("state")) as process:
-        browser.tab(process.address).close()  # from now on the browser is let in
-        yield process
-
-
-@pytest.fixture(scope="module")
 def tab(app, browser):
+    browser.tab(app.address).close()  # sets the cookie
     opened = browser.tab(app.home + SAG)
-    opened.until(READY, timeout=60)
+    opened.until(READY)
     yield opened
     opened.close()
 
@@ -57,7 +50,7 @@ def test_the_slider_is_dragged(tab):
     assert tab.evaluate(SAID) == ["sag", "sag"]
 
 
-def test_what_is_not_possible_is_said_beside_the_field_and_nothing_is_lost(tab):
+def test_an_invalid_value_is_reported_next_to_its_field(tab):
     before = tab.text(".opinions")
     tab.evaluate("(() => { const e = document.querySelector('#field-depth'); e.focus(); e.select(); })()")
     tab.type("7")
@@ -106,7 +99,7 @@ def test_a_class_is_picked_and_a_parameter_swept(tab):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "light"), (1280, "dark")])
-def test_phone_and_dark(app, browser, width, scheme):
+def test_phone_and_dark(app, tab, browser, width, scheme):
     tab = browser.tab(f"{app.home}/#/events?class=sag_with_transient&preset=field&seed=5", width=width, scheme=scheme)
     tab.until(READY)
     measured = tab.measure()
@@ -122,7 +115,7 @@ def test_phone_and_dark(app, browser, width, scheme):
     tab.close()
 
 
-def test_a_link_with_what_is_not_possible(app, browser):
+def test_a_link_with_an_invalid_value(app, tab, browser):
     tab = browser.tab(f"{app.home}/#/events?class=sag&depth=7&note=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E")
     tab.until("document.querySelector('.bench')?.dataset.state === 'failed'")
     assert tab.evaluate("document.querySelectorAll('.bench img').length") == 0

@@ -4,8 +4,8 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
-
 from pqswarm.app.answer_cache import AnswerCache
+
 from pqswarm.app.studies import followed as followed_studies
 from pqswarm.app.studies import routes as studies
 from pqswarm.app.studies.followed import FollowedStudies

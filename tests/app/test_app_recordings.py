@@ -1,4 +1,4 @@
-"""The room of recordings, by its addresses: what is listed, seen, measured, judged, kept and corrected."""
+"""The recordings section over HTTP: list, views, measurements, analyses, corrections."""
 
 import base64
 import csv
@@ -6,56 +6,23 @@ import io
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 
 import numpy as np
 import pytest
-from tests.app.asking import OTHER, ask, get, open_page, recording, send, wait_judged
-from tests.app.made import RATE, write_pair, write_steady
-from tests.app.serving import running_app
-from tests.recordings.builders import binary_dat, cfg, rows
+from tests.app.recordings import RATE, write_pair, write_steady
+from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analysed, wait_until
 
 from pqswarm.features import band_waveforms
 from pqswarm.identify import identify_file, load_corrections
 from pqswarm.measure import measure_at
 from pqswarm.recordings import open_recordings
 
-HOSTILE = "<img src=x onerror=alert(1)>\u202e=1+1"
-
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    home = tmp_path_factory.mktemp("private") / "grid"
-    (home / "day").mkdir(parents=True)
-    write_pair(home / "day" / "sag.cfg")
-    write_pair(home / "hostile <b>&.cfg", names=(HOSTILE, "UB", "UC"), station="<script>alert(2)</script>")
-    (home / "broken.cfg").write_text("nothing\n")
-    (home / "broken.dat").write_bytes(b"\0" * 10)
-    (home / "alone.cfg").write_bytes(cfg())
-    (home / "events.csv").write_text("source,path,station,date\n")
-    (home.parent / "secret.csv").write_text("t,u\n0,1\n1,2\n2,3\n")
-    (home / "link.csv").symlink_to(home.parent / "secret.csv")
-    (home / "folder").symlink_to(home.parent)
-    wave = [1000 * np.sin(2 * np.pi * 50 * np.arange(2010) / 4800 - k * 2.0944) for k in range(3)]
-    (home / "two.cfg").write_bytes(cfg(rates=("4800,1000", "480,1010", "4800,2010"), kind="BINARY"))
-    (home / "two.dat").write_bytes(binary_dat(rows(wave)))
-    return home
-
-
-@pytest.fixture(scope="module")
-def state(tmp_path_factory):
-    return tmp_path_factory.mktemp("state")
-
-
-@pytest.fixture(scope="module")
-def app(folder, state):
-    with running_app(folder, state=state) as process:
-        yield process
-
-
-@pytest.fixture(scope="module")
-def listed(app):
-    return wait_judged(app)
+def listed(app, recordings):
+    return wait_analysed(app)
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +31,13 @@ def sag(listed):
 
 
 @pytest.fixture(scope="module")
-def source(folder):
-    return open_recordings(folder / "day" / "sag.cfg")[0]
+def source(recordings):
+    return open_recordings(recordings / "day" / "sag.cfg")[0]
 
 
 @pytest.fixture(scope="module")
-def verdict(folder):
-    return next(iter(identify_file(folder / "day" / "sag.cfg")))
+def verdict(recordings):
+    return next(iter(identify_file(recordings / "day" / "sag.cfg")))
 
 
 def floats(text):
@@ -86,7 +53,7 @@ def test_the_list_is_that_of_identify(listed, verdict):
     assert found["broken.cfg"]["state"] == "failed"
     assert found["broken.cfg"]["reason"].endswith(".")
     one = found["day/sag.cfg"]
-    assert (one["state"], one["station"], one["n_channels"], one["upload"]) == ("judged", "North", 4, False)
+    assert (one["state"], one["station"], one["n_channels"], one["upload"]) == ("analysed", "North", 4, False)
     assert one["seconds"] == pytest.approx(1.5)
     own = [row for row in listed["rows"] if row["recording"] == one["id"]]
     assert [row["sentence"] for row in own] == [row["sentence"] for row in verdict.rows()]
@@ -107,12 +74,12 @@ def test_several_recordings_of_a_file_have_ids_of_their_own(listed, app):
         assert ask(app, f"/api/recordings/{found[0]['id']}{strange}")[0] == 404
 
 
-def test_nothing_tells_where_the_folder_is(app, listed, folder):
+def test_no_answer_reveals_where_the_folder_is(app, listed):
     broken = recording(app, "broken.cfg")["id"]
     pages = [f"/api/recordings/{one['id']}{more}" for one in listed["recordings"] for more in ("", "/judged", "/view")]
     texts = [ask(app, path)[1] for path in ("/api/recordings", "/api/table.csv", "/api/corrections", *pages)]
     assert ask(app, f"/api/recordings/{broken}")[0] == 400
-    assert not any(str(folder.parent).encode() in text for text in texts)
+    assert not any(str(app.folder.parent).encode() in text for text in texts)
 
 
 def test_the_header(app, sag):
@@ -123,7 +90,7 @@ def test_the_header(app, sag):
     assert header["status"] == [{"name": "52a", "changes": [[0.0, 1], [pytest.approx(0.6), 0]]}]
 
 
-def test_views_are_the_samples_or_their_least_and_greatest(app, sag, source):
+def test_views_are_the_samples_or_their_minima_and_maxima(app, sag, source):
     samples = source.read().channels[1].samples
     cycle = get(app, f"/api/recordings/{sag}/view?from=0.7&to=0.72&points=1000")
     assert cycle["exact"]
@@ -166,9 +133,9 @@ def test_wavelet_bands_on_demand(app, sag, source):
     assert ask(app, f"/api/recordings/{sag}/bands?channel=9")[0] == 400
 
 
-def test_what_was_judged(app, sag, verdict):
+def test_the_analysis(app, sag, verdict):
     found = get(app, f"/api/recordings/{sag}/judged")
-    assert found["state"] == "judged"
+    assert found["state"] == "analysed"
     assert found["thresholds"]["sag"] == 0.9
     assert [one["name"] for one in found["references"]] == ["UA", "UB", "UC"]
     assert found["events"][0]["probabilities"] == verdict.events[0].as_dict()["probabilities"]
@@ -195,7 +162,7 @@ def test_curves_lead_to_events(app, sag):
     charts = {one["name"]: one for one in get(app, f"/api/curves?recording={sag}")["charts"]}
     assert f'href="#/recordings/{sag}?event=0" data-row="{sag}:0"' in charts["itic"]["svg"]
     assert charts["itic"]["counts"].startswith("1 event")
-    assert 'class="point"' not in get(app, "/api/curves?kind=swell")["charts"][0]["svg"]
+    assert 'class="point"' not in get(app, "/api/curves?kind=notching")["charts"][0]["svg"]
     everything = get(app, "/api/curves")["charts"][0]["svg"]
     assert "<script>" not in everything
     assert escape("<script>") in everything
@@ -211,21 +178,30 @@ def test_hostile_names_stay_text(app, listed):
     assert b"<script>alert(2)" not in content
 
 
-def test_a_correction_is_stored_beside_the_folder_and_told(app, sag, folder):
-    with open_page(app) as page:
+def test_the_first_requests_come_together(writable):
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: ask(writable, "/api/recordings"), range(8)))
+    assert {status for status, _ in answers} == {200}
+
+
+def test_a_correction_is_stored_next_to_the_folder_and_published(writable, empty_folder):
+    write_pair(empty_folder / "sag.cfg")
+    sag = wait_until(lambda: recording(writable, "sag.cfg"))["id"]
+    wait_analysed(writable)
+    with open_page(writable) as page:
         status, answer = send(
-            app, "/api/corrections", {"recording": sag, "event": 0, "label": "sag_with_harmonics", "by": "Eve"}
+            writable, "/api/corrections", {"recording": sag, "event": 0, "label": "sag_with_harmonics", "by": "Eve"}
         )
         assert status == 200, answer
         assert answer["correction"]["label"] == "sag_with_harmonics"
-        told = page.wait(lambda message: message.get("state") == "corrected")
-        assert (told["id"], told["event"], told["correction"]["by"]) == (sag, 0, "Eve")
-    (kept,) = load_corrections(folder.with_name("grid.corrections.jsonl"))
+        message = page.wait(lambda message: message.get("state") == "corrected")
+        assert (message["id"], message["event"], message["correction"]["by"]) == (sag, 0, "Eve")
+    (kept,) = load_corrections(writable.corrections)
     assert (kept.label, kept.by, kept.kind) == ("sag_with_harmonics", "Eve", "sag")
-    row = next(row for row in get(app, "/api/recordings")["rows"] if row["recording"] == sag)
+    row = next(row for row in get(writable, "/api/recordings")["rows"] if row["recording"] == sag)
     assert row["correction"]["at"]
-    (listed,) = get(app, "/api/corrections")["corrections"]
-    assert listed["path"] == "day/sag.cfg"
+    (listed,) = get(writable, "/api/corrections")["corrections"]
+    assert listed["path"] == "sag.cfg"
     wrong = [
         {"label": "swell", "by": "Eve"},
         {"label": "sag", "by": " "},
@@ -235,70 +211,34 @@ def test_a_correction_is_stored_beside_the_folder_and_told(app, sag, folder):
         {"label": "sag", "by": "Eve", "recording": "../x"},
     ]
     for one in wrong:
-        assert send(app, "/api/corrections", {"recording": sag, "event": 0} | one)[0] in (400, 404)
-    assert send(app, "/api/corrections", {"recording": sag, "event": 0, "label": "", "by": "Eve"})[1] == {
+        assert send(writable, "/api/corrections", {"recording": sag, "event": 0} | one)[0] in (400, 404)
+    assert send(writable, "/api/corrections", {"recording": sag, "event": 0, "label": "", "by": "Eve"})[1] == {
         "correction": None
     }
-    assert get(app, "/api/corrections")["corrections"] == []
+    assert get(writable, "/api/corrections")["corrections"] == []
 
 
-def wait_until(is_so, seconds=20.0):
-    """What was waited for, the first that is true."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        found = is_so()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not come")
-
-
-def test_new_files_are_found_when_somebody_asks(app, folder, listed):
-    write_pair(folder / "later.cfg")
-    with open_page(app, visitor=OTHER) as page:
-        one = wait_until(
-            lambda: next((one for one in get(app, "/api/recordings")["recordings"] if one["name"] == "later.cfg"), None)
-        )
-        assert one["state"] in ("waiting", "working", "judged")
+def test_new_files_are_found_on_request(writable, empty_folder):
+    get(writable, "/api/recordings")
+    write_pair(empty_folder / "later.cfg")
+    with open_page(writable, visitor=OTHER) as page:
+        one = wait_until(lambda: recording(writable, "later.cfg"))
+        assert one["state"] in ("waiting", "working", "analysed")
         page.wait(lambda message: message["state"] == "changed")
-    assert ask(app, f"/api/recordings/{one['id']}", "DELETE")[0] == 403
-    assert (folder / "later.cfg").exists()
-    (folder / "later.cfg").unlink()
-    (folder / "later.dat").unlink()
-
-
-def test_after_a_kill_all_rows_are_there_at_once(tmp_path):
-    (tmp_path / "grid").mkdir()
-    for name in ("sag", "damaged"):
-        write_pair(tmp_path / "grid" / f"{name}.cfg")
-    with running_app(tmp_path / "grid", state=tmp_path) as process:
-        before = wait_judged(process)
-        process.kill()
-    ids = {one["name"]: one["id"] for one in before["recordings"]}
-    (kept,) = tmp_path.rglob(f"verdicts/{ids['damaged.cfg']}.json")
-    kept.write_text(kept.read_text().replace('"start":', '"strat":'))
-    with running_app(tmp_path / "grid", state=tmp_path) as process:  # no page is open: nothing is judged
-        found = get(process, "/api/recordings", OTHER)
-    assert {one["name"]: one["state"] for one in found["recordings"]} == {
-        "sag.cfg": "judged",
-        "damaged.cfg": "waiting",
-    }
-    assert not found["judging"]
-    assert found["rows"] == [row for row in before["rows"] if row["recording"] == ids["sag.cfg"]]
+    assert ask(writable, f"/api/recordings/{one['id']}", "DELETE")[0] == 403
+    assert (empty_folder / "later.cfg").exists()
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")  # noqa: PTH110
-def test_closing_the_page_stops_the_work(tmp_path):
-    (tmp_path / "long").mkdir()
-    write_steady(tmp_path / "long" / "steady.cfg", 400)
-    with running_app(tmp_path / "long", state=tmp_path) as app:
-        assert recording(app, "steady.cfg")["state"] == "waiting"
-        with open_page(app) as page:
-            get(app, "/api/recordings")
-            page.wait(lambda message: message.get("state") == "working" and message["share"] > 0)
-        wait_until(lambda: not get(app, "/api/recordings")["judging"])
-        assert recording(app, "steady.cfg")["state"] == "waiting"
-        wait_until(lambda: is_idle(app.pid))
+def test_closing_the_page_stops_the_work(writable, empty_folder):
+    write_steady(empty_folder / "steady.cfg", 400)
+    assert wait_until(lambda: recording(writable, "steady.cfg"))["state"] == "waiting"
+    with open_page(writable) as page:
+        get(writable, "/api/recordings")
+        page.wait(lambda message: message.get("state") == "working" and message["share"] > 0)
+    wait_until(lambda: not get(writable, "/api/recordings")["analysing"])
+    assert recording(writable, "steady.cfg")["state"] == "waiting"
+    wait_until(lambda: is_idle(writable.pid))
 
 
 def is_idle(process):

@@ -1,36 +1,30 @@
-"""Who is let in: requests without the token, of other pages, or that lead outside are refused."""
+"""Access: requests without the token, from other sites, or out of the root are refused."""
 
 import asyncio
 import http.client
 import json
 import os
 import stat
-import subprocess
-import sys
+from types import SimpleNamespace
 
 import pytest
-from tests.app.serving import running_app
+from tests.app.requests import PATIENCE
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
+from typer.testing import CliRunner
 
-from pqswarm.app.access import Door, PasswordQueue
-from pqswarm.app.browser import redirect_file
+from pqswarm.app.access import AccessControl, PasswordQueue
 from pqswarm.app.handlers import Base
 from pqswarm.app.jobs import Cancelled
-
-
-@pytest.fixture(scope="module")
-def app(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
-    (folder / "inside").mkdir()
-    (folder.parent / "secret.csv").write_text("t,u\n0,1\n")
-    state = tmp_path_factory.mktemp("state")
-    with running_app(folder / "inside", state=state) as process:
-        process.state = state
-        yield process
+from pqswarm.app.server import make_application
+from pqswarm.app.workbench import Workbench
+from pqswarm.cli.app import browser_opener
+from pqswarm.cli.main import app as cli
+from pqswarm.errors import PqswarmError
 
 
 def ask(app, path, method="GET", headers=None, body=None, token=True):
     """Status, headers and text of an answer; the path is sent as it is."""
-    connection = http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=20)
+    connection = http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=PATIENCE)
     known = {"Cookie": f"pqswarm-{app.home.rpartition(':')[2]}={app.token}"} if token else {}
     connection.request(method, path, body=body, headers=known | (headers or {}))
     answer = connection.getresponse()
@@ -39,7 +33,7 @@ def ask(app, path, method="GET", headers=None, body=None, token=True):
     return answer.status, answer.headers, text
 
 
-def test_the_token_opens_the_door_and_does_not_stay_in_the_address(app):
+def test_the_token_gives_access_and_does_not_stay_in_the_address(app):
     status, headers, _ = ask(app, f"/?token={app.token}", token=False)
     assert (status, headers["Location"]) == (302, "/")
     cookies = headers.get_all("Set-Cookie")
@@ -51,7 +45,7 @@ def test_the_token_opens_the_door_and_does_not_stay_in_the_address(app):
     assert "unsafe-eval" not in headers["Content-Security-Policy"]
 
 
-def test_what_another_page_began_goes_on_with_the_cookie(app):
+def test_a_navigation_from_another_site_keeps_the_cookie(app):
     headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
     status, headers, text = ask(app, f"/?token={app.token}", headers=headers, token=False)
     assert (status, headers["Location"]) == (200, None)
@@ -79,12 +73,12 @@ def test_without_token(app, path):
     ],
     ids=str,
 )
-def test_of_another_page(app, path, headers):
+def test_cross_site_requests(app, path, headers):
     assert ask(app, path, headers=headers)[0] == 403
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-def test_a_form_of_another_page_changes_nothing(app, method):
+def test_a_form_of_another_site_changes_nothing(app, method):
     assert ask(app, "/api/corrections", method, body="{}")[0] == 403
 
 
@@ -119,72 +113,81 @@ def test_what_is_not_there(app, path):
     assert json.loads(text)["error"].endswith(".")
 
 
-def run(*words):
-    command = [sys.executable, "-m", "pqswarm", "app", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+def message_of(*words):
+    """The error message of the command, run in this process."""
+    done = CliRunner().invoke(cli, ["app", *words, "--no-open"])
+    assert isinstance(done.exception, PqswarmError), done.output
+    return str(done.exception)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "parts"),
     [
-        (["--host", "0.0.0.0"], "--host 0.0.0.0 lets other machines in: it needs a --password too."),
-        (["--port", "99999"], "--port must be 0 to 65535, not 99999."),
-        (["--max-mb", "0"], "--max-mb must be above 0"),
-        (["nowhere"], "nowhere is not a folder."),
-        (["/"], "there is nothing beside /: give the file of corrected verdicts by --corrections."),
+        (["--host", "0.0.0.0"], ["--host 0.0.0.0", "--password"]),
+        (["--port", "99999"], ["--port", "65535", "99999"]),
+        (["--max-mb", "0"], ["--max-mb", "above 0"]),
+        (["nowhere"], ["nowhere is not a folder."]),
+        (["/"], ["/ has no parent folder", "--corrections"]),
     ],
 )
-def test_wrong_commands(words, said, tmp_path, monkeypatch):
+def test_wrong_commands(words, parts, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run(*words, "--no-open")
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    message = message_of(*words)
+    assert all(part in message for part in parts)
 
 
-def test_a_port_in_use(app, tmp_path):
-    done = run(str(tmp_path), "--no-open", "--port", app.home.rpartition(":")[2])
-    assert done.returncode == 2
-    assert "is in use" in done.stderr
+def test_a_port_in_use(app, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert "is in use" in message_of(str(tmp_path), "--port", app.home.rpartition(":")[2])
 
 
-def test_a_password_lets_other_machines_in(tmp_path):
-    options = ["--host", "0.0.0.0", "--password", "open sesame"]
-    with running_app(tmp_path, *options, state=tmp_path / "state") as served:
-        assert "token" not in served.address
-        served.home = served.home.replace("0.0.0.0", "127.0.0.1")
-        status, _, text = ask(served, "/", token=False)
-        assert status == 200
-        assert 'type="password"' in text
-        assert ask(served, "/assets/base.css", token=False)[0] == 200
-        assert ask(served, "/assets/app.js", token=False)[0] == 403
-        assert ask(served, "/api/recordings", token=False)[0] == 403
-        form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": served.home}
-        assert ask(served, "/", "POST", form, "password=wrong", token=False)[0] == 403
-        status, headers, _ = ask(served, "/", "POST", form, "password=open+sesame", token=False)
-        assert status == 302
-        cookies = "; ".join(cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie"))
-        status, _, text = ask(served, "/", headers={"Cookie": cookies}, token=False)
-        assert status == 200
-        assert "<main" in text
-        evil = form | {"Origin": "http://evil.example"}
-        assert ask(served, "/", "POST", evil, "password=open+sesame", token=False)[0] == 403
+def test_a_password_lets_other_machines_in(locked):
+    assert "token" not in locked.address
+    status, _, text = ask(locked, "/", token=False)
+    assert status == 200
+    assert 'type="password"' in text
+    assert ask(locked, "/assets/base.css", token=False)[0] == 200
+    assert ask(locked, "/assets/app.js", token=False)[0] == 403
+    assert ask(locked, "/api/recordings", token=False)[0] == 403
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": locked.home}
+    assert ask(locked, "/", "POST", form, "password=wrong", token=False)[0] == 403
+    status, headers, _ = ask(locked, "/", "POST", form, "password=open+sesame", token=False)
+    assert status == 302
+    cookies = "; ".join(cookie.partition(";")[0] for cookie in headers.get_all("Set-Cookie"))
+    status, _, text = ask(locked, "/", headers={"Cookie": cookies}, token=False)
+    assert status == 200
+    assert "<main" in text
+    evil = form | {"Origin": "http://evil.example"}
+    assert ask(locked, "/", "POST", evil, "password=open+sesame", token=False)[0] == 403
 
 
-def test_no_work_is_begun_for_who_went_away():
-    handler = Base.__new__(Base)
-    handler.initialize()
-    handler.on_connection_close()
+def test_no_work_starts_after_a_disconnect(tmp_path):
+    async def work():
+        workbench = Workbench(tmp_path, tmp_path / "state", tmp_path / "corrections.jsonl", 1)
+        application = make_application(workbench, AccessControl("127.0.0.1", 1))
+        connection = SimpleNamespace(set_close_callback=lambda _: None, context=None)
+        handler = Base(
+            application,
+            HTTPServerRequest(
+                connection=connection,
+                start_line=RequestStartLine("GET", "/", "HTTP/1.1"),
+                headers=HTTPHeaders({"Host": "a"}),
+            ),
+        )
+        handler.on_connection_close()
+        await handler.work(pytest.fail, "it started")
+
     with pytest.raises(Cancelled):
-        asyncio.run(handler.work(lambda job: None))
+        asyncio.run(work())
 
 
-def test_passwords_are_tried_one_after_the_other():
+def test_passwords_are_checked_one_at_a_time():
     async def guess():
-        passwords = PasswordQueue(Door("0.0.0.0", 1, "right"), pause=0.05, most_waiting=3)
-        begin = asyncio.get_running_loop().time()
-        found = await asyncio.gather(*(passwords.opens(given) for given in ("a", "b", "right", "right")))
-        return found, asyncio.get_running_loop().time() - begin
+        passwords = PasswordQueue(AccessControl("0.0.0.0", 1, "right"), pause=0.05, max_waiting=3)
+        start = asyncio.get_running_loop().time()
+        found = await asyncio.gather(*(passwords.check(given) for given in ("a", "b", "right", "right")))
+        return found, asyncio.get_running_loop().time() - start
 
     found, seconds = asyncio.run(guess())
     assert found == [False, False, True, None]
@@ -197,9 +200,10 @@ def test_only_the_user_reads_state_and_token(app, tmp_path, monkeypatch):
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
     opened = []
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address))
-    with redirect_file(tmp_path) as redirect:
-        redirect.open("http://127.0.0.1:1/?token=secret")
-        assert stat.S_IMODE(redirect.path.stat().st_mode) == 0o600
-        assert "?token=secret" in redirect.path.read_text()
-        assert opened == [redirect.path.as_uri()]
-    assert not redirect.path.exists()
+    with browser_opener(tmp_path) as open_address:
+        open_address("http://127.0.0.1:1/?token=secret&more")
+        (path,) = tmp_path.iterdir()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert "?token=secret&amp;more" in path.read_text()
+        assert opened == [path.as_uri()]
+    assert not path.exists()

@@ -1,81 +1,34 @@
-"""The room of studies by its addresses: what is sent is what the library says."""
+"""The studies section over HTTP: answers are those of the library."""
 
-import http.client
 import json
-import shutil
-import sqlite3
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from tests.app.serving import running_app
+from tests.app import requests
+from tests.app.requests import get
 
 from pqswarm.report.document import compose
 from pqswarm.report.summary import summarize
-from pqswarm.study import Store, findings
-
-
-def copy(study, folder):
-    folder.mkdir(parents=True)
-    shutil.copy(study / "study.sqlite", folder)
-    return folder / "study.sqlite"
-
-
-@pytest.fixture(scope="module")
-def app(smoke_study, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served") / "studies"
-    copy(smoke_study, folder / "good")
-    copy(smoke_study, folder / "below" / "other")
-    copy(smoke_study, folder / "1" / "2" / "3" / "4" / "5")  # too deep
-    copy(smoke_study, folder.parent / "outside")
-    (folder / "link").symlink_to(folder.parent / "outside")
-    (folder / "linked").mkdir()
-    (folder / "linked" / "study.sqlite").symlink_to(folder.parent / "outside" / "study.sqlite")
-    newer = sqlite3.connect(copy(smoke_study, folder / "newer"))
-    newer.execute("PRAGMA user_version = 99")
-    newer.close()
-    damaged = copy(smoke_study, folder / "damaged")
-    content = damaged.read_bytes()
-    damaged.write_bytes(content[:4096] + b"\x5a" * 20_000 + content[24_096:])
-    (folder / "text").mkdir()
-    (folder / "text" / "study.sqlite").write_text("This is no database, but a text that is long enough.\n" * 99)
-    with Store(folder.parent / "outside", write=True) as store:  # as a study that was killed leaves its files
-        store.revise(store.find(findings.About))
-        shutil.copytree(folder.parent / "outside", folder / "killed")
-    killed = [(folder / "killed" / name).read_bytes() for name in ("study.sqlite", "study.sqlite-wal")]
-    assert killed[1]
-    with running_app(folder, state=tmp_path_factory.mktemp("state")) as process:
-        process.folder, process.killed = folder, killed
-        yield process
+from pqswarm.study import Store
 
 
 def ask(app, path, method="GET", body=None):
-    connection = http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=60)
-    headers = {"Cookie": f"pqswarm-{app.home.rpartition(':')[2]}={app.token}", "X-Page": "0" * 32}
-    connection.request(method, path, body=body, headers=headers)
-    answer = connection.getresponse()
-    found = json.loads(answer.read())
-    connection.close()
-    return answer.status, found
-
-
-def get(app, path):
-    status, found = ask(app, path)
-    assert status == 200, found
-    return found
+    status, content = requests.ask(app, path, method, body)
+    return status, json.loads(content)
 
 
 @pytest.fixture(scope="module")
-def rows(app):
+def rows(app, studies):
     return {row["name"]: row for row in get(app, "/api/studies")["studies"]}
 
 
-def test_no_path_of_the_machine_is_told(app, rows):
+def test_no_answer_reveals_a_path(app, rows):
     assert rows["text"]["error"]
-    told = json.dumps(
+    answers = json.dumps(
         [list(rows.values()), *(ask(app, f"/api/studies/{row['id']}/charts")[1] for row in rows.values())]
     )
-    assert str(app.folder.parent) not in told
+    assert str(app.folder.parent) not in answers
 
 
 @pytest.fixture(scope="module")
@@ -185,13 +138,15 @@ def test_two_studies_side_by_side(app, rows):
     assert ask(app, f"/api/studies/{first}/tables?with={first}")[0] == 400
 
 
-def test_a_page_that_the_server_does_not_know_is_told_nothing(app):
+def test_an_unknown_page_cannot_watch(app):
     assert ask(app, "/api/studies/watch", "PUT", json.dumps({"watch": True})) == (200, {"watching": False})
 
 
 def test_nothing_is_written_into_the_folder(app, rows):
     for name in ("good", "newer", "damaged", "text"):
         assert [path.name for path in (app.folder / name).iterdir()] == ["study.sqlite"]
+    files = [app.folder / "killed" / name for name in ("study.sqlite", "study.sqlite-wal")]
+    before = [path.read_bytes() for path in files]
+    assert before[1]
     get(app, f"/api/studies/{rows['killed']['id']}/charts?classifier=NB")
-    files = ("study.sqlite", "study.sqlite-wal")
-    assert [(app.folder / "killed" / name).read_bytes() for name in files] == app.killed
+    assert [path.read_bytes() for path in files] == before

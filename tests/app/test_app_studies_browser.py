@@ -1,13 +1,13 @@
-"""The room of studies in a real browser: a study that runs in a terminal is followed, looked at closely, compared."""
+"""The studies section in a real browser: live progress, runs, comparison."""
 
 import json
-import shutil
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+from tests.app.requests import PATIENCE, wait_until
 from tests.app.serving import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
 
@@ -39,7 +39,7 @@ algorithm = "bpso"
 
 
 def write_plan(folder):
-    """A plan of some seconds, with data whose names are those of an enemy."""
+    """A plan that takes some seconds, with data whose names are those of an attacker."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 30)), rng.integers(0, 3, 120)
     X[:, :4] += y[:, np.newaxis]
@@ -52,22 +52,16 @@ def write_plan(folder):
 
 
 def until_finished(running):
-    end = time.monotonic() + 120
-    while time.monotonic() < end:
+    def is_finished():
         with Store(running.folder) as store:
-            if store.find(findings.Finished) is not None:
-                return
-        time.sleep(0.3)
-    raise AssertionError("the study did not end")
+            return store.find(findings.Finished) is not None
+
+    wait_until(is_finished, 300, 0.3)
 
 
 @pytest.fixture(scope="module")
-def folder(smoke_study, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
-    for name in ("smoke", "second"):
-        (folder / name).mkdir()
-        shutil.copy(smoke_study / "study.sqlite", folder / name)
-    return folder
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("served")
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +71,7 @@ def state(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def running(folder, tmp_path_factory):
-    """A study that somebody runs in a terminal."""
+    """A study that runs in a terminal."""
     plan, out = write_plan(tmp_path_factory.mktemp("plan") / "own"), folder / HOSTILE
     command = [sys.executable, "-m", "pqswarm", "study", str(plan), "--out", str(out), "--jobs", "1"]
     with (folder.parent / "terminal.txt").open("w") as said:
@@ -88,14 +82,8 @@ def running(folder, tmp_path_factory):
     process.wait()
 
 
-@pytest.fixture(scope="module")
-def app(folder, state):
-    with running_app(folder, state=state) as process:
-        yield process
-
-
-def room(app, browser, path="", **options):
-    """The room, in a browser that knows the token."""
+def section(app, browser, path="", **options):
+    """The section, in a browser that knows the token."""
     tab = browser.tab(app.address, **options)
     tab.evaluate(f"location.hash = '#/studies{path}'")
     return tab
@@ -103,7 +91,7 @@ def room(app, browser, path="", **options):
 
 def point_at(tab, selector, expected, left=0):
     """Move the mouse over something until its words are there: words go away when the page scrolls."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + PATIENCE
     tip = "(document.querySelector('.tip:not([hidden])')?.textContent ?? '')"
     while not tab.evaluate(expected.replace("TIP", tip)):
         assert time.monotonic() < end, tab.evaluate(tip)
@@ -120,16 +108,16 @@ ROW = "[...document.querySelectorAll('.table tbody tr[data-key]')].find(row => r
 def test_a_study_in_a_terminal_is_followed_and_needs_neither_page_nor_server(running, browser, state, folder):
     name = json.dumps(HOSTILE)
     with running_app(folder, state=state) as app:
-        tab = room(app, browser)
-        tab.until(f"{ROW.format(name)}?.innerText.includes('running')", 60)
+        tab = section(app, browser)
+        tab.until(f"{ROW.format(name)}?.innerText.includes('running')")
         study = tab.evaluate(f"{ROW.format(name)}.dataset.key")
         tab.click(f"tr[data-key='{study}'] th")
-        first = tab.until(SHARE, 30)
+        first = tab.until(SHARE)
         tab.evaluate("document.body.dataset.kept = 'here'")
-        tab.until(f"({SHARE}) > {first}", 60)
-        tab.until("document.querySelector('[data-read=best] strong')?.innerText.includes('%')", 30)
-        tab.until("document.querySelectorAll('.point').length > 0", 60)  # a run has ended meanwhile
-        assert tab.evaluate("document.body.dataset.kept") == "here"  # the page was not loaded again
+        tab.until(f"({SHARE}) > {first}")
+        tab.until("document.querySelector('[data-read=best] strong')?.innerText.includes('%')")
+        tab.until("document.querySelectorAll('.point').length > 0")  # a run has ended meanwhile
+        assert tab.evaluate("document.body.dataset.kept") == "here"  # the page was not reloaded
         assert tab.evaluate("window.bad === undefined")
         assert tab.text(".study h1") == HOSTILE
         assert tab.problems() == []
@@ -138,18 +126,19 @@ def test_a_study_in_a_terminal_is_followed_and_needs_neither_page_nor_server(run
         app.kill()
     until_finished(running)
     with running_app(folder, state=state) as again:
-        tab = room(again, browser, f"/{study}")
-        tab.until("document.querySelector('.study .state')?.innerText === 'finished'", 30)
-        tab.until("document.querySelectorAll('.point').length === 8", 30)
+        tab = section(again, browser, f"/{study}")
+        tab.until("document.querySelector('.study .state')?.innerText === 'finished'")
+        tab.until("document.querySelectorAll('.point').length === 8")
+        check_hostile_names(again, tab, study)
         tab.close()
 
 
-def test_a_run_has_an_address_of_its_own(app, browser):
-    tab = room(app, browser)
-    tab.until(f"{ROW.format(json.dumps('smoke'))} !== undefined")
-    study = tab.evaluate(f"{ROW.format(json.dumps('smoke'))}.dataset.key")
+def test_a_run_has_its_own_address(app, studies, browser):
+    tab = section(app, browser)
+    tab.until(f"{ROW.format(json.dumps('good'))} !== undefined")
+    study = tab.evaluate(f"{ROW.format(json.dumps('good'))}.dataset.key")
     tab.click(f"tr[data-key='{study}'] th")
-    tab.until("document.querySelectorAll('.point').length > 0", 30)
+    tab.until("document.querySelectorAll('.point').length > 0")
     tab.click(".point[data-id='ga/1']")
     tab.until("document.querySelector('.run h2')?.innerText.startsWith('GA, run ')")
     chosen = tab.text(".run h2")
@@ -170,7 +159,7 @@ def test_a_run_has_an_address_of_its_own(app, browser):
     point_at(tab, ".features rect[data-cell='0,0']", "TIP.includes('greatest peak downwards')")
     # sort a table of the report
     table = "document.querySelector('.tables figure[data-name=k-nn-performance]')"
-    tab.until(f"{table} !== null", 60)
+    tab.until(f"{table} !== null")
     column = f"[...{table}.querySelectorAll('tbody tr')].map(row => Number(row.cells[2].innerText))"
     tab.click("figure[data-name=k-nn-performance] th:nth-child(3) button")
     values = tab.evaluate(column)
@@ -178,10 +167,10 @@ def test_a_run_has_an_address_of_its_own(app, browser):
     # compare with another
     tab.evaluate(
         "(() => { const choice = document.querySelector('.actions select');"
-        "choice.selectedIndex = [...choice.options].findIndex(option => option.text === 'second');"
+        "choice.selectedIndex = [...choice.options].findIndex(option => option.text === 'below/other');"
         "choice.dispatchEvent(new Event('change')); })()"
     )
-    tab.until("document.querySelector('.besides figure') !== null", 30)
+    tab.until("document.querySelector('.comparison figure') !== null")
     assert "with=" in tab.evaluate("location.hash")
     assert tab.measure()["problems"] == []
     assert tab.problems() == []
@@ -189,32 +178,27 @@ def test_a_run_has_an_address_of_its_own(app, browser):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "light"), (DESKTOP, "dark")])
-def test_on_a_phone_and_in_the_dark(app, browser, folder, width, scheme):
-    tab = room(app, browser, width=width, scheme=scheme)
-    tab.until(f"{ROW.format(json.dumps('smoke'))} !== undefined")
+def test_on_a_phone_and_in_the_dark(app, studies, browser, width, scheme):
+    tab = section(app, browser, width=width, scheme=scheme)
+    tab.until(f"{ROW.format(json.dumps('good'))} !== undefined")
     assert tab.measure()["problems"] == []
-    tab.click(f"tr[data-key='{tab.evaluate(ROW.format(json.dumps('smoke')) + '.dataset.key')}'] th")
-    tab.until("document.querySelectorAll('.tables figure').length > 5", 60)
+    tab.click(f"tr[data-key='{tab.evaluate(ROW.format(json.dumps('good')) + '.dataset.key')}'] th")
+    tab.until("document.querySelectorAll('.tables figure').length > 5")
     found = tab.measure()
     assert found["problems"] == []
     assert (found["background"] == "rgb(255, 255, 255)") == (scheme == "light")
     tab.close()
 
 
-def test_names_of_an_enemy_do_nothing(app, running, browser):
-    until_finished(running)
-    tab = room(app, browser)
-    tab.until(f"{ROW.format(json.dumps(HOSTILE))} !== undefined")
-    study = tab.evaluate(f"{ROW.format(json.dumps(HOSTILE))}.dataset.key")
+def check_hostile_names(app, tab, study):
+    """Names of an attacker are text everywhere."""
     tab.evaluate(f"location.hash = '#/studies/{study}?run=k-NN/ga/0'")
-    tab.until("document.querySelectorAll('.tables figure').length > 2", 60)
+    tab.until("document.querySelectorAll('.tables figure').length > 2")
     tab.until("document.querySelector('.run .table')?.innerText.includes('onerror')")
     assert "onerror" in tab.evaluate("document.querySelector('.features svg').textContent")
-    assert tab.evaluate("document.querySelector('#room img') === null && window.bad === undefined")
+    assert tab.evaluate("document.querySelector('#section img') === null && window.bad === undefined")
     assert tab.problems() == []
-    report = f"{app.home}/api/studies/{study}/report"
-    tab.go(report)
+    tab.go(f"{app.home}/api/studies/{study}/report")
     assert tab.evaluate("document.querySelector('img[onerror]') === null && window.bad === undefined")
     assert HOSTILE in tab.text("h1")
-    assert tab.evaluate("self.origin") == "null"  # it can ask the server for nothing
-    tab.close()
+    assert tab.evaluate("self.origin") == "null"  # it cannot send requests to the server

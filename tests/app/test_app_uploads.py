@@ -3,28 +3,39 @@
 import json
 import os
 import socket
-import time
 
 import pytest
-from tests.app.asking import ONE, OTHER, ask, connect, cookies, get, open_page, recording, upload, wait_judged
-from tests.app.made import write_pair
-from tests.app.serving import running_app
+from tests.app.recordings import write_pair
+from tests.app.requests import (
+    ONE,
+    OTHER,
+    PATIENCE,
+    ask,
+    connect,
+    cookies,
+    get,
+    open_page,
+    recording,
+    send,
+    upload,
+    wait_analysed,
+    wait_until,
+)
 
 from pqswarm.app.recordings.files import upload_folder_name
-from pqswarm.app.recordings.old_state import remove_old, touch
 from pqswarm.app.recordings.uploads import Upload, clean_name, clean_parts
+from pqswarm.app.workbench import mark_used, remove_unused
 from pqswarm.errors import PqswarmError
 
 
-@pytest.fixture(scope="module")
-def state(tmp_path_factory):
-    return tmp_path_factory.mktemp("state")
+@pytest.fixture
+def app(writable):
+    return writable
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory, state):
-    with running_app(tmp_path_factory.mktemp("empty"), "--max-mb", "1", state=state) as process:
-        yield process
+@pytest.fixture
+def state(writable):
+    return writable.state
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +48,7 @@ def stored(state):
     return sorted(path.name for path in state.rglob("*") if path.is_file() and "verdicts" not in path.parts)
 
 
-def test_a_pair_is_judged_once_both_parts_are_there(app, pair):
+def test_a_pair_is_analysed_once_both_parts_are_there(app, pair):
     with open_page(app) as page:
         status, answer = upload(app, "fault.dat", pair[1])
         assert (status, answer["reason"]) == (200, "waiting for its .cfg")
@@ -46,12 +57,12 @@ def test_a_pair_is_judged_once_both_parts_are_there(app, pair):
         assert recording(app, "alone.cfg")["reason"] == "waiting for its .dat"
         status, answer = upload(app, "fault.cfg", pair[0])
         assert status == 200
-        told = page.wait(lambda message: message["state"] == "judged")
-    assert told["id"] == answer["recording"]
-    assert told["rows"][0]["kind"] == "sag"
-    assert told["rows"][0]["path"] == "uploads/fault.cfg"
+        message = page.wait(lambda message: message["state"] == "analysed")
+    assert message["id"] == answer["recording"]
+    assert message["rows"][0]["kind"] == "sag"
+    assert message["rows"][0]["path"] == "uploads/fault.cfg"
     (one,) = [one for one in get(app, "/api/recordings")["recordings"] if one["name"].startswith("fault")]
-    assert (one["name"], one["upload"], one["state"]) == ("fault.cfg", True, "judged")
+    assert (one["name"], one["upload"], one["state"]) == ("fault.cfg", True, "analysed")
     assert get(app, f"/api/recordings/{one['id']}/view")["channels"]
 
 
@@ -70,15 +81,14 @@ def test_others_do_not_see_it(app, pair):
     with open_page(app, name="e" * 32, visitor=OTHER) as page:
         upload(app, "more.cfg", pair[0])
         upload(app, "others.cfg", pair[0], visitor=OTHER)
-        told = page.wait(lambda message: True)
-        assert told == {"about": "recordings", "id": "", "state": "changed"}
+        assert page.wait(lambda message: True) == {"about": "recordings", "id": "", "state": "changed"}
         assert [one["name"] for one in get(app, "/api/recordings", OTHER)["recordings"]] == ["others.cfg"]
 
 
-def test_what_was_sent_can_be_removed(app, state, pair):
+def test_an_upload_can_be_removed(app, state, pair):
     upload(app, "gone.dat", pair[1])
     one = upload(app, "gone.cfg", pair[0])[1]["recording"]
-    wait_judged(app)
+    wait_analysed(app)
     status, content = ask(app, f"/api/recordings/{one}", "DELETE")
     assert (status, json.loads(content)) == (200, {"removed": ["gone.cfg", "gone.dat"]})
     assert ask(app, f"/api/recordings/{one}")[0] == 404
@@ -86,10 +96,52 @@ def test_what_was_sent_can_be_removed(app, state, pair):
     assert not list(state.rglob(f"{one}.json"))
 
 
+def test_an_upload_that_replaces_a_removed_one_is_analysed_anew(app, tmp_path):
+    found = []
+    for residual in (0.5, 0.7):
+        path = write_pair(tmp_path / "again.cfg", residual=residual)
+        upload(app, "again.dat", path.with_suffix(".dat").read_bytes())
+        one = upload(app, "again.cfg", path.read_bytes())[1]["recording"]
+        wait_analysed(app)
+        get(app, f"/api/recordings/{one}/view")
+        found += [row["magnitude"] for row in get(app, "/api/recordings")["rows"] if row["recording"] == one]
+        assert ask(app, f"/api/recordings/{one}", "DELETE")[0] == 200
+    assert found == [pytest.approx(0.5, abs=0.01), pytest.approx(0.7, abs=0.01)]
+
+
+def test_a_correction_of_an_upload_stays_with_its_visitor(app, empty_folder, pair):
+    """Even if the same file is in the folder."""
+    for suffix, content in zip((".cfg", ".dat"), pair, strict=True):
+        (empty_folder / "shared.cfg").with_suffix(suffix).write_bytes(content)
+        upload(app, f"copy{suffix}", content)
+    shared = wait_until(lambda: recording(app, "shared.cfg"))["id"]
+    own = recording(app, "copy.cfg")["id"]
+    wait_analysed(app)
+
+    def correct(name, label, by, visitor):
+        correction = {"recording": name, "event": 0, "label": label, "by": by}
+        assert send(app, "/api/corrections", correction, visitor=visitor)[0] == 200
+
+    def corrected_by(visitor):
+        rows = {row["recording"]: row for row in get(app, "/api/recordings", visitor)["rows"]}
+        return [rows[name]["correction"]["by"] for name in (shared, own) if name in rows]
+
+    correct(shared, "sag_with_harmonics", "Eve", OTHER)
+    correct(own, "sag_with_transient", "Ann", ONE)
+    assert (corrected_by(ONE), corrected_by(OTHER)) == (["Eve", "Ann"], ["Eve"])
+    labels = [[one["label"] for one in get(app, "/api/corrections", who)["corrections"]] for who in (ONE, OTHER)]
+    assert labels == [["sag_with_harmonics", "sag_with_transient"], ["sag_with_harmonics"]]
+    assert ONE not in app.corrections.read_text()  # the cookie is a secret
+    correct(own, "", "Ann", ONE)
+    assert corrected_by(ONE) == ["Eve", "Eve"]
+    correct(shared, "", "Eve", OTHER)
+    assert ask(app, f"/api/recordings/{own}", "DELETE")[0] == 200
+
+
 def announce(app, name, length, more=b"", headers=""):
     """What the server answers to the beginning of an upload."""
     host, _, port = app.home.removeprefix("http://").partition(":")
-    connection = socket.create_connection((host, int(port)), timeout=20)
+    connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
     with connection, connection.makefile("rb") as answer:
         head = f"PUT /api/uploads/{name} HTTP/1.1\r\nHost: {host}:{port}\r\nX-Page: {'0' * 32}\r\n"
         head += f"Cookie: {cookies(app)['Cookie']}\r\n{headers or f'Content-Length: {length}'}\r\n\r\n"
@@ -103,7 +155,7 @@ def test_a_gigabyte_is_refused_before_anything_is_stored(app, state):
     assert stored(state) == before
     status, content = upload(app, "large.csv", b"0" * 1_000_001)
     assert status == 413
-    assert content["error"].startswith("Files of up to 1 MB")
+    assert "1 MB" in content["error"]
     assert stored(state) == before
 
 
@@ -119,20 +171,27 @@ def test_a_body_of_unknown_length_is_counted(app, state):
     assert stored(state) == before
 
 
-def test_what_breaks_off_leaves_nothing(app, state):
+def test_a_broken_upload_leaves_nothing(app, state):
     before = stored(state)
     host, _, port = app.home.removeprefix("http://").partition(":")
-    connection = socket.create_connection((host, int(port)), timeout=20)
+    connection = socket.create_connection((host, int(port)), timeout=PATIENCE)
     head = f"PUT /api/uploads/half.csv HTTP/1.1\r\nHost: {host}:{port}\r\nX-Page: {'0' * 32}\r\n"
     connection.sendall(f"{head}Cookie: {cookies(app)['Cookie']}\r\nContent-Length: 5000\r\n\r\n1,2\n".encode())
-    end = time.monotonic() + 5
-    while stored(state) == before and time.monotonic() < end:
-        time.sleep(0.02)
-    assert stored(state) != before
+    wait_until(lambda: stored(state) != before)
     connection.close()
-    while stored(state) != before and time.monotonic() < end:
-        time.sleep(0.02)
-    assert stored(state) == before
+    wait_until(lambda: stored(state) == before)
+
+
+def test_a_disconnect_at_the_end_leaves_a_whole_file_or_none(app, state):
+    host, _, port = app.home.removeprefix("http://").partition(":")
+    body = b"1,2\n" * 1000
+    for number in range(10):
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
+            head = f"PUT /api/uploads/cut{number}.csv HTTP/1.1\r\nHost: {host}:{port}\r\nX-Page: {'0' * 32}\r\n"
+            head += f"Cookie: {cookies(app)['Cookie']}\r\nContent-Length: {len(body)}\r\n\r\n"
+            connection.sendall(head.encode() + body)
+    wait_until(lambda: not [path for path in state.rglob(".parts/*") if path.is_file()])
+    assert {path.read_bytes() for path in state.rglob("cut*.csv")} <= {body}
 
 
 @pytest.mark.parametrize(
@@ -148,13 +207,13 @@ def test_what_breaks_off_leaves_nothing(app, state):
         ("a.csv/..", 403),
     ],
 )
-def test_names_that_are_no_recordings(app, name, expected):
+def test_names_that_are_not_recordings(app, name, expected):
     status, content = upload(app, name, b"1")
     assert status == expected
     assert content["error"].endswith(".")
 
 
-def test_the_name_that_is_stored_is_told(app):
+def test_the_answer_gives_the_stored_name(app):
     status, content = upload(app, "day/.a.csv.", b"1")
     assert (status, content["name"]) == (200, "a.csv")
 
@@ -176,7 +235,7 @@ def test_names_are_cleaned(given, name):
     assert clean_name(given) == name
 
 
-def test_there_is_a_quota(app, pair, state):
+def test_there_is_a_quota(app, state):
     upload(app, "first.csv", b"1")
     home = next(state.rglob(f"uploads/{upload_folder_name(ONE)}"))
     filler = home / "filler.csv"
@@ -184,7 +243,7 @@ def test_there_is_a_quota(app, pair, state):
         file.truncate(3_990_000)
     status, content = upload(app, "more.csv", b"1" * 900_000)
     filler.unlink()
-    assert not list(state.rglob(f"*{ONE}*"))  # the cookie is all that keeps visitors apart
+    assert not list(state.rglob(f"*{ONE}*"))  # only the secret cookie separates visitors
     assert status == 429
     assert "remove some first" in content["error"]
 
@@ -200,7 +259,7 @@ def test_all_visitors_together_have_a_quota(tmp_path):
     Upload(tmp_path, ONE, "a.csv", 1, 1000).drop()
 
 
-def test_what_nobody_used_for_a_month_is_removed(tmp_path):
+def test_what_was_not_used_for_a_month_is_removed(tmp_path):
     paths = [tmp_path / name for name in ("uploads/new", "uploads/old", "verdicts/new.json", "verdicts/old.json")]
     for path in paths:
         path.parent.mkdir(exist_ok=True)
@@ -209,8 +268,8 @@ def test_what_nobody_used_for_a_month_is_removed(tmp_path):
             (path / "a.csv").write_text("1")
         os.utime(path, (0, 0))
     for path in paths[::2]:
-        touch(path)
-    remove_old(tmp_path)
+        mark_used(path)
+    remove_unused(tmp_path)
     assert [path.exists() for path in paths] == [True, False, True, False]
 
 

@@ -92,7 +92,7 @@ def test_json_and_figures(folder, tmp_path):
     (tmp_path / "bad.csv").write_text("nothing to read here\n")
     result = run("identify", folder, tmp_path, "--json", "--plot", tmp_path / "figures", code=1)
     content = json.loads(result.stdout, parse_constant=pytest.fail)
-    assert [len(one["channels"]) for one in content["recordings"]] == [3, 1]
+    assert [len(one["characterisation"]["channels"]) for one in content["recordings"]] == [3, 1]
     assert [one["path"] for one in content["failures"]] == [str(tmp_path / "bad.csv")]
     assert len(list((tmp_path / "figures").glob("*.png"))) == 2
 

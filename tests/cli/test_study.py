@@ -182,7 +182,7 @@ def test_help(command):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plan", "check", "bad.toml"], "  runs: must be greater than or equal to 1, not 0."),
+        (["plan", "check", "bad.toml"], "  runs: must be at least 1, not 0."),
         (
             ["plan", "check", "none.toml"],
             "there is no plan 'none.toml': give the path of a TOML file, or one of quick,",
@@ -192,7 +192,7 @@ def test_help(command):
             ["study", "papper"],
             "there is no plan 'papper': give the path of a TOML file, or one of quick, paper, paper-stepped, smoke.",
         ),
-        (["study", "bad.toml"], "  runs: must be greater than or equal to 1, not 0."),
+        (["study", "bad.toml"], "  runs: must be at least 1, not 0."),
         (["study", "."], ". is a folder: give a plan in TOML."),
         (
             ["study", "smoke", "--device", "cuda"],

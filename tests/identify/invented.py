@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 from datetime import datetime
-from types import SimpleNamespace
 
 import numpy as np
 
-from pqswarm.identify import ChannelVerdict, EventVerdict, Verdict
-from pqswarm.measure import Thresholds
+from pqswarm.identify import EventVerdict, Verdict
+from pqswarm.measure import ChannelResult, Characterisation, Series, Thresholds
 from pqswarm.measure.event import Event, Part
 from pqswarm.recordings import Channel, Recording
 
@@ -19,7 +18,10 @@ def event(kind="sag", magnitude=0.62, duration=0.08, start=0.4, phases="A", syst
     """Something that happened on channels named after their phases."""
     names = [f"{system} U{phase}".strip() for phase in phases]
     end = start + duration
-    parts = tuple(Part(name, phase, magnitude, start, end, duration) for name, phase in zip(names, phases, strict=True))
+    parts = tuple(
+        Part(number, name, phase, kind, magnitude, start, end, duration, system=system)
+        for number, (name, phase) in enumerate(zip(names, phases, strict=True))
+    )
     settings = {"nominal_frequency": 50.0, "reference": REFERENCE, "sentence": f"{kind} as the rules say it"}
     return Event(kind, kind, parts, system, magnitude, unit, start, end, duration, **settings | other)
 
@@ -48,31 +50,33 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
     time = np.arange(0.01, of.duration - 0.01, 0.01)
     voltages = [channel for channel in of.channels if channel.unit == "V"]
     per_system = len(voltages) // len(systems)
-    channels = []
-    for place, channel in enumerate(voltages):
-        result = SimpleNamespace(
-            channel=channel,
-            number=of.channels.index(channel),
+    channels = tuple(
+        ChannelResult(
             name=channel.name,
             phase=channel.phase,
             system=systems[place // per_system],
+            number=of.channels.index(channel),
             reference=REFERENCE,
             reference_source=reference_source,
-            urms=np.ones(time.size),
         )
-        channels.append(ChannelVerdict(result, "sag", {"sag": 1.0}, (), "agree", (0.0, 1.0), False))
-    found = SimpleNamespace(
-        time=time,
+        for place, channel in enumerate(voltages)
+    )
+    found = Characterisation(
+        source=of.source,
         sampling_rate=of.sampling_rate,
         frequency=50.01,
         nominal_frequency=50.0,
-        thresholds=Thresholds(),
-        steady=steady,
         n_samples=of.n_samples if steady is None else round(600 * len(steady.rows) * of.sampling_rate),
+        thresholds=Thresholds(),
+        channels=channels,
+        ignored=(),
+        events=tuple(one.event if isinstance(one, EventVerdict) else one for one in events),
+        caveats=(),
+        series=Series(time, np.ones((len(channels), time.size)), steady),
     )
     settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",), "notes": ()}
     kept = tuple(one if isinstance(one, EventVerdict) else judged(one) for one in events)
-    return Verdict(characterisation=found, channels=tuple(channels), events=kept, **settings | other)
+    return Verdict(characterisation=found, events=kept, **settings | other)
 
 
 def renamed(of, **names):

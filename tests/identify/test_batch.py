@@ -47,7 +47,7 @@ def test_pairs_and_folders_are_found_once(folder):
     (folder / "truth.csv").write_text("file,kind,phases,start\n")
     (folder / "rows.csv").write_text(csv_lines([]))
     (folder / "two/.hidden.csv").write_text("x")
-    series = characterise(sag()).steady
+    series = characterise(sag()).series.steady
     for name, per in (("s.csv", "window"), ("s-10min.csv", "10 min"), ("s.npz", "window")):
         series.write(folder / name, per=per)
         series.write(folder / f"dated-{name}", per=per, start=datetime(2026, 3, 2))

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from pqswarm.identify import COLUMNS, identify
-from pqswarm.identify.class_limits import allowed_classes, classes_of_kind
-from pqswarm.measure import Thresholds
+from pqswarm.identify.class_limits import allowed_classes
 from pqswarm.recordings import Channel, Recording
 
 RATE = 12_800.0
 NAMES = (
-    *("pure_sinusoid", "sag", "swell", "interruption", "flicker", "harmonics", "oscillatory_transient"),
-    *("sag_with_harmonics", "swell_with_transient"),
+    *("pure_sinusoid", "sag", "swell", "interruption", "flicker", "harmonics", "notching"),
+    *("oscillatory_transient", "sag_with_harmonics", "swell_with_transient"),
 )
 
 
@@ -68,31 +67,19 @@ def test_no_time_no_date():
     assert row["offset_s"] == pytest.approx(1.0, abs=0.001)
 
 
-def test_the_definitions_bind():
-    def allowed(urms, rule):
-        return allowed_classes(NAMES, np.array(urms), Thresholds(), rule)
-
-    assert allowed([1, 0.05, 0.0, 0.0, 1], "interruption") == {"interruption"}
-    assert allowed([1, 0.8, 0.5, 0.5, 0.5, 0.5, 1], "sag") == {"sag", "sag_with_harmonics"}
-    assert allowed([1, 1.3, 1.3, 1.3, 1.3, 1], "swell") == {"swell", "swell_with_transient"}
-    # A strong transient raises one or two values.
-    assert "oscillatory_transient" in allowed([1, 1.12, 1.0], "oscillatory_transient")
-    quiet = allowed([1.0, 1.01, 0.99], "pure_sinusoid")
-    assert not quiet & {"sag", "swell", "interruption", "sag_with_harmonics", "swell_with_transient"}
-    assert {"sag", "flicker"} <= allowed([1.0, 0.905, 1.0], "flicker")  # too close to tell
-    assert allowed([np.nan], "flicker") == set(NAMES)
-
-
-def test_a_class_that_cannot_be_seen_is_not_offered():
-    offered = allowed_classes(NAMES, np.ones(5), Thresholds(), "pure_sinusoid", {"pure_sinusoid", "harmonics"})
-    assert offered == {"pure_sinusoid", "harmonics"}
-    assert classes_of_kind(NAMES, "none", "pure_sinusoid", {"harmonics"}) == {"pure_sinusoid", "harmonics"}
+def test_a_class_that_the_capture_cannot_show_is_not_offered():
+    assert "notching" in allowed_classes(NAMES, "none", "pure_sinusoid", 12_800, 50, 30)
+    assert "notching" not in allowed_classes(NAMES, "none", "pure_sinusoid", 2000, 50, 30)
+    assert "notching" in allowed_classes(NAMES, "notching", "notching", 2000, 50, 30)  # by the rules it is there
 
 
 def test_a_kind_has_its_classes():
-    assert classes_of_kind(NAMES, "interruption", "interruption") == {"interruption"}
-    assert classes_of_kind(NAMES, "sag", "sag") == {"sag", "sag_with_harmonics"}
-    assert "sag" not in classes_of_kind(NAMES, "transient", "oscillatory_transient")
+    def allowed(kind, rule):
+        return allowed_classes(NAMES, kind, rule, 12_800, 50, 30)
+
+    assert allowed("interruption", "interruption") == {"interruption"}
+    assert allowed("sag", "sag") == {"sag", "sag_with_harmonics"}
+    assert "sag" not in allowed("transient", "oscillatory_transient")
 
 
 def test_a_phase_at_zero_is_an_interruption_whatever_the_model_thinks():

@@ -14,10 +14,10 @@ from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.evaluation.classifiers import EstimatorClassifier
 from pqswarm.events import generate, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
+from pqswarm.events.classes import class_family
 from pqswarm.identify import (
     BANDWIDTHS,
     FEATURES,
-    GROUPS,
     check_model,
     compute_features,
     default_model,
@@ -103,15 +103,8 @@ def test_the_classes_are_those_of_the_preset():
     (turned,) = check_model(replace(model, class_names=("swell", "sag", "harmonics")), 5, [40], preset=some)
     assert turned.confusion[:2].tolist() == check.confusion[[1, 0]].tolist()
     clean = Recording((Channel("U1", "V", "A", 325 * generate("pure_sinusoid", seed=1).signal),), 25_000, 50)
-    said = identify(clean, model).channels[0].agreement
+    said = identify(clean, model).main.agreement
     assert said.startswith("cannot be compared: the model does not know this; rules say no disturbance, the model ")
-
-
-def test_names_of_classifiers_in_earlier_versions():
-    some = get_preset("field").with_classes(FEW[:2])
-    for old, new in (("nb", "kernel-nb"), ("knn", "k-nn")):
-        with pytest.warns(DeprecationWarning, match=f"called '{new}' now"):
-            assert train(some, events_per_class=10, classifier=old, subset=NAMES[:2]).classifier.name == new
 
 
 def test_far_away_is_no_error():
@@ -225,7 +218,6 @@ class TestDefaultModel:
         model = default_model()
         assert model.origin["preset"] == "broad"
         assert model.class_names == BROAD_CLASSES
-        assert set(GROUPS) == set(model.class_names)
         from pqswarm.identify import model as module
 
         assert (module.Path(module.__file__).with_name("default.npz")).stat().st_size < 3_000_000
@@ -252,7 +244,7 @@ class TestDefaultModel:
         assert check.accuracy >= 0.85
         assert check.group_accuracy >= 0.9
         assert abs(check.confidence - check.accuracy) < 0.1  # as sure as it is right
-        assert set(check.groups()) == set(GROUPS.values())
+        assert set(check.groups()) == {class_family(name) for name in BROAD_CLASSES}
         assert "| c sag |" in check.table()
 
     def test_another_preset(self):

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
-from tests.measure.waves import events, record, sine, with_level
+from tests.measure.waves import levels, parts, record, sine, with_level
 from tests.reference.disturbances import CLASSES, GROUP, make, make_sine
 
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.agreement import group_of, rule_class
+from pqswarm.events import class_family
+from pqswarm.identify.agreement import event_rule
+from pqswarm.identify.show.curves import rank_event
 from pqswarm.measure import characterise
 from pqswarm.measure.detect.transients import find_transients
 from pqswarm.measure.steady.flicker import find_flicker
@@ -17,8 +19,8 @@ NOMINAL = 230.0
 
 
 def rule_group(wave, rate):
-    found = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL)
-    return group_of(rule_class(found.channels[0], (0.0, wave.size / rate)))
+    events = characterise(record(wave, rate=rate), nominal_voltage=NOMINAL).events
+    return class_family(event_rule(max(events, key=rank_event), events))
 
 
 @pytest.mark.parametrize(("rate", "snr"), [(12_800.0, 30.0), (3200.0, 40.0)])
@@ -49,17 +51,17 @@ def test_impulses_above_the_threshold_are_found(peak):
     wave = np.sin(2 * np.pi * 50 * t + 0.2) * (1 + peak * lift)
     rng = np.random.default_rng(1)
     (one,) = find_transients(wave + rng.normal(0, 0.007, t.size), 12_800, 50.0)
-    assert one["onset"] == pytest.approx(0.0851, abs=0.0008)
+    assert one.start == pytest.approx(0.0851, abs=0.0008)
 
 
 def test_a_nominal_voltage_is_the_reference():
     t = np.arange(2560) / 12_800
     flicker = 325.27 * (1 + 0.08 * np.sin(2 * np.pi * 10 * t + 1.5)) * np.sin(2 * np.pi * 50 * t)
     found = characterise(record(flicker, rate=12_800.0), nominal_voltage=NOMINAL)
-    assert (events(found), found.channels[0].reference) == ([], NOMINAL)
-    assert [flag.kind for flag in found.channels[0].flags] == ["flicker"]
+    assert (levels(found), found.channels[0].reference) == ([], NOMINAL)
+    assert [part.kind for part in parts(found)] == ["flicker"]
     swell = characterise(record(with_level(sine(10), -1, 0.05, 1.4)), nominal_voltage=NOMINAL)
-    assert [(e.kind, e.cut_start) for e in events(swell)] == [("swell", True)]
+    assert [(e.kind, e.cut_start) for e in levels(swell)] == [("swell", True)]
 
 
 def test_an_impossible_nominal_voltage_is_not_used():
@@ -85,8 +87,8 @@ def test_channels_that_are_no_supply_voltage_are_listed():
     found = characterise(Recording((*live, *open_inputs, *magnitudes, *angles), 10_000.0, 50.0))
     assert [one.name for one in found.channels] == ["bus 1 UA", "bus 1 UB", "bus 1 UC"]
     assert found.sentences() == ("no disturbance found",)
-    assert "Not judged: bus 2 UA, bus 2 UB, bus 2 UC (no voltage)." in found.caveats
-    with pytest.raises(PqswarmError, match=r"can be judged: level UA, .* \(direct voltage\)"):
+    assert "Ignored: bus 2 UA, bus 2 UB, bus 2 UC (no voltage)." in found.caveats
+    with pytest.raises(PqswarmError, match=r"can be analysed: level UA, .* \(direct voltage\)"):
         characterise(Recording(magnitudes, 10_000.0, 50.0))
     assert characterise(Recording(magnitudes, 10_000.0, 50.0), channels=["level UA"]).channels
 

@@ -50,7 +50,7 @@ def test_polyphase_rules_by_hand():
 def test_polyphase_sag_from_the_first_phase_to_the_last():
     waves = [sine(phase=-2 * np.pi * k / 3) for k in range(3)]
     found = characterise(record(with_level(waves[0], 0.1, 0.2, 0.5), with_level(waves[1], 0.15, 0.3, 0.7), waves[2]))
-    (event,) = found.polyphase
+    (event,) = found.events
     assert (event.kind, event.phases) == ("sag", ("A", "B"))
     assert event.start == pytest.approx(0.1, abs=0.003)
     assert event.end == pytest.approx(0.3, abs=0.003)
@@ -64,11 +64,12 @@ def test_polyphase_sag_from_the_first_phase_to_the_last():
 def test_polyphase_interruption_needs_all_phases():
     waves = [sine(phase=-2 * np.pi * k / 3) for k in range(3)]
     two = characterise(record(*(with_level(w, 0.1, 0.2, 0.0) for w in waves[:2]), waves[2]))
-    assert [e.kind for e in two.polyphase] == ["sag"]
+    assert [(e.kind, "all_phases_s" in e.details) for e in two.events] == [("interruption", False)]
     assert two.sentences()[0].startswith("momentary interruption on phases A and B, 0.00 pu residual")
     three = characterise(record(*(with_level(w, 0.1, 0.2 + 0.04 * k, 0.0) for k, w in enumerate(waves))))
-    (event,) = [e for e in three.polyphase if e.kind == "interruption"]
-    assert event.end == pytest.approx(0.2, abs=0.005)
+    (event,) = [e for e in three.events if e.kind == "interruption"]
+    assert event.details["all_phases_s"] == pytest.approx(0.1, abs=0.011)
+    assert event.end == pytest.approx(0.28, abs=0.005)
 
 
 @pytest.mark.parametrize(

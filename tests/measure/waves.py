@@ -21,5 +21,11 @@ def with_level(wave, first, last, level, rate=RATE):
     return wave * np.where((t > first) & (t <= last), level, 1.0)
 
 
-def events(found, kind=None):
-    return [e for c in found.channels for e in c.events if kind is None or e.kind == kind]
+def parts(found, *kinds):
+    """Parts of all events, or of those of some kinds."""
+    return [part for event in found.events for part in event.parts if not kinds or part.kind in kinds]
+
+
+def levels(found):
+    """Sags, swells and interruptions of each channel."""
+    return parts(found, "sag", "swell", "interruption")

@@ -31,7 +31,7 @@ LABELS: dict[str, frozenset[str]] = {
 """Labels of pqswarm that are right for each class here."""
 
 GROUP: dict[str, str] = {
-    "normal": "normal",
+    "normal": "none",
     "sag": "sag",
     "swell": "swell",
     "interruption": "interruption",
@@ -44,7 +44,7 @@ GROUP: dict[str, str] = {
     "swell with harmonics": "swell",
     "flicker with harmonics": "harmonics",
 }
-"""Group of pqswarm (`pqswarm.identify.GROUPS`) that is right for each class here."""
+"""Family of pqswarm (`pqswarm.events.EventClass`) that is right for each class here."""
 
 CLASSES = tuple(LABELS)
 

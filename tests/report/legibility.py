@@ -2,7 +2,7 @@
 
 import itertools
 
-from pqswarm.report.interactive import mark_of
+from pqswarm.report.shared.interactive import mark_of
 
 
 def boxes(figure):

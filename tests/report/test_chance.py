@@ -7,10 +7,9 @@ import pytest
 from tests.report.studies import chapter, replanned, tables, told
 
 from pqswarm.errors import PqswarmError
-from pqswarm.report import write_report
-from pqswarm.report.comparison_figures import plot_superiority
-from pqswarm.report.interactive import mark_of
+from pqswarm.report import plot_superiority, write_report
 from pqswarm.report.sections.chance import say_error, say_friedman, say_size, verdict_in_words
+from pqswarm.report.shared.interactive import mark_of
 from pqswarm.statistics import compare_runs, friedman
 
 

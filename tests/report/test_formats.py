@@ -9,7 +9,7 @@ from tests.report.studies import TABLES, tables
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import write_comparison, write_report
-from pqswarm.report.document import Chapter, Document, Part
+from pqswarm.report.document import Chapter, Document, Passage
 from pqswarm.report.section import Content, Drawing
 from pqswarm.report.tables import Table
 from pqswarm.report.text import markdown_report
@@ -53,7 +53,7 @@ def test_words_of_markdown_are_text_whatever_names_they_hold():
     named = Table("hostile", hostile, [{hostile: hostile}], note=hostile)
     drawing = Drawing("hostile", hostile, hostile, lambda: None)
     content = Content([hostile], [hostile], [drawing], [named], answer=[hostile])
-    part = Part(hostile, content)
+    part = Passage(hostile, content)
     chapter = Chapter("NB", hostile, (hostile,), {hostile: hostile}, (part,))
     text = markdown_report(Document("A title", content, hostile, hostile, "1", (chapter,), (part,)))
     shown = r"&lt;script&gt;alert(1)&lt;/script&gt; \[x\](javascript:alert(2)) \`a\` \\x1b\[2j"

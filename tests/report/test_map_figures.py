@@ -16,8 +16,8 @@ from pqswarm.report import (
     plot_feature_maps,
     plot_selected_features,
 )
-from pqswarm.report.interactive import mark_of
 from pqswarm.report.sections.hyperparameters import plot_grid
+from pqswarm.report.shared.interactive import mark_of
 from pqswarm.report.style import BAND, INK, LOSS, WAVE
 
 

@@ -26,12 +26,11 @@ from pqswarm.report import (
     study_figures,
     write_figures,
 )
-from pqswarm.report.comparison_figures import rank_groups
-from pqswarm.report.convergence import evaluation_grid
-from pqswarm.report.curves import convergence_curves
 from pqswarm.report.document import compose
-from pqswarm.report.interactive import mark_of
 from pqswarm.report.section import Drawing
+from pqswarm.report.sections.chance.ranks import rank_groups
+from pqswarm.report.shared.curves import convergence_curves, evaluation_grid
+from pqswarm.report.shared.interactive import mark_of
 from pqswarm.report.style import GREY, INK, LOSS, NARROW
 from pqswarm.search import SearchResult
 from pqswarm.study import RunKey, RunRecord

@@ -13,7 +13,8 @@ from pqswarm.errors import PqswarmError
 from pqswarm.events import PRESETS
 from pqswarm.features import FUNCTIONS, band_names
 from pqswarm.report import Palette, plot_confusion, plot_feature_map
-from pqswarm.report.style import FAINT, GREY, INK, spread
+from pqswarm.report.shared.palette import spread
+from pqswarm.report.style import FAINT, GREY, INK
 
 
 def luminance(rgb):
@@ -113,7 +114,13 @@ def test_the_style_stands_alone():
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(run.stdout.split())
     ours = {name for name in loaded if name.startswith("pqswarm.")}
-    assert ours <= {"pqswarm.errors", "pqswarm.report", "pqswarm.report.style", "pqswarm.report.interactive"}
+    assert ours <= {
+        "pqswarm.errors",
+        "pqswarm.report",
+        "pqswarm.report.style",
+        "pqswarm.report.shared",
+        "pqswarm.report.shared.interactive",
+    }
     assert not loaded & {"joblib", "filelock", "sqlite3", "pydantic", "sklearn", "numba"}
 
 

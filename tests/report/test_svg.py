@@ -10,7 +10,7 @@ from tests.report.drawn import all_figures
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report import Palette, plot_convergence, plot_ranks, save_figure
-from pqswarm.report.interactive import mark
+from pqswarm.report.shared.interactive import mark
 from pqswarm.report.style import INK
 from pqswarm.report.svg import inline_svg
 

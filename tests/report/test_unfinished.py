@@ -1,7 +1,5 @@
 """Studies that are not finished, small, or damaged."""
 
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -92,16 +90,3 @@ def test_equal_counts_of_errors_are_ties_whatever_their_last_bit(study):
     }
     ranks = tables(study, replace(found, runs=runs))["friedman"].rows[0]
     assert {ranks[title] for title in runs} == {3.5}
-
-
-def test_a_study_of_the_first_schema_is_read(tmp_path):
-    from pathlib import Path
-
-    old = Path(__file__).parents[1] / "study" / "data" / "schema-1"
-    path = changed(old, tmp_path / "study")
-    with closing(sqlite3.connect(path / "study.sqlite")) as db:
-        assert db.execute("PRAGMA user_version").fetchone() == (1,)
-    study = summary_of(path)
-    assert len(study.class_names) == 14
-    assert study.feature_names[0] == "D1.minimum"
-    assert chapter(study, study.classifiers[0]).answer

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pqswarm.errors import PqswarmError
-from pqswarm.statistics import stability
+from pqswarm.statistics import selection_stability
 from tests.statistics import reference
 
 MASKS = st.tuples(st.integers(2, 8), st.integers(1, 7)).flatmap(lambda shape: arrays(np.bool_, shape))
@@ -23,7 +23,7 @@ def numbers(result):
 @given(MASKS, st.sampled_from([0.01, 0.05, 0.1]))
 def test_slow_twin(masks, alpha):
     expected = reference.stability(masks.tolist(), alpha)
-    result = numbers(stability(masks, alpha=alpha))
+    result = numbers(selection_stability(masks, alpha=alpha))
     # The square root turns a variance of 1e-32 instead of 0 into 1e-16.
     np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-7)
     np.testing.assert_allclose(result[1], expected[1], rtol=1e-9, atol=1e-14)
@@ -34,15 +34,15 @@ def test_kuncheva(seed):
     """For subsets of one size it is the mean of Kuncheva's index over all pairs."""
     generator = np.random.default_rng(seed)
     masks = generator.permuted(np.tile(np.arange(12) < generator.integers(1, 12), (6, 1)), axis=1)
-    assert stability(masks).stability == pytest.approx(reference.kuncheva(masks.tolist()), abs=1e-12)
+    assert selection_stability(masks).stability == pytest.approx(reference.kuncheva(masks.tolist()), abs=1e-12)
 
 
 def test_variance_is_near_the_jackknife():
     generator = np.random.default_rng(0)
     masks = generator.random((300, 20)) < np.linspace(0.02, 0.9, 20) * generator.uniform(0.7, 1.1, (300, 1))
-    each = np.array([stability(np.delete(masks, run, axis=0)).stability for run in range(300)])
+    each = np.array([selection_stability(np.delete(masks, run, axis=0)).stability for run in range(300)])
     jackknife = 299 * each.var()
-    assert stability(masks).variance == pytest.approx(jackknife, rel=0.03)
+    assert selection_stability(masks).variance == pytest.approx(jackknife, rel=0.03)
 
 
 def test_interval_covers():
@@ -50,24 +50,24 @@ def test_interval_covers():
     generator = np.random.default_rng(1)
     share = np.linspace(0.05, 0.95, 30)
     truth = 1 - (share * (1 - share)).mean() / (share.mean() * (1 - share.mean()))
-    results = [stability(generator.random((100, 30)) < share) for _ in range(300)]
+    results = [selection_stability(generator.random((100, 30)) < share) for _ in range(300)]
     covered = sum(result.lower <= truth <= result.upper for result in results)
     assert 270 <= covered <= 297
     assert np.mean([result.stability for result in results]) == pytest.approx(truth, abs=0.003)
 
 
 def test_extremes():
-    same = stability([[1, 0, 1]] * 5)
+    same = selection_stability([[1, 0, 1]] * 5)
     assert numbers(same) == pytest.approx((1, 0, 1, 1))
-    opposite = stability([[True, False], [False, True]])
+    opposite = selection_stability([[True, False], [False, True]])
     assert opposite.stability == pytest.approx(-1)
-    random = stability(np.random.default_rng(0).random((200, 300)) < 0.3)
+    random = selection_stability(np.random.default_rng(0).random((200, 300)) < 0.3)
     assert abs(random.stability) < 0.01
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_undefined_where_there_is_no_choice(value):
-    result = stability(np.full((4, 5), value))
+    result = selection_stability(np.full((4, 5), value))
     assert all(map(isnan, numbers(result)))
     assert result.mean_size == 5 * value
 
@@ -77,14 +77,14 @@ def test_order_does_not_matter(masks, random):
     rows, columns = list(range(masks.shape[0])), list(range(masks.shape[1]))
     random.shuffle(rows)
     random.shuffle(columns)
-    expected = numbers(stability(masks))
-    np.testing.assert_allclose(numbers(stability(masks[rows][:, columns])), expected, rtol=1e-9, atol=1e-7)
+    expected = numbers(selection_stability(masks))
+    np.testing.assert_allclose(numbers(selection_stability(masks[rows][:, columns])), expected, rtol=1e-9, atol=1e-7)
     # To select a feature or to leave it out is the same decision.
-    np.testing.assert_allclose(stability(~masks).stability, expected[0], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(selection_stability(~masks).stability, expected[0], rtol=1e-9, atol=1e-12)
 
 
 def test_rows_are_plain():
-    (row,) = json.loads(json.dumps(stability([[1, 0, 1], [1, 0, 0]]).rows()))
+    (row,) = json.loads(json.dumps(selection_stability([[1, 0, 1], [1, 0, 0]]).rows()))
     assert {key: row[key] for key in ("n_runs", "n_features", "mean_size", "alpha")} == {
         "n_runs": 2,
         "n_features": 3,
@@ -109,9 +109,9 @@ def test_rows_are_plain():
 )
 def test_mistakes(masks, message):
     with pytest.raises(PqswarmError, match=message):
-        stability(masks)
+        selection_stability(masks)
 
 
 def test_alpha():
     with pytest.raises(PqswarmError, match="alpha must be"):
-        stability([[1, 0], [0, 1]], alpha=2)
+        selection_stability([[1, 0], [0, 1]], alpha=2)

@@ -11,7 +11,7 @@ from pqswarm.events import get_preset
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import Store, load_plan, read_plan, run_study
 from pqswarm.study import run as run_module
-from pqswarm.study.findings import About, AllFeatures, Events, Finished, Grid, HeldOut, Hyperparameters, StageTwo
+from pqswarm.study.findings import About, AllFeatures, Events, Finished, GridFinding, HeldOut, Hyperparameters, StageTwo
 from pqswarm.study.scheduler import Scheduler
 from tests.study.own import GPUClassifier, OwnClassifier, OwnSearch
 from tests.study.studies import contents, find, plan_toml, start_command, survivors
@@ -95,7 +95,7 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
         "estimator": "sklearn.svm.LinearSVC",
         "parameters": {"C": 0.5},
     }
-    assert find(folder, Hyperparameters, "k-NN").settings == find(folder, Grid, "k-NN").result.best
+    assert find(folder, Hyperparameters, "k-NN").settings == find(folder, GridFinding, "k-NN").result.best
     assert find(folder, Finished).at > find(folder, About).began
     run_study(load_plan(plan), tmp_path / "undisturbed", jobs=1)
     assert contents(tmp_path / "undisturbed") == found

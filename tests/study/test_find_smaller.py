@@ -5,7 +5,7 @@ import pytest
 
 from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.study import stages
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 
 
 @pytest.fixture
@@ -13,12 +13,12 @@ def problem():
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3
     X = rng.random((120, 160)) + 0.8 * y[:, None] * (np.arange(160) < 6)
-    return Problem(X, y, np.arange(120) % 5, CLASSIFIERS["gaussian-nb"]())
+    return StudyProblem(X, y, np.arange(120) % 5, CLASSIFIERS["gaussian-nb"]())
 
 
 def test_many_features_are_taken_away_several_at_a_time(problem, monkeypatch):
     asked = []
-    make = Problem.evaluator
+    make = StudyProblem.evaluator
 
     def spy(self, *args, **options):
         evaluator = make(self, *args, **options)
@@ -26,7 +26,7 @@ def test_many_features_are_taken_away_several_at_a_time(problem, monkeypatch):
         evaluator.errors = lambda masks: (asked.append(len(masks)), errors(masks))[1]
         return evaluator
 
-    monkeypatch.setattr(Problem, "evaluator", spy)
+    monkeypatch.setattr(StudyProblem, "evaluator", spy)
     best = np.ones(160, dtype=np.bool_)
     few = stages.find_smaller("NB", problem, best, [], 1)
     quick = sum(asked)

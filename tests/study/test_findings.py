@@ -21,7 +21,7 @@ ALL = [
     findings.About({"title": "ü", "runs": 3, "dataset": {"snr": [inf, 30.0]}}, "1.0", 1e9 / 3, {"cores": None}),
     findings.Finished(2e9 / 3),
     findings.Events(140, "abc", ("sag", "swell"), ("D1.energy",)),
-    findings.Grid("k-NN", GRID),
+    findings.GridFinding("k-NN", GRID),
     findings.Hyperparameters("k-NN", {"metric": "l1", "k": 2, "nested": {"a": [1, None, True]}}),
     findings.ProblemDigest("k-NN", "abc"),
     findings.AllFeatures("k-NN", 0.1 + 0.2),
@@ -71,7 +71,7 @@ def test_findings_come_back_bit_for_bit(tmp_path):
             assert content(store.find(type(found), *place)) == content(found)
         assert store.find(findings.AllFeatures, "absent") is None
         assert store.find(findings.StageTwo, "k-NN", 20.0) is None
-        assert store.find(findings.Grid, "NB") is None
+        assert store.find(findings.GridFinding, "NB") is None
 
 
 def test_they_are_frozen_and_kept_once(tmp_path):

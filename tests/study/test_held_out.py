@@ -15,7 +15,7 @@ from pqswarm.evaluation import CLASSIFIERS
 from pqswarm.report.summary import summarize
 from pqswarm.study import Store, run, run_study, stages
 from pqswarm.study.findings import HeldOut
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 from tests.reference.classifiers import knn_predictions
 from tests.study.studies import LEVELS, contents, find, tiny
 
@@ -77,7 +77,7 @@ def test_only_what_is_missing_is_tested_again(study_copy, monkeypatch):
 )
 def test_new_events_are_scaled_as_the_plan_says(events, scaling, scaler):
     masks = {"all features": np.ones(99, dtype=bool), "some": np.arange(99) % 7 == 0}
-    problem = Problem(events.X(inf), events.y, np.arange(140) % 2, CLASSIFIERS["gaussian-nb"](), scaling)
+    problem = StudyProblem(events.X(inf), events.y, np.arange(140) % 2, CLASSIFIERS["gaussian-nb"](), scaling)
     new = make_dataset(5, inf, 1, "paper")
     found = stages.evaluate_held_out("NB", problem, masks, events, new, (inf, 7), 1)
     for name, mask in masks.items():
@@ -90,7 +90,7 @@ def test_an_estimator_that_fails_on_new_events_only_is_named(events):
     classifier = CLASSIFIERS["estimator"](
         {"estimator": "sklearn.neighbors.RadiusNeighborsClassifier", "parameters": {"radius": 1e-9}}
     )
-    problem = Problem(events.X(inf), events.y, np.arange(140) % 2, classifier)
+    problem = StudyProblem(events.X(inf), events.y, np.arange(140) % 2, classifier)
     new = make_dataset(1, inf, 1, "paper")
     with pytest.raises(PqswarmError) as caught:
         stages.evaluate_held_out("radius", problem, masks, events, new, (inf, 7), 1)

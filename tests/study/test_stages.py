@@ -16,7 +16,7 @@ from pqswarm.evaluation import Folds, GridSearchResult, KernelNBEvaluator, KNNEv
 from pqswarm.evaluation.exact.naive_bayes.kernel import KernelNB
 from pqswarm.search import minimize
 from pqswarm.study import ClassifierPlan, best_of, read_plan, run_study
-from pqswarm.study.findings import AllFeatures, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo
+from pqswarm.study.findings import AllFeatures, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.stages import choose_hyperparameters
 from tests.study.studies import LEVELS, contents, find, plan_toml, records, tiny
 
@@ -178,7 +178,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path, events):
     run_study(plan.model_copy(update={"classifiers": tuple(searched)}), tmp_path, jobs=1)
     folds = Folds.stratified(events.y, 5, 0)
     for name, kind in (("k-NN", "k-nn"), ("NB", "kernel-nb"), ("NB given", "kernel-nb")):
-        grid, kept = KINDS[kind].search_grid(events.X(inf), events.y, folds), find(tmp_path, Grid, name).result
+        grid, kept = KINDS[kind].search_grid(events.X(inf), events.y, folds), find(tmp_path, GridFinding, name).result
         assert kept.accuracies.tolist() == grid.accuracies.tolist()
         assert (kept.names, kept.points, kept.usable) == (grid.names, grid.points, grid.usable)
         chosen = find(tmp_path, Hyperparameters, name).settings
@@ -191,7 +191,7 @@ def test_hyperparameters_are_searched_when_they_are_absent(tmp_path, events):
         assert best.items() <= (chosen | {"accuracy": accuracy}).items()
         assert find(tmp_path, AllFeatures, name).error == pytest.approx(1 - accuracy, abs=1e-12)
     for name, settings in (("Gaussian", None), ("default", {"n_neighbors": 3, "metric": "manhattan"})):
-        assert find(tmp_path, Grid, name) is None
+        assert find(tmp_path, GridFinding, name) is None
         used = find(tmp_path, Hyperparameters, name).settings
         assert used == (KINDS["gaussian-nb"]().settings if settings is None else settings)
 
@@ -200,5 +200,5 @@ def test_a_distance_that_evaluators_do_not_know_is_not_chosen():
     points = (("cosine", 1), ("manhattan", 5), ("euclidean", 5))
     result = GridSearchResult(("metric", "n_neighbors"), points, np.array([0.9, 0.8, 0.8]), (False, True, True))
     plan = ClassifierPlan(name="k-NN", kind="k-nn")
-    chosen = choose_hyperparameters(plan, Grid("k-NN", result))
+    chosen = choose_hyperparameters(plan, GridFinding("k-NN", result))
     assert chosen.settings == {"metric": "manhattan", "n_neighbors": 5}

@@ -14,9 +14,9 @@ from pqswarm.datasets import make_dataset
 from pqswarm.evaluation import CLASSIFIERS, Folds, Memo
 from pqswarm.search import ALGORITHMS
 from pqswarm.study import RunKey, worker
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 from pqswarm.study.scheduler import _rest
-from pqswarm.study.worker import Group, advance
+from pqswarm.study.worker import RunGroup, advance
 from tests.study.studies import tiny
 
 
@@ -24,7 +24,9 @@ from tests.study.studies import tiny
 def problems():
     events, plan = make_dataset(10, inf, 0, "paper"), tiny()
     folds = Folds.stratified(events.y, 5, 0)
-    return {c.name: Problem(events.X(inf), events.y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers}
+    return {
+        c.name: StudyProblem(events.X(inf), events.y, folds.test_fold, c.make(), c.scaling) for c in plan.classifiers
+    }
 
 
 def nb(bandwidth):
@@ -33,7 +35,7 @@ def nb(bandwidth):
 
 def group(problem, runs, max_evaluations=200, algorithm="2d-upso"):
     seeds = {RunKey("any", algorithm, run): run for run in runs}
-    return Group(problem, ALGORITHMS[algorithm], {}, max_evaluations, seeds, {})
+    return RunGroup(problem, ALGORITHMS[algorithm], {}, max_evaluations, seeds, {})
 
 
 def finished(problem, runs, limit, **changes):
@@ -118,7 +120,7 @@ def test_problems_are_told_apart_by_all_that_decides_errors(problems):
         problems["k-NN"],
     ]
     assert len({base.key, *(problem.key for problem in changed)}) == 11
-    copied = Problem(base.X.copy(), base.y.copy(), base.test_fold.copy(), nb(0.004), "once")
+    copied = StudyProblem(base.X.copy(), base.y.copy(), base.test_fold.copy(), nb(0.004), "once")
     assert copied.key == base.key
 
 

@@ -1,21 +1,21 @@
-"""What pages in a browser share: styles, and scripts that draw; each adds to one namespace, `pq`."""
+"""Scripts and style sheets shared by the workbench, pages and reports; scripts add to the namespace `pq`."""
 
 from importlib.resources import files
 
 __all__ = ["SCRIPTS", "STYLES", "VIEWER", "read_scripts", "read_styles"]
 
 VIEWER = ("draw.js", "waves_panels.js", "waves_input.js", "waves.js", "waves_frame.js")
-"""What the waveform viewer needs, in the order in which a page loads them."""
+"""Scripts of the waveform viewer, in loading order."""
 
 SCRIPTS = (*VIEWER, "table.js", "instruments.js", "charts.js")
-"""All, in such an order."""
+"""All scripts, in loading order."""
 
 STYLES = ("colours.css", "base.css", "waves.css", "instruments.css", "tolerance.css", "charts.css")
-"""In the same order."""
+"""All style sheets, in loading order."""
 
 
 def read_scripts(*names: str) -> str:
-    """Return scripts as one text, fit to be put into a page.
+    """Return scripts as one text, to be inlined in a page.
 
     Examples
     --------
@@ -26,5 +26,5 @@ def read_scripts(*names: str) -> str:
 
 
 def read_styles(*names: str) -> str:
-    """Return styles as one text, fit to be put into a page."""
+    """Return style sheets as one text, to be inlined in a page."""
     return read_scripts(*names)

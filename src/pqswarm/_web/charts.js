@@ -1,4 +1,4 @@
-// Charts of numbers that the server has computed: lines, points and a map of features.
+// Charts of data computed by the server: line chart, scatter plot and feature map.
 "use strict";
 (() => {
   const pq = window.pq;
@@ -8,7 +8,7 @@
     const text = size >= 1e6 ? `${+(v / 1e6).toPrecision(3)}M` : size >= 1e4 ? `${+(v / 1e3).toPrecision(3)}k` : String(+v.toPrecision(6));
     return text.replace("-", "−");
   };
-  // Numbers on a logarithmic axis: powers of ten, and 2 and 5 between them where there are few.
+  // Ticks of a logarithmic axis: powers of ten, with 2 and 5 in between if there are few.
   const logTicks = (low, high) => {
     const powers = pq.logTicks(low, high);
     if (powers.length > 3) return powers;
@@ -20,7 +20,7 @@
     return fit.length > 1 ? fit : pq.ticks(low, high, 5).filter((v) => v > 0);
   };
 
-  // What charts with two axes share: the figure, its legend, the axes, and that it fits its place.
+  // Base of charts with two axes: figure, legend, axes, and fitting to the available width.
   class Chart {
     constructor(holder, options, kind) {
       this.hidden = new Set();
@@ -44,7 +44,7 @@
         pq.el("button", { "data-save": "svg", on: { click: () => pq.saveSvg(`${this.options.name || "chart"}.svg`, this.svg) } }, "SVG"));
       this.svg.addEventListener("pointermove", (event) => this.point(event));
       this.svg.addEventListener("pointerleave", () => this.leave());
-      this.watcher = new ResizeObserver(() => this.room !== this.width && this.draw());
+      this.watcher = new ResizeObserver(() => this.available !== this.width && this.draw());
       this.watcher.observe(this.element);
       this.update(options);
     }
@@ -68,8 +68,8 @@
       this.draw();
     }
 
-    // The width that there is [pixel].
-    get room() {
+    // The available width [pixel].
+    get available() {
       return Math.max(this.element.clientWidth || 600, 240);
     }
 
@@ -86,15 +86,15 @@
       this.element.remove();
     }
 
-    // Where the pointer is, in units of the drawing.
+    // Position of the pointer in drawing units.
     place(event) {
       const box = this.svg.getBoundingClientRect();
       return [(event.clientX - box.left) * (this.width / box.width), (event.clientY - box.top) * (this.height / box.height)];
     }
 
-    // Draw the axes for values that must be seen; then this.x and this.y turn values into places.
+    // Draw the axes for the given values; this.x and this.y then map values to positions.
     axes(xs, ys) {
-      this.width = this.room;
+      this.width = this.available;
       this.height = Math.round(Math.min(Math.max(this.width * 0.58, 230), 400));
       this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
       for (const axis of ["x", "y"]) this.scales[axis]?.setAttribute("aria-pressed", String(this.log[axis]));
@@ -144,7 +144,7 @@
   }
 
   // new pq.LineChart(holder, {name, caption, series: [{name, colour, strong, points: [[x, y, low, high], ...], tip}], x: {title, log, scale}, y, marks})
-  // Lines are steps: a value holds until the next. Low and high, if there are any, are shaded where the pointer is.
+  // Lines are step functions. Low and high, if given, are shaded for the line at the pointer.
   pq.LineChart = class extends Chart {
     constructor(holder, options) {
       super(holder, options, "lines");
@@ -247,10 +247,10 @@
     nearest(event) {
       const [x, y] = this.place(event);
       let best = null;
-      let least = 24;
+      let nearest = 24;
       for (const p of this.points) {
         const far = Math.hypot(this.x(p.x) - x, this.y(p.y) - y);
-        if (far < least) [best, least] = [p, far];
+        if (far < nearest) [best, nearest] = [p, far];
       }
       return best;
     }
@@ -296,7 +296,7 @@
       const { rows, columns, cells } = this.options;
       this.caption.textContent = this.options.caption || "";
       this.note.textContent = this.options.note || "";
-      this.frame.setAttribute("aria-label", this.options.caption || "Map of features");
+      this.frame.setAttribute("aria-label", this.options.caption || "Feature map");
       this.choices.replaceChildren(...(this.options.choices || []).map((one) => pq.el("button", {
         "data-choice": one.name, "aria-pressed": String(one.name === this.options.chosen), on: { click: () => this.options.onchoose(one.name) },
       }, pq.el("span", { class: "swatch", style: { background: one.colour } }), one.name)));

@@ -1,5 +1,5 @@
-// What all drawings share: elements, numbers in words, ticks, colours, words near the pointer, downloads.
-// Text of others only ever becomes a text node: nothing here reads markup.
+// Basics shared by all pages: elements, number formats, ticks, colours, tooltips, sorting, downloads.
+// Untrusted text only ever becomes a text node; nothing here parses markup.
 "use strict";
 window.pq = window.pq || {};
 (() => {
@@ -18,7 +18,7 @@ window.pq = window.pq || {};
     }
     return element;
   };
-  // pq.el("button", {class: "quiet", on: {click: f}}, "words", other) and the same for SVG.
+  // pq.el("button", {class: "quiet", on: {click: f}}, "text", child); pq.svg does the same for SVG.
   pq.el = (tag, attributes, ...children) => {
     const element = fill(document.createElement(tag), attributes, children);
     if (tag === "button" && !element.hasAttribute("type")) element.type = "button";
@@ -26,7 +26,7 @@ window.pq = window.pq || {};
   };
   pq.svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-  // Numbers in words. A minus sign is one, and figures do not dance: no more digits than are known.
+  // Numbers as text: with a true minus sign and a fixed number of digits, so that live values do not jump.
   pq.number = (x, digits = 3) => {
     if (x === null || x === undefined || !Number.isFinite(x)) return "–";
     const text = x !== 0 && (Math.abs(x) >= 1e6 || Math.abs(x) < 1e-4) ? x.toExponential(digits - 1) : x.toPrecision(digits);
@@ -40,7 +40,7 @@ window.pq = window.pq || {};
     if (!Number.isFinite(x)) return "–";
     if (!unit || unit === "pu" || unit === "%") return `${pq.number(x, digits)}${unit ? " " + unit : ""}`;
     const size = Math.abs(x);
-    const [factor, prefix] = PREFIXES.find(([least]) => size >= least * 0.99999) || (size ? PREFIXES.at(-1) : PREFIXES[3]);
+    const [factor, prefix] = PREFIXES.find(([minimum]) => size >= minimum * 0.99999) || (size ? PREFIXES.at(-1) : PREFIXES[3]);
     return `${pq.number(x / factor, digits)} ${prefix}${unit}`;
   };
   pq.seconds = (x) => {
@@ -54,12 +54,12 @@ window.pq = window.pq || {};
   pq.clock = (iso, seconds) => {
     const match = /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?/.exec(iso || "");
     if (!match) return "";
-    const begin = Date.UTC(2000, 0, 1, +match[2], +match[3], +match[4]) + 1000 * Number(match[5] || 0);
-    const moment = new Date(begin + 1000 * seconds);
+    const start = Date.UTC(2000, 0, 1, +match[2], +match[3], +match[4]) + 1000 * Number(match[5] || 0);
+    const moment = new Date(start + 1000 * seconds);
     return Number.isFinite(moment.getTime()) ? moment.toISOString().slice(11, 23) : "";
   };
 
-  // Round numbers on an axis, about n of them.
+  // About n round numbers on an axis.
   pq.ticks = (low, high, n = 6) => {
     if (!(high > low)) return [low];
     const rough = (high - low) / Math.max(n, 1);
@@ -75,18 +75,18 @@ window.pq = window.pq || {};
     return powers;
   };
 
-  // Arrays come as base64 of little-endian numbers, which all browsers of today have as their own.
+  // Arrays are sent as base64 of little-endian numbers, the native byte order of all current browsers.
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
   pq.floats = (text) => (text === null || text === undefined ? null : new Float32Array(bytes(text)));
 
-  // Colours are those of the style, so that they follow light and dark.
+  // Colours refer to the style sheet, so they follow the theme.
   pq.phaseColour = (phase, index = 0) => {
     const known = { A: "a", B: "b", C: "c", N: "n", AB: "a", BC: "b", CA: "c" }[phase];
     return `var(--phase-${known || ["a", "b", "c", "d", "e", "f"][index % 6]})`;
   };
   pq.kindColour = (kind) => `var(--kind-${String(kind).toLowerCase().replace(/[^a-z]+/g, "-")}, var(--kind-none))`;
 
-  // Words near the pointer.
+  // Tooltip near the pointer.
   let tip = null;
   pq.tip = (event, text) => {
     if (!tip) {
@@ -106,26 +106,35 @@ window.pq = window.pq || {};
   };
   window.addEventListener("scroll", pq.hideTip, { passive: true, capture: true });
 
-  // Downloads, made from what the page holds. In CSV, what a spreadsheet would read as a formula gets an apostrophe.
+  // Order of two values of a column; unknown values come last in either direction.
+  const isKnown = (value) => value !== null && value !== undefined && value !== "" && value === value;
+  pq.compare = (a, b, descending = false) => {
+    if (!isKnown(a) || !isKnown(b)) return isKnown(b) - isKnown(a);
+    const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+    return descending ? -order : order;
+  };
+
+  // Downloads of data that the page holds. In CSV, text that a spreadsheet would read as a formula gets an apostrophe.
   const cell = (value) => {
     const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   pq.csv = (lines) => lines.map((line) => `${line.map(cell).join(",")}\n`).join("");
+  pq.saveLink = (name, address) => pq.el("a", { href: address, download: name }).click();
   pq.saveText = (name, text, type = "text/plain") => {
     const address = URL.createObjectURL(new Blob([text], { type }));
-    pq.el("a", { href: address, download: name }).click();
+    pq.saveLink(name, address);
     setTimeout(() => URL.revokeObjectURL(address), 10000);
   };
-  const DRAWN = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "fill-opacity", "stroke-opacity",
+  const PRESENTATION = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "fill-opacity", "stroke-opacity",
     "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline", "visibility", "display"];
-  // A figure with what the style of the page says written into it.
+  // A copy of a figure with its computed styles as attributes.
   const styled = (drawing) => {
     const copy = drawing.cloneNode(true);
     const originals = [drawing, ...drawing.querySelectorAll("*")];
     [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
       const style = getComputedStyle(originals[i]);
-      for (const property of DRAWN) element.setAttribute(property, style.getPropertyValue(property));
+      for (const property of PRESENTATION) element.setAttribute(property, style.getPropertyValue(property));
       element.removeAttribute("class");
     });
     const box = drawing.getBoundingClientRect();
@@ -134,12 +143,12 @@ window.pq = window.pq || {};
     copy.setAttribute("height", box.height);
     return copy;
   };
-  const save = (name, copy) => {
-    copy.setAttribute("style", `background: ${getComputedStyle(document.body).backgroundColor}`);
+  pq.saveDrawing = (name, copy) => {
+    if (!copy.hasAttribute("style")) copy.setAttribute("style", `background: ${getComputedStyle(document.body).backgroundColor}`);
     pq.saveText(name, new XMLSerializer().serializeToString(copy) + "\n", "image/svg+xml");
   };
-  // The figure as a file of its own; and several that stand in a box, as one.
-  pq.saveSvg = (name, drawing) => save(name, styled(drawing));
+  // Save one figure, or several figures of a box as one.
+  pq.saveSvg = (name, drawing) => pq.saveDrawing(name, styled(drawing));
   pq.saveSvgs = (name, box, drawings) => {
     const frame = box.getBoundingClientRect();
     const whole = pq.svg("svg", { width: frame.width, height: frame.height, viewBox: `0 0 ${frame.width} ${frame.height}` });
@@ -151,6 +160,6 @@ window.pq = window.pq || {};
       copy.setAttribute("y", place.y - frame.y);
       whole.append(copy);
     }
-    save(name, whole);
+    pq.saveDrawing(name, whole);
   };
 })();

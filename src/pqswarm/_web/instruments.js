@@ -1,18 +1,18 @@
-// Instruments at a cursor: the phasor diagram and the harmonic spectrum. They draw what the server measured.
+// Instruments at a cursor: phasor diagram and harmonic spectrum of the values measured by the server.
 "use strict";
 window.pq = window.pq || {};
 (() => {
   const pq = window.pq;
   const TURN = Math.PI / 180;
   const RADIUS = 104; // of the outer circle
-  const LEAST_ARROW = 7;
+  const MAX_HEAD = 7;
 
   const degrees = (angle) => (Number.isFinite(angle) ? `${pq.fixed(angle <= -179.95 ? angle + 360 : angle, 1)}°` : "–");
   pq.degrees = degrees;
-  const greatest = (values) => Math.max(0, ...values.filter(Number.isFinite));
+  const maximum = (values) => Math.max(0, ...values.filter(Number.isFinite));
 
-  // Phasors of voltages and currents, each kind to its own scale: the longest voltage reaches the circle, the longest
-  // current an inner one. json: what pqswarm.measure.measure_at says; angles are those against the first voltage.
+  // Phasors of voltages and currents, each kind with its own scale: the largest voltage reaches the outer circle, the
+  // largest current an inner one. json: result of pqswarm.measure.measure_at; angles are relative to the first voltage.
   pq.phasors = (holder, json) => {
     const channels = json.channels.map((one, index) => ({ ...one, index, kind: { V: "voltage", A: "current" }[one.unit], size: one.fundamental?.rms, angle: one.fundamental?.relative }))
       .filter((one) => one.kind && Number.isFinite(one.size));
@@ -29,7 +29,7 @@ window.pq = window.pq || {};
     const taken = [];
     for (const [kind, reach] of [["current", 0.62], ["voltage", 1]]) {
       const own = channels.filter((one) => one.kind === kind && Number.isFinite(one.angle));
-      const most = greatest(own.map((one) => one.size));
+      const most = maximum(own.map((one) => one.size));
       for (const one of own) {
         const length = most > 0 ? (reach * RADIUS * one.size) / most : 0;
         if (length < 0.5) continue;
@@ -45,10 +45,10 @@ window.pq = window.pq || {};
   const circle = (radius) => `M${radius} 0A${radius} ${radius} 0 1 1 ${-radius} 0A${radius} ${radius} 0 1 1 ${radius} 0Z`;
   const arrow = (one, length, taken) => {
     const [x, y] = at(length, one.angle);
-    const head = Math.min(LEAST_ARROW, length);
+    const head = Math.min(MAX_HEAD, length);
     const [bx, by] = at(length - head, one.angle);
     const [nx, ny] = at(head * 0.42, one.angle + 90);
-    // Names of phasors that lie on each other stand beside each other.
+    // Labels of coinciding phasors are moved apart.
     let [lx, ly] = at(Math.max(length + 11, 22), one.angle);
     for (let tries = 0; tries < 4 && taken.some(([u, v]) => Math.abs(u - lx) < 20 && Math.abs(v - ly) < 12); tries += 1) ly += ly > 0 ? 12 : -12;
     lx = Math.max(-112, Math.min(112, lx));
@@ -64,16 +64,16 @@ window.pq = window.pq || {};
     pq.svg("text", { x: lx, y: ly + 4.5, "text-anchor": "middle" }, one.name.length > 5 && one.phase ? one.phase : one.name.slice(0, 6)));
   };
 
-  // Harmonics of some channels: bars of orders 2 to 50 as shares of the fundamental, side by side.
+  // Harmonics of several channels: grouped bars of orders 2 to 50, relative to the fundamental.
   // series: [{name, colour, shares (from order 0), thd}]
   pq.spectrum = (holder, series, { width = 760, height = 210, title = "Harmonic spectrum" } = {}) => {
     const [left, right, top, bottom] = [46, 8, 12, 34];
-    const orders = greatest(series.map((one) => one.shares.length - 1));
-    const most = greatest(series.flatMap((one) => one.shares.filter((_, order) => order !== 1)));
+    const orders = maximum(series.map((one) => one.shares.length - 1));
+    const most = maximum(series.flatMap((one) => one.shares.filter((_, order) => order !== 1)));
     const step = most > 0.0005 ? [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].find((one) => one * 5 >= most * 1.02) || most / 4 : 0.001;
     const ceiling = Math.max(step * Math.ceil((most * 1.02) / step), step);
     const slot = (width - left - right) / (orders || 1);
-    const place = (order) => left + (order < 1 ? 0 : order - 1) * slot; // order 0 has the first place, 1 none
+    const place = (order) => left + (order < 1 ? 0 : order - 1) * slot; // order 0 comes first, order 1 is omitted
     const y = (share) => height - bottom - (Math.min(share, ceiling) / ceiling) * (height - top - bottom);
     const drawing = pq.svg("svg", { class: "spectrum", viewBox: `0 0 ${width} ${height}`, role: "img", "data-ceiling": ceiling,
       "aria-label": `${title}: ${series.map((one) => `${one.name}, THD ${pq.percent(one.thd)}`).join("; ") || "nothing"}` });

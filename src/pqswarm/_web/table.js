@@ -1,15 +1,15 @@
-// A table whose headings sort and whose rows can be chosen, by mouse and by keyboard.
+// A sortable table whose rows can be selected with mouse or keyboard.
 "use strict";
 (() => {
   const pq = window.pq;
 
-  // new pq.Table(holder, {caption, columns: [{key, title, number, text, value, show, help}], rows, key, onclick, note, empty, most}):
-  // `most` rows are drawn at once, the rest on demand.
+  // new pq.Table(holder, {caption, columns: [{key, title, number, text, value, show, help}], rows, key, onclick, note, empty, limit}):
+  // at first `limit` rows are drawn, the rest on demand.
   pq.Table = class {
     constructor(holder, options) {
       this.options = { key: (row) => row.id, empty: "Nothing yet.", ...options };
       this.order = null;
-      this.most = this.options.most ?? Infinity;
+      this.limit = this.options.limit ?? Infinity;
       this.chosen = null;
       this.caption = pq.el("figcaption", {}, this.options.caption || "");
       this.tools = pq.el("div", { class: "tools" });
@@ -38,7 +38,7 @@
       return value === null || value === undefined ? "" : String(value);
     }
 
-    // Ascending, descending, as it came.
+    // Ascending, descending, original order.
     sort(i) {
       const down = this.order?.[0] === i ? this.order[1] : null;
       this.order = down === null ? [i, false] : down ? null : [i, true];
@@ -49,13 +49,7 @@
       if (!this.order) return this.rows;
       const [i, down] = this.order;
       const column = this.options.columns[i];
-      const known = (value) => value !== null && value !== undefined && value !== "" && value === value;
-      return [...this.rows].sort((first, second) => {
-        const [a, b] = [this.value(column, first), this.value(column, second)];
-        if (!known(a) || !known(b)) return known(b) - known(a); // what is not known stands last
-        const before = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
-        return down ? -before : before;
-      });
+      return [...this.rows].sort((first, second) => pq.compare(this.value(column, first), this.value(column, second), down));
     }
 
     update(rows) {
@@ -64,7 +58,7 @@
       this.head.querySelectorAll("th").forEach((cell, i) => {
         cell.setAttribute("aria-sort", this.order?.[0] !== i ? "none" : this.order[1] ? "descending" : "ascending");
       });
-      this.body.replaceChildren(...this.sorted().slice(0, this.most).map((row) => {
+      this.body.replaceChildren(...this.sorted().slice(0, this.limit).map((row) => {
         const key = String(this.options.key(row));
         const cells = this.options.columns.map((column, i) => {
           const content = column.show ? column.show(row) : this.text(column, row);
@@ -76,10 +70,10 @@
       if (!rows.length) {
         this.body.append(pq.el("tr", { class: "empty" }, pq.el("td", { colspan: this.options.columns.length }, this.options.empty)));
       }
-      if (rows.length > this.most) {
-        const more = () => { this.most *= 4; this.update(this.rows); };
+      if (rows.length > this.limit) {
+        const more = () => { this.limit *= 4; this.update(this.rows); };
         this.body.append(pq.el("tr", { class: "empty" }, pq.el("td", { colspan: this.options.columns.length },
-          `${this.most} of ${rows.length} rows are shown. `, pq.el("button", { on: { click: more } }, "Show more"))));
+          `${this.limit} of ${rows.length} rows shown. `, pq.el("button", { on: { click: more } }, "Show more"))));
       }
       if (focus !== null) this.row(focus)?.focus();
     }
@@ -95,7 +89,7 @@
       }
     }
 
-    // In the order that is shown, all rows.
+    // All rows, in the order shown.
     csv(columns = this.options.columns) {
       return pq.csv([columns.map((column) => column.key), ...this.sorted().map((row) => columns.map((column) => this.value(column, row)))]);
     }

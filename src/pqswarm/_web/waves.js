@@ -1,23 +1,23 @@
-// The waveform viewer: linked panels over one axis of time, zoom that refines, two cursors, events in their colours.
-// It draws what it is given: `view(from, to, points, signal)` promises the least and greatest values of a stretch.
+// The waveform viewer: linked panels over one time axis, zoom down to samples, two cursors, coloured events.
+// `view(from, to, points, signal)` returns a promise of the minima and maxima of an interval.
 "use strict";
 window.pq = window.pq || {};
 (() => {
   const pq = window.pq;
-  const MOST_POINTS = 1000; // parts of a stretch: two points each
-  const MARGIN = 0.15; // of the stretch that is asked for beyond each end
-  const WAIT = 60; // milliseconds between changes that belong together: finer values are asked for of the first and the last
-  const KEPT = 12; // views that are kept
+  const MAX_POINTS = 1000; // columns of a view: two points each
+  const MARGIN = 0.15; // fraction of the interval requested beyond each end
+  const WAIT = 60; // changes closer than this belong together: only the first and the last are requested [ms]
+  const KEPT = 12; // cached views
   const LANE = 17; // pixels
-  const MOST_LANES = 4;
-  const MOST_EVENTS = 400; // drawn at once
-  const CYCLES = 12; // shown of a short event
-  const AROUND = 1.6; // times the length of a long one
+  const MAX_LANES = 4;
+  const MAX_EVENTS = 400; // drawn at most
+  const CYCLES = 12; // shown around a short event
+  const AROUND = 1.6; // interval shown around a long event, relative to its duration
 
   const button = (text, label, act, attributes = {}) =>
     pq.el("button", { title: label, "aria-label": label, ...attributes, on: { click: act } }, text);
 
-  // A length of time as it is read between cursors.
+  // The time between the cursors as text.
   const length = (x) => {
     const size = Math.abs(x);
     if (size >= 1) return `${pq.fixed(x, size < 100 ? 4 : 3)} s`;
@@ -28,14 +28,14 @@ window.pq = window.pq || {};
     constructor(holder, recording, view, options = {}) {
       Object.assign(this, { recording, view, options, width: 0, left: 58, active: "A", events: [], hidden: new Set(), views: [], shown: null });
       this.seconds = recording.seconds || recording.n_samples / recording.sampling_rate;
-      this.least = Math.min(this.seconds, 8 / recording.sampling_rate);
+      this.minSpan = Math.min(this.seconds, 8 / recording.sampling_rate);
       this.range = this.clamp(...(options.range ?? [0, this.seconds]));
       const [from, to] = this.range;
       this.cursors = { A: this.snap(from + 0.4 * (to - from)), B: this.snap(from + 0.6 * (to - from)), ...options.cursors };
       for (const [name, t] of Object.entries(this.cursors)) this.cursors[name] = Math.min(Math.max(t, 0), this.seconds);
       this.thresholds = options.thresholds ?? []; // of Urms [pu]
       this.movedAt = -Infinity;
-      this.number = 0; // of the drawing: panels that lag behind are drawn again
+      this.number = 0; // drawing counter: outdated panels are redrawn
       this.panels = pq.panels.list(recording);
       this.build(holder);
       this.pointer = new pq.wavesInput.Pointer(this);
@@ -59,17 +59,17 @@ window.pq = window.pq || {};
       this.steps = [button("‹", "Previous event (P)", () => this.goToEvent(-1)), button("›", "Next event (N)", () => this.goToEvent(1))];
       const bar = pq.el("div", { class: "waves-bar", role: "toolbar", "aria-label": "Waveforms" },
         pq.el("span", { class: "waves-set" }, button("−", "Zoom out (-)", () => this.zoom(2)), button("+", "Zoom in (+)", () => this.zoom(0.5)),
-          button("All", "Whole recording (0)", () => this.showAll()), button("A–B", "Zoom to the stretch between the cursors (Z)", () => this.showBetween())),
+          button("All", "Whole recording (0)", () => this.showAll()), button("A–B", "Zoom to the interval between the cursors (Z)", () => this.showBetween())),
         pq.el("span", { class: "waves-set" }, this.cursorButtons.A, this.cursorButtons.B),
         this.stepSet = pq.el("span", { class: "waves-set", hidden: true }, this.steps[0], pq.el("span", { class: "waves-word" }, "event"), this.steps[1]),
         this.place,
-        this.help = button("?", "Keys (?)", () => this.toggleKeys(), { class: "waves-help", "aria-expanded": "false" }));
+        this.help = button("?", "Keyboard shortcuts (?)", () => this.toggleKeys(), { class: "waves-help", "aria-expanded": "false" }));
       this.keys = pq.el("dl", { class: "waves-keys", hidden: true },
         pq.wavesInput.KEYS.map(([key, words]) => pq.el("div", {}, pq.el("dt", {}, key), pq.el("dd", {}, words))));
       this.note = pq.el("p", { class: "waves-note", role: "status", hidden: true });
       this.spoken = pq.el("p", { class: "spoken", "aria-live": "polite" });
       this.readout = this.buildReadout();
-      this.root = pq.el("section", { class: "waves", tabindex: "0", "aria-label": `Waveforms of ${named}; press ? for keys`, "data-state": "loading" },
+      this.root = pq.el("section", { class: "waves", tabindex: "0", "aria-label": `Waveforms of ${named}; press ? for keyboard shortcuts`, "data-state": "loading" },
         bar, this.keys, this.note, pq.el("div", { class: "waves-body" }, this.stage, this.readout), this.spoken);
       for (const panel of this.panels) {
         panel.onchange = () => { this.writeLegend(panel); this.fillValues(); this.redraw(); };
@@ -116,7 +116,7 @@ window.pq = window.pq || {};
       this.values.replaceChildren(...this.valueRows.map((one) => one.row));
     }
 
-    // Places on the screen and moments.
+    // Conversion between pixels and time.
     left0() { return this.stage.getBoundingClientRect().left + this.left; }
     shareAt(x) { return (x - this.left0()) / this.width; }
     timeAt(x) { return this.range[0] + this.shareAt(x) * (this.range[1] - this.range[0]); }
@@ -128,12 +128,12 @@ window.pq = window.pq || {};
       return Math.min(Math.max(Math.round(t * rate), 0), Math.max(this.recording.n_samples - 1, 0)) / rate;
     }
     clamp(from, to) {
-      const span = Math.min(Math.max(to - from, this.least), this.seconds);
-      const begin = Math.min(Math.max((from + to - span) / 2, 0), this.seconds - span);
-      return Number.isFinite(begin) && Number.isFinite(span) ? [begin, begin + span] : [0, this.seconds];
+      const span = Math.min(Math.max(to - from, this.minSpan), this.seconds);
+      const start = Math.min(Math.max((from + to - span) / 2, 0), this.seconds - span);
+      return Number.isFinite(start) && Number.isFinite(span) ? [start, start + span] : [0, this.seconds];
     }
 
-    // What others ask for.
+    // Public methods.
     show(from, to) {
       const range = this.clamp(from, to);
       if (range[0] === this.range[0] && range[1] === this.range[1]) return;
@@ -152,14 +152,14 @@ window.pq = window.pq || {};
       if (to > from) this.show(from - 0.1 * (to - from), to + 0.1 * (to - from));
     }
     centre(t, span = this.range[1] - this.range[0]) {
-      const wide = Math.min(Math.max(span, this.least), this.seconds);
-      const begin = Math.min(Math.max(t - wide / 2, 0), this.seconds - wide);
-      this.show(begin, begin + wide);
+      const wide = Math.min(Math.max(span, this.minSpan), this.seconds);
+      const start = Math.min(Math.max(t - wide / 2, 0), this.seconds - wide);
+      this.show(start, start + wide);
     }
     pan(seconds) { this.centre((this.range[0] + this.range[1]) / 2 + seconds); }
     zoom(factor, t = (this.range[0] + this.range[1]) / 2) {
       const [from, to] = this.range;
-      const span = Math.min(Math.max((to - from) * factor, this.least), this.seconds);
+      const span = Math.min(Math.max((to - from) * factor, this.minSpan), this.seconds);
       const share = (Math.min(Math.max(t, from), to) - from) / (to - from);
       this.show(Math.max(0, t - share * span), Math.max(0, t - share * span) + span);
     }
@@ -190,7 +190,7 @@ window.pq = window.pq || {};
       const ends = []; // of the lanes
       for (const one of this.events) {
         const lane = ends.findIndex((end) => end <= one.start + 1e-9);
-        one.lane = Math.min(lane < 0 ? ends.length : lane, MOST_LANES - 1);
+        one.lane = Math.min(lane < 0 ? ends.length : lane, MAX_LANES - 1);
         ends[one.lane] = Math.max(ends[one.lane] ?? 0, one.end);
       }
       this.lanes.setAttribute("height", ends.length ? ends.length * LANE + 3 : 0);
@@ -204,7 +204,7 @@ window.pq = window.pq || {};
       const event = this.events[Math.min(Math.max(place, 0), this.events.length - 1)];
       if (event) this.goTo(event);
     }
-    // Where an event is looked at: the middle of the stretch, its length, and the cursors at both ends [s].
+    // View of an event: centre, span, and the cursors at its ends [s].
     placeOf({ start, end }) {
       const cycle = 1 / this.recording.nominal_frequency;
       const long = Math.max(end - start, 0);
@@ -245,6 +245,6 @@ window.pq = window.pq || {};
     }
   }
 
-  Object.assign(Waves, { LANE, MOST_EVENTS, MOST_POINTS, MARGIN, KEPT, spanText: length });
+  Object.assign(Waves, { LANE, MAX_EVENTS, MAX_POINTS, MARGIN, KEPT, spanText: length });
   pq.Waves = Waves;
 })();

@@ -1,11 +1,11 @@
-// How the waveform viewer keeps its picture true: views are fetched, and everything is drawn once a frame.
+// Drawing of the waveform viewer: views are fetched on demand, and everything is drawn once per frame.
 "use strict";
 window.pq = window.pq || {};
 (() => {
   const pq = window.pq;
-  const { LANE, MOST_EVENTS, MOST_POINTS, MARGIN, KEPT, spanText: length } = pq.Waves;
+  const { LANE, MAX_EVENTS, MAX_POINTS, MARGIN, KEPT, spanText: length } = pq.Waves;
 
-  // Time from the first sample as axes write it.
+  // Time since the first sample as an axis label.
   const axisUnit = (to) => (to < 2e-3 ? [1e6, "µs"] : to < 2 ? [1e3, "ms"] : to < 600 ? [1, "s"] : [1, "h:min:s"]);
   const clockLike = (t, digits) => {
     const whole = Math.round(t * 10 ** digits) / 10 ** digits;
@@ -20,11 +20,11 @@ window.pq = window.pq || {};
     wanted() {
       const [from, to] = this.range;
       const beyond = MARGIN * (to - from);
-      const points = Math.max(50, Math.min(MOST_POINTS, Math.round(this.width * (1 + 2 * MARGIN)) || 600));
+      const points = Math.max(50, Math.min(MAX_POINTS, Math.round(this.width * (1 + 2 * MARGIN)) || 600));
       return [Math.max(0, from - beyond), Math.min(this.seconds, to + beyond), points];
     },
 
-    // The finest of the views at hand that cover the stretch.
+    // The finest cached view that covers the interval.
     best(from = this.range[0], to = this.range[1]) {
       const slack = 1.01 / this.recording.sampling_rate;
       const fit = this.views.filter((view) => view.from <= from + slack && view.to >= to - slack);
@@ -47,7 +47,7 @@ window.pq = window.pq || {};
         (view) => !aborter.signal.aborted && !this.gone && this.accept(view),
         (error) => {
           if (aborter.signal.aborted || this.gone || error?.name === "AbortError") return;
-          this.settle("failed", `These waveforms cannot be shown: ${error?.message ?? error}`);
+          this.settle("failed", `The waveforms cannot be shown: ${error?.message ?? error}`);
         });
     },
 
@@ -69,7 +69,7 @@ window.pq = window.pq || {};
       this.changed();
     },
 
-    // The samples at the cursors, where the picture is coarser.
+    // The samples at the cursors, where the view is coarser.
     async probe() {
       this.prober?.abort();
       const prober = (this.prober = new AbortController());
@@ -90,7 +90,7 @@ window.pq = window.pq || {};
       }
     },
 
-    // Drawing, once a frame.
+    // Drawing, once per frame.
     changed() {
       if (this.waiting || this.gone) return;
       this.waiting = requestAnimationFrame(() => {
@@ -119,7 +119,7 @@ window.pq = window.pq || {};
       if (!this.width || this.gone) return;
       const best = this.best() ?? this.shown;
       const fresh = best && best !== this.shown;
-      // The best view is drawn as soon as it serves this stretch; until then the last drawing is stretched.
+      // The best view is drawn once it covers the interval; until then the last drawing is scaled.
       if (fresh) this.shown = best;
       const [from, to] = this.range;
       for (const panel of this.panels) {
@@ -172,21 +172,21 @@ window.pq = window.pq || {};
 
     drawEvents(height) {
       const [from, to] = this.range;
-      const shown = this.events.filter((one) => one.end >= from && one.start <= to).slice(0, MOST_EVENTS);
+      const shown = this.events.filter((one) => one.end >= from && one.start <= to).slice(0, MAX_EVENTS);
       const shades = [], bars = [];
       for (const one of shown) {
-        const begin = Math.max(0, this.inPlot(one.start));
-        const wide = Math.max(Math.min(this.width, this.inPlot(one.end)) - begin, 2);
+        const start = Math.max(0, this.inPlot(one.start));
+        const wide = Math.max(Math.min(this.width, this.inPlot(one.end)) - start, 2);
         const colour = pq.kindColour(one.kind);
         const whole = one.end - one.start > 0.95 * this.seconds && this.events.length > 1; // steady: its lane says it
-        if (!whole) shades.push(pq.svg("rect", { class: "shade", x: (this.left + begin).toFixed(1), y: 0, width: wide.toFixed(1), height: Math.max(0, height - 44), style: { fill: colour } }));
+        if (!whole) shades.push(pq.svg("rect", { class: "shade", x: (this.left + start).toFixed(1), y: 0, width: wide.toFixed(1), height: Math.max(0, height - 44), style: { fill: colour } }));
         const title = one.title || one.kind;
         const bar = Math.max(wide, 8), letters = Math.floor((bar - 8) / 6.6);
         const text = letters >= 3 ? (title.length > letters ? `${title.slice(0, letters - 1)}…` : title) : "";
         bars.push(pq.svg("g", { class: "event", "data-event": one.index, "data-kind": one.kind, role: "button", tabindex: "-1", "aria-label": title, on: { click: () => this.goTo(one) } },
           pq.svg("title", {}, title),
-          pq.svg("rect", { x: (this.left + begin).toFixed(1), y: one.lane * LANE + 1, width: bar.toFixed(1), height: LANE - 2, rx: 3, style: { fill: colour } }),
-          text ? pq.svg("text", { x: (this.left + begin + 5).toFixed(1), y: one.lane * LANE + LANE - 5 }, text) : ""));
+          pq.svg("rect", { x: (this.left + start).toFixed(1), y: one.lane * LANE + 1, width: bar.toFixed(1), height: LANE - 2, rx: 3, style: { fill: colour } }),
+          text ? pq.svg("text", { x: (this.left + start + 5).toFixed(1), y: one.lane * LANE + LANE - 5 }, text) : ""));
       }
       this.background.replaceChildren(pq.svg("path", { class: "grid", d: this.lines ?? "" }), ...shades);
       this.lanes.replaceChildren(...bars);
@@ -248,7 +248,7 @@ window.pq = window.pq || {};
       this.hoverBox.style.transform = `translate(${Math.round(x + 16 + wide > box.width ? Math.max(0, x - wide - 14) : x + 16)}px, ${Math.round(Math.min(y + 14, box.height - high - 4))}px)`;
     },
 
-    // What the cursors say.
+    // Cursor readout.
     writeReadout() {
       const { A, B } = this.cursors;
       const delta = B - A, frequency = this.recording.nominal_frequency, cycles = delta * frequency;
@@ -287,7 +287,7 @@ window.pq = window.pq || {};
       return pq.panels.valueAt(panel.of(this.best(t, t) ?? this.shown), channel.index, t);
     },
 
-    // Those who listen are told when things come to rest for a moment; what is spoken, later.
+    // Listeners are notified after a short pause, screen readers after a longer one.
     tell() {
       const state = JSON.stringify([this.range, this.cursors]);
       if (state === this.told) return;

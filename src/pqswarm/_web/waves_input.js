@@ -1,4 +1,4 @@
-// What hands do to the waveform viewer: keys, wheel, mouse and fingers.
+// Input of the waveform viewer: keyboard, wheel, mouse and touch.
 "use strict";
 window.pq = window.pq || {};
 (() => {
@@ -6,19 +6,19 @@ window.pq = window.pq || {};
   const REACH = { mouse: 7, pen: 12, touch: 24 }; // pixels around a cursor in which it is taken
   const STILL = 4; // pixels that a click may move
 
-  // What the keys do: the key in words, what it does, and which it is.
+  // Keyboard shortcuts: key, effect, key code.
   const KEYS = [
     ["← →", "move the cursor by a pixel; with Shift by a cycle, with Alt by a sample"],
-    ["A, B", "choose a cursor; one out of sight comes into view"],
+    ["A, B", "choose a cursor and bring it into view"],
     ["+ −", "zoom around the middle"],
     ["[ ] or Page Up, Page Down", "half a screen back, on"],
     ["0, Home, End", "the whole recording"],
     ["C", "centre on the cursor"],
     ["N, P", "next, previous event"],
-    ["Z", "zoom to the stretch between the cursors"],
+    ["Z", "zoom to the interval between the cursors"],
     ["?", "show or hide this"],
-    ["Mouse", "wheel zooms, drag pans, Shift and drag selects a stretch, a click places the cursor, a double click shows all"],
-    ["Fingers", "one pans, two zoom; cursors can be dragged by their flags"],
+    ["Mouse", "wheel: zoom; drag: pan; Shift and drag: select an interval; click: place the cursor; double click: show all"],
+    ["Touch", "one finger pans, two fingers zoom; drag a cursor by its flag"],
   ];
 
   const keydown = (viewer, event) => {
@@ -66,7 +66,7 @@ window.pq = window.pq || {};
       this.task = null;
       const stage = viewer.stage;
       const on = (kind, act, options) => stage.addEventListener(kind, act, options);
-      on("pointerdown", (event) => this.begin(event));
+      on("pointerdown", (event) => this.press(event));
       on("pointermove", (event) => this.move(event));
       on("pointerup", (event) => this.end(event, true));
       on("pointercancel", (event) => this.end(event, false));
@@ -80,7 +80,7 @@ window.pq = window.pq || {};
       viewer.root.addEventListener("keydown", (event) => keydown(viewer, event));
     }
 
-    // The cursor under a pointer: the nearest within reach, the active one first.
+    // The cursor under the pointer: the nearest within reach; the active one is preferred.
     nearest(event) {
       const { viewer } = this;
       const gaps = ["A", "B"].map((name) => [name, Math.abs(viewer.pixelOf(viewer.cursors[name]) - event.clientX)]);
@@ -90,7 +90,7 @@ window.pq = window.pq || {};
       return gaps[0][1] <= (REACH[event.pointerType] ?? 7) ? gaps[0][0] : null;
     }
 
-    begin(event) {
+    press(event) {
       const { viewer } = this;
       if (event.button > 0 || event.target.closest("button, a, .event")) return;
       viewer.root.focus({ preventScroll: true });
@@ -107,7 +107,7 @@ window.pq = window.pq || {};
       const together = Math.abs(viewer.pixelOf(viewer.cursors.A) - viewer.pixelOf(viewer.cursors.B)) < 5;
       if (cursor) {
         viewer.choose(cursor, false);
-        // Of two in one place, B goes on and A goes back.
+        // If both coincide, a drag to the right moves B, to the left A.
         this.task = { kind: "cursor", cursor, offset: viewer.pixelOf(viewer.cursors[cursor]) - event.clientX, x: event.clientX, together };
       } else if (event.shiftKey) this.task = { kind: "select", from: t, x: event.clientX };
       else this.task = { kind: "pan", range: [...viewer.range], x: event.clientX, still: true };
@@ -143,8 +143,8 @@ window.pq = window.pq || {};
         if (Math.abs(far) > STILL) task.still = false;
         if (task.still) return;
         viewer.stage.classList.add("panning");
-        const begin = Math.min(Math.max(task.range[0] - (far / viewer.width) * span, 0), Math.max(0, viewer.seconds - span));
-        viewer.show(begin, begin + span);
+        const start = Math.min(Math.max(task.range[0] - (far / viewer.width) * span, 0), Math.max(0, viewer.seconds - span));
+        viewer.show(start, start + span);
       }
     }
 
@@ -161,7 +161,7 @@ window.pq = window.pq || {};
         this.last = performance.now();
         viewer.setCursor(viewer.active, viewer.snap(viewer.timeAt(event.clientX)), true);
       }
-      // A finger that stays after two goes on panning.
+      // After a pinch, the remaining finger pans.
       const [left] = this.down.values();
       this.task = task.kind === "pinch" && left ? { kind: "pan", range: [...viewer.range], x: left.x, still: false } : null;
     }

@@ -1,22 +1,22 @@
-// The panels of the waveform viewer: which channels share one, and how what is known of them becomes lines and bands.
+// Panels of the waveform viewer: which channels share a panel, and how views become lines and bands.
 "use strict";
 window.pq = window.pq || {};
 (() => {
   const pq = window.pq;
-  const MOST_IN_PANEL = 6;
-  const MOST_OPEN = 3; // panels of a kind that are open from the beginning
+  const MAX_IN_PANEL = 6;
+  const MAX_OPEN = 3; // panels of a kind that are open initially
   const TITLES = { voltage: "Voltage", current: "Current", other: "Other", urms: "Urms(1/2)", status: "Status" };
   const HEIGHTS = { voltage: 190, current: 150, other: 120, urms: 120 };
   const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"]];
-  const MOST_PARTS = 1000; // of a path
-  const BEYOND = 0.2; // of a stretch that is drawn beyond each end
-  const MOST_ROWS = 12; // of status channels, at first
+  const MAX_COLUMNS = 1000; // of a path
+  const BEYOND = 0.2; // fraction of an interval drawn beyond each end
+  const MAX_ROWS = 12; // of status channels shown initially
   const ROW = 18; // pixels of a status channel
 
-  // Large numbers of units that have no prefix are written as thousands.
+  // Large values in units without SI prefixes get a power of ten.
   const powerOf = (size) => (size < 1e4 ? [1, ""] : size < 1e7 ? [1e3, "10³ "] : size < 1e10 ? [1e6, "10⁶ "] : [1e9, "10⁹ "]);
 
-  // A view as the server gives it, its numbers unpacked. A synthetic one may hold arrays already.
+  // A view from the server with its numbers decoded; a synthetic one may already hold arrays.
   const unpack = (values) => (typeof values === "string" ? pq.floats(values) : values ?? null);
   const track = (from, step, exact, channels) => {
     const lines = new Map(channels.map((one) => [one.index, { low: unpack(one.low), high: unpack(one.high) }]));
@@ -36,7 +36,7 @@ window.pq = window.pq || {};
       : null,
   });
 
-  // The least and the greatest value at a moment, or null where nothing is known.
+  // Minimum and maximum at a point in time, or null if unknown.
   const valueAt = (track, index, t) => {
     const line = track?.lines.get(index);
     if (!line) return null;
@@ -49,15 +49,15 @@ window.pq = window.pq || {};
     return Number.isFinite(low) && Number.isFinite(high) ? [low, high] : null;
   };
 
-  // Channels of one unit share a panel until a phase comes again: then another system or feeder begins. What is neither
-  // voltage nor current is put together by its unit alone.
+  // Channels of one unit share a panel until a phase repeats: that starts another system or feeder. Channels that are
+  // neither voltage nor current are grouped by unit only.
   const groups = (channels, byUnit) => {
     const found = [];
     for (const channel of channels) {
       const phase = channel.phase.slice(0, 1);
       const open = found.findLast((group) => group[0].unit === channel.unit);
       const same = open && (byUnit || (open === found.at(-1) && !(phase && open.some((other) => other.phase.slice(0, 1) === phase))));
-      const fits = same && open.length < MOST_IN_PANEL;
+      const fits = same && open.length < MAX_IN_PANEL;
       if (fits) open.push(channel);
       else found.push([channel]);
     }
@@ -79,9 +79,9 @@ window.pq = window.pq || {};
           colours.add(channel.colour);
         });
         const title = found.length > 1 ? `${TITLES[kind]} ${number + 1}` : TITLES[kind];
-        panels.push(new Panel(kind, title, members, number >= MOST_OPEN));
+        panels.push(new Panel(kind, title, members, number >= MAX_OPEN));
         const urms = found.length > 1 ? `${TITLES.urms} ${number + 1}` : TITLES.urms;
-        if (kind === "voltage") panels.push(new Panel("urms", urms, members, number >= MOST_OPEN));
+        if (kind === "voltage") panels.push(new Panel("urms", urms, members, number >= MAX_OPEN));
       });
     }
     if (recording.status?.length) panels.push(new StatusPanel(recording.status));
@@ -125,7 +125,7 @@ window.pq = window.pq || {};
       return `${this.prefix ?? ""}${this.unit}`;
     }
 
-    // One value, or the two between which it lies.
+    // A value, or the two values that enclose it.
     say(pair) {
       if (!pair) return "–";
       const [low, high] = pair.map((value) => this.format(value));
@@ -155,7 +155,7 @@ window.pq = window.pq || {};
       return [low - pad, high + pad];
     }
 
-    // Draw what is known of the channels in a stretch of time, some of it beyond both ends.
+    // Draw the channels in an interval and somewhat beyond.
     draw(view, range, { width, left, hidden, frequency, thresholds, number }) {
       const known = this.of(view);
       const track = known && thin(known, range);
@@ -193,7 +193,7 @@ window.pq = window.pq || {};
     scale(low, high, width, left, y) {
       const size = Math.max(Math.abs(low), Math.abs(high));
       const plain = this.kind === "urms" || !["V", "A", "W", "var", "VA", "Hz"].includes(this.unit);
-      [this.factor, this.prefix] = plain ? powerOf(size) : PREFIXES.find(([least]) => size >= least * 1.0001) || PREFIXES[3];
+      [this.factor, this.prefix] = plain ? powerOf(size) : PREFIXES.find(([minimum]) => size >= minimum * 1.0001) || PREFIXES[3];
       const ticks = pq.ticks(low, high, Math.max(2, Math.round(this.height / 34)));
       const step = ticks.length > 1 ? (ticks[1] - ticks[0]) / this.factor : 1;
       const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) + (Math.abs(step * 10 ** Math.max(0, -Math.floor(Math.log10(step) + 1e-9)) % 1) > 1e-6 ? 1 : 0));
@@ -206,21 +206,21 @@ window.pq = window.pq || {};
       this.svg.setAttribute("height", this.height);
     }
 
-    // While finer values are on their way, what is drawn is stretched.
+    // While finer values are loading, scale the current drawing.
     stretch(range, width) {
       if (!this.drawn) return;
-      const [begin, end] = this.drawn.range;
-      const scale = (end - begin) / (range[1] - range[0]);
-      const shift = ((begin - range[0]) / (range[1] - range[0])) * width;
+      const [start, end] = this.drawn.range;
+      const scale = (end - start) / (range[1] - range[0]);
+      const shift = ((start - range[0]) / (range[1] - range[0])) * width;
       if (scale === 1 && shift === 0) this.series.removeAttribute("transform");
       else this.series.setAttribute("transform", `matrix(${scale} 0 0 1 ${shift} 0)`);
     }
   }
 
-  // Parts put together where there are more than a path should have points.
+  // Merge columns if a path would have too many points.
   const thin = (track, range) => {
     const visible = ((1 + 2 * BEYOND) * (range[1] - range[0])) / track.step;
-    const each = Math.ceil(Math.min(track.n, visible) / MOST_PARTS);
+    const each = Math.ceil(Math.min(track.n, visible) / MAX_COLUMNS);
     if (each < 3) return track;
     const n = Math.ceil(track.n / each);
     const lines = new Map();
@@ -236,15 +236,15 @@ window.pq = window.pq || {};
     return { from: track.from - (track.exact ? 0.5 * track.step : 0), step: track.step * each, exact: false, n, lines };
   };
 
-  // The path of a channel, at most two points for each part of its view; gaps stay gaps.
+  // The path of a channel, at most two points per column; gaps stay gaps.
   const trace = (track, line, range, width, y, mode) => {
     const scale = width / (range[1] - range[0]);
     const beyond = BEYOND * (range[1] - range[0]);
     const first = Math.max(0, Math.floor((range[0] - beyond - track.from) / track.step));
     const stop = Math.min(line.low.length, Math.ceil((range[1] + beyond - track.from) / track.step) + 1);
-    const begin = track.from + (track.exact ? 0 : 0.5 * track.step) - range[0];
+    const start = track.from + (track.exact ? 0 : 0.5 * track.step) - range[0];
     const tenth = (value) => Math.round(value * 10) / 10;
-    const x = (i) => tenth((begin + i * track.step) * scale);
+    const x = (i) => tenth((start + i * track.step) * scale);
     const { low, high } = line;
     const parts = [];
     for (let i = first; i < stop; i += 1) {
@@ -277,12 +277,12 @@ window.pq = window.pq || {};
     return parts.join(" ");
   };
 
-  // Signals that are on or off, one row each; those that never change can be shown too.
+  // Status signals, one row each; constant ones can be shown on demand.
   class StatusPanel extends Panel {
     constructor(status) {
       const all = status.map((one, index) => ({ ...one, index, unit: "", phase: "", colour: "var(--soft)", status: true }));
       const moving = all.filter((one) => one.changes.some(([, value]) => value !== one.changes[0][1]));
-      const few = moving.slice(0, MOST_ROWS);
+      const few = moving.slice(0, MAX_ROWS);
       super("status", TITLES.status, few, !few.length);
       const rest = all.length - few.length;
       if (!rest) return;

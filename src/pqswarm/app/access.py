@@ -1,4 +1,4 @@
-"""Who may ask: a token or a password opens the door, requests of other pages stay outside."""
+"""Access control: a token or password, same-origin requests only, and security headers."""
 
 import asyncio
 import hmac
@@ -9,44 +9,45 @@ from urllib.parse import unquote, urlsplit
 
 from tornado.httputil import HTTPServerRequest
 
-__all__ = ["HEADERS", "Door", "PasswordQueue", "is_loopback"]
+__all__ = ["HEADERS", "AccessControl", "PasswordQueue", "is_loopback", "visitor_id"]
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # without one a form, that of the password, would have no origin
+    "Referrer-Policy": "same-origin",  # with "no-referrer" the password form would send no Origin
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of every answer: a page may load and ask nothing but this server, and runs no script that is not a file of ours."""
+"""Headers of every response: a page loads from and connects to this server only, and runs only its script files."""
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_READING = ("GET", "HEAD")
-_STEPS_UP = re.compile(r"(^|[/\\])\.\.([/\\]|$)")
-_VISITOR = re.compile(r"[0-9a-f]{32}")
-_MOST_UNQUOTED = 3
+_SAFE_METHODS = ("GET", "HEAD")
+_PARENT_STEP = re.compile(r"(^|[/\\])\.\.([/\\]|$)")
+_VISITOR_ID = re.compile(r"[0-9a-f]{32}")
+_MAX_DECODINGS = 3
+_CROSS_SITE = "Cross-site requests are rejected."
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is one of this machine alone."""
+    """Whether only this machine can reach an address."""
     return host in _LOOPBACK
 
 
 @dataclass(frozen=True)
-class Door:
-    """Lets in who knows the token, or the password.
+class AccessControl:
+    """Checks the origin of requests, the token and the password.
 
     Attributes
     ----------
     host, port : str, int
         Where the server listens.
     password : str
-        Needed beside the token's place if other machines can ask; empty on this machine alone.
+        Required if other machines can connect; empty for this machine only.
     token : str
-        Is part of the address that is printed.
+        Part of the printed address.
     """
 
     host: str
@@ -56,76 +57,76 @@ class Door:
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie; servers on other ports of this machine have others."""
+        """Name of the cookie; unique per port."""
         return f"pqswarm-{self.port}"
 
     @property
     def address(self) -> str:
-        """What is opened in a browser."""
+        """Address to open in a browser."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}/" + ("" if self.password else f"?token={self.token}")
 
-    def refuse(self, request: HTTPServerRequest) -> str:
-        """Say why a request is none of this server's own pages; empty if it is."""
-        if _climbs(request.uri or ""):
-            return "The address leads outside."
-        if is_loopback(self.host) and not self._is_ours(request.headers.get("Host", "")):
-            return "The address is not one of this server."
+    def reason_to_refuse(self, request: HTTPServerRequest) -> str:
+        """Return why a request is refused; empty if it comes from a page of this server."""
+        if _escapes_root(request.uri or ""):
+            return "The address leads outside the server's root."
+        if is_loopback(self.host) and not self._is_own_host(request.headers.get("Host", "")):
+            return "The Host header does not name this server."
         origin = request.headers.get("Origin")
         if origin is not None and origin.partition("://")[2] != request.headers.get("Host"):
-            return "Requests of other pages are not answered."
+            return _CROSS_SITE
         site, mode = request.headers.get("Sec-Fetch-Site", "none"), request.headers.get("Sec-Fetch-Mode", "navigate")
-        if site not in ("none", "same-origin") and not (mode == "navigate" and request.method in _READING):
-            return "Requests of other pages are not answered."
-        if request.method not in _READING and origin is None and "X-Page" not in request.headers:
-            return "Requests of other pages are not answered."
+        if site not in ("none", "same-origin") and not (mode == "navigate" and request.method in _SAFE_METHODS):
+            return _CROSS_SITE
+        if request.method not in _SAFE_METHODS and origin is None and "X-Page" not in request.headers:
+            return _CROSS_SITE
         return ""
 
-    def _is_ours(self, host: str) -> bool:
-        """Whether a name is one of this machine: a name that another server gives out can lead here too."""
+    def _is_own_host(self, host: str) -> bool:
+        """Whether a Host header names this machine and port; this defeats DNS rebinding."""
         try:
             named = urlsplit(f"//{host}")
             return named.hostname in _LOOPBACK and (named.port or 80) == self.port
         except ValueError:
             return False
 
-    def knows(self, given: str | None) -> bool:
-        """Whether what a request brings is the token."""
+    def is_token(self, given: str | None) -> bool:
+        """Whether a value is the token."""
         return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
-    def opens(self, password: str) -> bool:
-        """Whether it is the password."""
+    def is_password(self, given: str) -> bool:
+        """Whether a value is the password."""
         return bool(self.password) and hmac.compare_digest(
-            password.encode("utf-8", "replace"), self.password.encode("utf-8", "replace")
+            given.encode("utf-8", "replace"), self.password.encode("utf-8", "replace")
         )
 
 
 class PasswordQueue:
-    """Tries passwords one after the other, however many connections send some: a wrong one takes its time.
+    """Checks passwords one at a time, across all connections, and delays after a wrong one.
 
     Parameters
     ----------
-    door : Door
-        Knows the password.
+    access : AccessControl
+        Holds the password.
     pause : float
-        How long a wrong one takes [s].
-    most_waiting : int
-        Passwords that wait for their turn; more are refused untried.
+        Delay after a wrong password [s].
+    max_waiting : int
+        Number of passwords that may wait; further ones are rejected unchecked.
     """
 
-    def __init__(self, door: Door, pause: float = 1.0, most_waiting: int = 10) -> None:
-        self.door, self.pause, self.most_waiting = door, pause, most_waiting
+    def __init__(self, access: AccessControl, pause: float = 1.0, max_waiting: int = 10) -> None:
+        self.access, self.pause, self.max_waiting = access, pause, max_waiting
         self._turn = asyncio.Lock()
         self._n_waiting = 0
 
-    async def opens(self, password: str) -> bool | None:
-        """Return whether it is the password; None if it was not tried."""
-        if self._n_waiting >= self.most_waiting:
+    async def check(self, password: str) -> bool | None:
+        """Return whether the password is right; None if the queue is full."""
+        if self._n_waiting >= self.max_waiting:
             return None
         self._n_waiting += 1
         try:
             async with self._turn:
-                is_right = self.door.opens(password)
+                is_right = self.access.is_password(password)
                 if not is_right:
                     await asyncio.sleep(self.pause)
                 return is_right
@@ -133,16 +134,16 @@ class PasswordQueue:
             self._n_waiting -= 1
 
 
-def checked_visitor(given: str | None) -> str:
-    """Return who asks, a new one if that is not known."""
-    return given if given is not None and _VISITOR.fullmatch(given) else secrets.token_hex(16)
+def visitor_id(given: str | None) -> str:
+    """Return the visitor ID of a cookie, or a new one."""
+    return given if given is not None and _VISITOR_ID.fullmatch(given) else secrets.token_hex(16)
 
 
-def _climbs(address: str) -> bool:
-    """Whether the path of an address has a step up, however often it is encoded; a query may have any text."""
+def _escapes_root(address: str) -> bool:
+    """Whether the path has a ``..`` step, even if encoded repeatedly; the query may hold any text."""
     path = address.partition("?")[0]
-    for _ in range(_MOST_UNQUOTED):
-        if _STEPS_UP.search(path) or "\0" in path:
+    for _ in range(_MAX_DECODINGS):
+        if _PARENT_STEP.search(path) or "\0" in path:
             return True
         path = unquote(path)
-    return bool(_STEPS_UP.search(path))
+    return bool(_PARENT_STEP.search(path))

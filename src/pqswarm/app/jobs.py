@@ -1,24 +1,25 @@
-"""Work in threads, off the event loop, that stops when nobody waits for it."""
+"""Work in threads, off the event loop, that stops when the result is no longer needed."""
 
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pqswarm._base.threads import one_blas_thread
 
 __all__ = ["Cancelled", "Job", "Jobs"]
 
 _Found = TypeVar("_Found")
+_THREADS = {"answer": 3, "envelope": 1, "background": 1}
 
 
 class Cancelled(Exception):  # noqa: N818 (not an error)
-    """Nobody waits for the work any more."""
+    """The result is no longer needed."""
 
 
 class Job:
-    """Work for somebody who may go away.
+    """Work that can be cancelled.
 
     Examples
     --------
@@ -30,63 +31,55 @@ class Job:
     """
 
     def __init__(self) -> None:
-        self._gone = Event()
+        self._cancelled = Event()
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits any more."""
-        return self._gone.is_set()
+        """Whether the job was cancelled."""
+        return self._cancelled.is_set()
 
     def cancel(self) -> None:
         """Stop the work at its next check."""
-        self._gone.set()
+        self._cancelled.set()
 
     def check(self, *_: object) -> None:
-        """Raise :class:`Cancelled` if nobody waits any more; long work calls it often, as a progress callback say."""
-        if self._gone.is_set():
+        """Raise :class:`Cancelled` if the job was cancelled; long work calls this often, e.g. as progress callback."""
+        if self._cancelled.is_set():
             raise Cancelled
 
 
 class Jobs:
-    """Pools of threads: for answers that somebody waits for, for pictures of long recordings, and for long work."""
+    """Thread pools for answers to requests, for envelopes of long recordings, and for background work."""
 
     def __init__(self) -> None:
-        self._answers = ThreadPoolExecutor(3, thread_name_prefix="answer")
-        self._pictures = ThreadPoolExecutor(1, thread_name_prefix="picture")
-        self._background = ThreadPoolExecutor(1, thread_name_prefix="background")
-        self._begun: set[Job] = set()
+        self._pools = {name: ThreadPoolExecutor(n, thread_name_prefix=name) for name, n in _THREADS.items()}
+        self._running: set[Job] = set()
         self.is_closed = False
 
-    async def answer(self, job: Job, function: Callable[..., _Found], *arguments: Any) -> _Found:
-        """Return what ``function(job, *arguments)`` returns, run in a thread."""
-        return await self._run(self._answers, job, function, arguments)
-
-    async def picture(self, job: Job, function: Callable[..., _Found], *arguments: Any) -> _Found:
-        """The same, one after the other, beside the answers: a picture takes shape while it is looked at."""
-        return await self._run(self._pictures, job, function, arguments)
-
-    async def background(self, job: Job, function: Callable[..., _Found], *arguments: Any) -> _Found:
-        """The same, after all other work of the background."""
-        return await self._run(self._background, job, function, arguments)
-
-    async def _run(
-        self, pool: ThreadPoolExecutor, job: Job, function: Callable[..., _Found], arguments: tuple[Any, ...]
+    async def run(
+        self,
+        job: Job,
+        function: Callable[..., _Found],
+        *arguments: Any,
+        pool: Literal["answer", "envelope", "background"] = "answer",
     ) -> _Found:
+        """Return ``function(*arguments)``, run in a thread of a pool, unless the job is cancelled first."""
+
         def run() -> _Found:
             job.check()
-            with one_blas_thread():  # those of the libraries would wait for each other, and the page for them
-                return function(job, *arguments)
+            with one_blas_thread():  # several BLAS threads would contend with those of other requests
+                return function(*arguments)
 
-        self._begun.add(job)
+        self._running.add(job)
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, run)
+            return await asyncio.get_running_loop().run_in_executor(self._pools[pool], run)
         finally:
-            self._begun.discard(job)
+            self._running.discard(job)
 
     def close(self) -> None:
-        """Begin no more work, and stop what was begun: the process would wait for it."""
+        """Start no more work and cancel what is running; otherwise the process would wait for it."""
         self.is_closed = True
-        for job in self._begun:
+        for job in self._running:
             job.cancel()
-        for pool in (self._answers, self._pictures, self._background):
+        for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)

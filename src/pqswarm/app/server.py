@@ -1,13 +1,15 @@
-"""The server: its addresses, and how it is started and stopped."""
+"""The server: its routes, and how it starts and stops."""
 
 import asyncio
 import contextlib
 import errno
+import logging
 import signal
 import socket
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 from tornado.httpserver import HTTPServer
@@ -16,89 +18,91 @@ from tornado.web import Application
 
 from pqswarm import _web
 from pqswarm._base.threads import one_blas_thread
-from pqswarm.app.access import Door, PasswordQueue, is_loopback
+from pqswarm.app.access import AccessControl, PasswordQueue, is_loopback
 from pqswarm.app.events import routes as events
 from pqswarm.app.handlers import Base, Login, Missing, NotFound, Updates
+from pqswarm.app.recordings import correction_routes, upload_routes
 from pqswarm.app.recordings import routes as recordings
-from pqswarm.app.recordings.section import RecordingsRoom
+from pqswarm.app.recordings.section import RecordingsSection
 from pqswarm.app.studies import routes as studies
-from pqswarm.app.warm_up import WarmUp
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
 
-__all__ = ["serve"]
+__all__ = ["SCRIPTS", "STYLES", "listen", "make_application", "serve"]
 
 _WEB = files("pqswarm.app") / "web"
-_ROOMS = {
+_SECTION_SCRIPTS = {
     "recordings": (
-        "recordings.js",
-        "uploads.js",
-        "eventlist.js",
-        "corrections.js",
-        "atcursor.js",
-        "bands.js",
-        "recording.js",
+        *("recordings.js", "uploads.js", "event_list.js", "corrections.js", "cursor_readings.js"),
+        *("wavelet_bands.js", "recording.js"),
     ),
-    "studies": ("study.js", "studytables.js", "studies.js"),
-    "events": ("events_figures.js", "events_fields.js", "events.js"),
+    "studies": ("study.js", "study_tables.js", "studies.js"),
+    "events": ("figures.js", "fields.js", "events.js"),
 }
-SCRIPTS = (*_web.SCRIPTS, "app.js", *(name for names in _ROOMS.values() for name in names))
-STYLES = (*_web.STYLES, "app.css", "studies.css", "events.css")
-"""Of the page, in the order in which it loads them."""
+_OWN_SCRIPTS = ("app.js", *(f"{section}/{name}" for section, names in _SECTION_SCRIPTS.items() for name in names))
+_OWN_STYLES = ("app.css", *(f"{section}/{section}.css" for section in _SECTION_SCRIPTS))
+SCRIPTS = (*_web.SCRIPTS, *_OWN_SCRIPTS)
+"""Scripts of the page, in loading order."""
+STYLES = (*_web.STYLES, *_OWN_STYLES)
+"""Style sheets of the page, in loading order."""
 
-_TYPES = {".js": "text/javascript", ".css": "text/css"}
-_BODY = 1_000_000
-"""Greatest request that is no upload [byte]; uploads have a limit of their own."""
+_MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
+_MAX_BODY = 1_000_000
+"""Maximum size of a request body [byte]; uploads have their own limit."""
+_LOG = logging.getLogger("pqswarm.app")
 
 
 class Asset(Base):
-    """A script or style of ours."""
+    """A script or style sheet of the page."""
 
-    def _is_known(self) -> bool:
-        """Whoever is asked for a password sees the styles of that page."""
-        return super()._is_known() or (bool(self.door.password) and self.request.path.endswith(".css"))
+    def _is_authorised(self) -> bool:
+        """Style sheets are also served to the password form."""
+        return super()._is_authorised() or (bool(self.access.password) and self.request.path.endswith(".css"))
 
     def get(self, name: str) -> None:
         """Send the file."""
         if name not in (*SCRIPTS, *STYLES):
             raise Missing("There is no such file.")
-        folder = files(_web) if name in (*_web.SCRIPTS, *_web.STYLES) else _WEB
-        self.set_header("Content-Type", f"{_TYPES[Path(name).suffix]}; charset=utf-8")
-        self.finish((folder / name).read_bytes())
+        folder = _WEB if name in (*_OWN_SCRIPTS, *_OWN_STYLES) else files(_web)
+        self.set_header("Content-Type", f"{_MEDIA_TYPES[Path(name).suffix]}; charset=utf-8")
+        self.finish(folder.joinpath(*name.split("/")).read_bytes())
 
 
-def make_application(workbench: Workbench, door: Door) -> Application:
-    """Return the application: all addresses, none of which is a path of a file."""
+def make_application(workbench: Workbench, access: AccessControl) -> Application:
+    """Return the application with all its routes; none of them maps to a path on disk."""
     routes: list[tuple[str, type[Base]]] = [
         (r"/", Login),
-        (r"/assets/([a-z0-9_.]+)", Asset),
+        (r"/assets/([a-z0-9_./]+)", Asset),
         (r"/api/updates/([0-9a-f]{32})", Updates),
         *recordings.ROUTES,
+        *upload_routes.ROUTES,
+        *correction_routes.ROUTES,
         *studies.ROUTES,
         *events.ROUTES,
     ]
-    workbench.rooms["recordings"] = RecordingsRoom(workbench)
+    workbench.sections["recordings"] = RecordingsSection(workbench)
     settings: dict[str, Any] = {
         "workbench": workbench,
-        "door": door,
-        "passwords": PasswordQueue(door),
+        "access": access,
+        "passwords": PasswordQueue(access),
         "template_path": str(_WEB),
+        "scripts": SCRIPTS,
+        "styles": STYLES,
     }
-    settings |= {"scripts": SCRIPTS, "styles": STYLES}
     return Application(
         routes, default_handler_class=NotFound, compress_response=False, log_function=lambda _: None, **settings
     )
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """Take a port, any free one for 0."""
+    """Bind a port; port 0 selects a free one."""
     try:
         return bind_sockets(port, host)
     except (OSError, OverflowError, UnicodeError) as error:
         if getattr(error, "errno", None) == errno.EADDRINUSE:
-            raise PqswarmError(f"port {port} is in use: name another, or none, by --port.") from error
+            raise PqswarmError(f"port {port} is in use: choose another with --port, or omit it.") from error
         raise PqswarmError(
-            f"cannot listen at {host}, port {port}: {getattr(error, 'strerror', '') or error}."
+            f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', '') or error}."
         ) from error
 
 
@@ -110,37 +114,37 @@ def serve(
     password: str = "",
     ready: Callable[[str], object] = print,
 ) -> None:
-    """Serve the page until the process is told to end, by Ctrl-C or SIGTERM.
+    """Serve the page until Ctrl-C or SIGTERM.
 
     Parameters
     ----------
     workbench : Workbench
         What is served.
     host, port : str, int
-        Where to listen; port 0 takes a free one.
+        Where to listen; port 0 selects a free one.
     password : str
-        Needed if other machines can ask.
+        Required if other machines can connect.
     ready : callable
-        Is given the address, once the server listens.
+        Called with the address once the server listens.
     """
     if not is_loopback(host) and not password:
-        raise PqswarmError(f"--host {host} lets other machines in: it needs a --password too.")
-    with one_blas_thread():  # changing that for every request would cost more than most of them
+        raise PqswarmError(f"--host {host} lets other machines connect: set a --password.")
+    with one_blas_thread():  # switching for every request would cost more than most requests
         asyncio.run(_serve(workbench, host, port, password, ready))
 
 
 async def _serve(workbench: Workbench, host: str, port: int, password: str, ready: Callable[[str], object]) -> None:
     sockets = listen(host, port)
-    door = Door(host, sockets[0].getsockname()[1], password)
-    server = HTTPServer(make_application(workbench, door), max_body_size=_BODY, max_buffer_size=_BODY * 8)
+    access = AccessControl(host, sockets[0].getsockname()[1], password)
+    server = HTTPServer(make_application(workbench, access), max_body_size=_MAX_BODY, max_buffer_size=_MAX_BODY * 8)
     server.add_sockets(sockets)
-    workbench.arrivals.append(WarmUp(workbench).start)
+    workbench.on_open.append(_warm_up_once(workbench))
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside of the main thread
+        with contextlib.suppress(NotImplementedError, ValueError):  # not on Windows, nor outside the main thread
             loop.add_signal_handler(number, end.set)
-    ready(door.address)
+    ready(access.address)
     try:
         await end.wait()
     finally:
@@ -148,3 +152,33 @@ async def _serve(workbench: Workbench, host: str, port: int, password: str, read
         for page in list(workbench.pages.values()):
             page.close()
         workbench.jobs.close()
+
+
+def _warm_up_once(workbench: Workbench) -> Callable[[], None]:
+    """Return a function whose first call starts :func:`_warm_up` in a daemon thread, which exit does not wait for."""
+    thread = Thread(target=_warm_up, args=(workbench,), name="warm-up", daemon=True)
+
+    def start() -> None:
+        if thread.ident is None:
+            thread.start()
+
+    return start
+
+
+def _warm_up(workbench: Workbench) -> None:
+    """Load the libraries, the model and the compiled code that the first analysis and measurement need."""
+    try:
+        import numpy as np
+
+        from pqswarm.identify import default_model, identify
+        from pqswarm.measure import measure_at
+        from pqswarm.recordings import Channel, Recording
+
+        time = np.arange(3200) / 6400
+        wave = 325.0 * np.cos(2 * np.pi * 50 * time) * np.where((time > 0.2) & (time < 0.3), 0.5, 1.0)
+        recording = Recording((Channel("U", "V", "A", wave),), 6400.0, 50.0)
+        measure_at(recording, 0.1)
+        if not workbench.jobs.is_closed:
+            identify(recording, model=workbench.model or default_model())
+    except Exception:  # noqa: BLE001 (the first real analysis reports it)
+        _LOG.debug("cannot warm up", exc_info=True)

@@ -1,15 +1,17 @@
-"""What the server serves: a folder, what is kept of it, and the pages that are open."""
+"""State shared by all requests: the served folder, the state folder and the open pages."""
 
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pqswarm.app.folder_names import FolderNames
 from pqswarm.app.jobs import Job, Jobs
 from pqswarm.errors import PqswarmError
 
@@ -17,71 +19,137 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = ["Page", "Workbench", "identifier", "inside", "make_private", "state_folder"]
+__all__ = [
+    "BrowserPage",
+    "FolderNames",
+    "Workbench",
+    "identifier",
+    "is_inside",
+    "make_private",
+    "mark_used",
+    "remove_unused",
+    "state_folder",
+]
 
-_MOST_MESSAGES = 1000
+_MAX_MESSAGES = 1000
+_DAY = 86_400.0
+_MAX_UNUSED = 30 * _DAY
+"""Uploads and analyses that were not used for this long are removed [s]."""
 
 
 def state_folder(folder: Path) -> Path:
-    """Return where the server keeps uploads and verdicts of a folder: never in the folder itself."""
+    """Return where uploads and analyses of a folder are stored; never in the folder itself."""
     home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "pqswarm" / "app" / identifier(folder.resolve().as_posix())
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder into which only this user can look; where that cannot be, who writes there is told why."""
+    """Create a folder that only this user can read; failures surface on first write."""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
 
 
+def mark_used(path: Path) -> None:
+    """Record that a file or folder of the state is in use, at most once a day."""
+    with suppress(OSError):
+        if time.time() - path.stat().st_mtime > _DAY:
+            os.utime(path)
+
+
+def remove_unused(state: Path) -> None:
+    """Remove uploads and analyses that were not used for 30 days.
+
+    Parameters
+    ----------
+    state : Path
+        State folder.
+    """
+    for kind in ("uploads", "verdicts"):
+        with suppress(OSError):
+            for path in sorted((state / kind).iterdir()):
+                with suppress(OSError):
+                    if time.time() - path.lstat().st_mtime < _MAX_UNUSED or path.is_symlink():
+                        continue
+                    if path.is_dir() and not path.name.startswith("."):
+                        shutil.rmtree(path)
+                    elif path.is_file():
+                        path.unlink()
+
+
 def identifier(name: str) -> str:
-    """Return what an address has in the place of a path: the same whenever the server is started."""
+    """Return the ID that stands for a path in URLs; it survives restarts of the server."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def inside(folder: Path, path: Path) -> bool:
-    """Whether a file, links followed, lies in a folder."""
+def is_inside(folder: Path, path: Path) -> bool:
+    """Whether a file lies in a folder after links are resolved."""
     try:
         return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # a link that leads to itself
+    except (OSError, RuntimeError):  # a link to itself
         return False
 
 
+class FolderNames:
+    """Removes the names of folders from texts, so that pages do not reveal where the folders are.
+
+    Parameters
+    ----------
+    folders : iterable of Path
+        Folders to hide. The rest of a path stays; the root of the file system is never hidden.
+
+    Examples
+    --------
+    >>> names = FolderNames([Path("/"), Path("/data")])
+    >>> names.hide("/data/day/sag.cfg: http://example.org/data/ says 3 V//m, not /d/x")
+    'day/sag.cfg: http://example.org/data/ says 3 V//m, not /d/x'
+    """
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        given = [path for path in folders if path.is_absolute()]
+        names = {str(path) + os.sep for path in (*given, *(path.resolve() for path in given)) if path != path.parent}
+        longest_first = sorted(names, key=lambda name: (-len(name), name))
+        self._prefix = re.compile(rf"(?<![\w./\\-])(?:{'|'.join(map(re.escape, longest_first))})" if names else "(?!)")
+
+    def hide(self, text: str) -> str:
+        """Return a text without the names."""
+        return self._prefix.sub("", text)
+
+
 @dataclass(eq=False)
-class Page:
-    """A page that is open in a browser: who looks at it, what it is told, and what is worked on for it alone."""
+class BrowserPage:
+    """A page open in a browser: its visitor, its pending messages and the jobs that run for it alone."""
 
     name: str
     visitor: str
-    messages: "asyncio.Queue[dict[str, Any]]" = field(default_factory=lambda: asyncio.Queue(_MOST_MESSAGES))
+    messages: "asyncio.Queue[dict[str, Any]]" = field(default_factory=lambda: asyncio.Queue(_MAX_MESSAGES))
     jobs: set[Job] = field(default_factory=set)
 
-    def tell(self, message: dict[str, Any]) -> None:
-        """Send a message; a page that does not listen loses it, and asks anew when it is looked at again."""
+    def send(self, message: dict[str, Any]) -> None:
+        """Queue a message. A page that does not listen loses it, and reloads when it is shown again."""
         if not self.messages.full():
             self.messages.put_nowait(message)
 
     def close(self) -> None:
-        """Stop what is worked on for it."""
+        """Cancel the jobs of the page."""
         for job in self.jobs:
             job.cancel()
 
 
 @dataclass(eq=False)
 class Workbench:
-    """What all requests share.
+    """State shared by all requests.
 
     Attributes
     ----------
     folder : Path
         Recordings and studies; nothing is written there.
     state : Path
-        Where uploads and verdicts are kept.
+        State folder for uploads and analyses.
     corrections : Path
-        File of corrected verdicts.
+        File of corrections.
     max_bytes : int
-        Greatest upload [byte].
+        Maximum size of an upload [byte].
     model, site
         As for :func:`pqswarm.identify.identify_file`.
     """
@@ -93,27 +161,27 @@ class Workbench:
     model: "Model | None" = None
     site: "Site | None" = None
     jobs: Jobs = field(default_factory=Jobs)
-    pages: dict[str, Page] = field(default_factory=dict)
-    rooms: dict[str, Any] = field(default_factory=dict)
-    """What the rooms keep, by their names."""
-    arrivals: list[Callable[[Page], object]] = field(default_factory=list)
-    """Are told of each page that was opened."""
+    pages: dict[str, BrowserPage] = field(default_factory=dict)
+    sections: dict[str, Any] = field(default_factory=dict)
+    """State of each section, by name."""
+    on_open: list[Callable[[], object]] = field(default_factory=list)
+    """Called whenever a page is opened."""
 
     def __post_init__(self) -> None:
         folders = (self.folder, self.folder.parent, self.corrections.parent)
         self.names = FolderNames((*folders, self.state, self.state / "uploads"))
-        """What no page is told."""
+        """Names that no page may show."""
         if not self.folder.is_dir():
             raise PqswarmError(f"{self.folder} is not a folder.")
 
-    def arrive(self, page: Page) -> None:
-        """Take in a page that was opened."""
+    def open(self, page: BrowserPage) -> None:
+        """Register a page."""
         self.pages[page.name] = page
-        for tell in self.arrivals:
-            tell(page)
+        for call in self.on_open:
+            call()
 
     def publish(self, message: dict[str, Any], visitor: str | None = None) -> None:
-        """Tell all open pages something, or those of one visitor; on the event loop only."""
+        """Send a message to all open pages, or to those of one visitor; call on the event loop only."""
         for page in self.pages.values():
             if visitor is None or page.visitor == visitor:
-                page.tell(message)
+                page.send(message)

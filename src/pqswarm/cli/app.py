@@ -1,5 +1,10 @@
 """``pqswarm app``: recordings, studies and events in a browser."""
 
+import os
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from html import escape
 from pathlib import Path
 from typing import Annotated
 
@@ -9,38 +14,41 @@ from pqswarm.cli.judging import ModelFile, SiteFile
 from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import PqswarmError
 
-__all__ = ["app"]
+__all__ = ["app", "browser_opener"]
 
 
 def app(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="Folder of recordings and studies; nothing is written there.")
     ] = Path(),
-    port: Annotated[int, typer.Option(metavar="PORT", help="Port to listen at.", show_default="a free one")] = 0,
+    port: Annotated[int, typer.Option(metavar="PORT", help="Port to listen on.", show_default="a free one")] = 0,
     host: Annotated[
         str,
-        typer.Option(metavar="ADDRESS", help="Address to listen at; one that other machines reach needs --password."),
+        typer.Option(metavar="ADDRESS", help="Address to listen on; if other machines can reach it, set --password."),
     ] = "127.0.0.1",
     password: Annotated[
         str,
         typer.Option(
-            metavar="WORD", envvar="PQSWARM_APP_PASSWORD", help="Asked for in the browser.", show_default="none"
+            metavar="WORD",
+            envvar="PQSWARM_APP_PASSWORD",
+            help="Password asked for in the browser.",
+            show_default="none",
         ),
     ] = "",
     model: ModelFile = None,
     site: SiteFile = None,
     corrections: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File of corrected verdicts.", show_default="DIR.corrections.jsonl"),
+        typer.Option(metavar="FILE", help="File of corrections.", show_default="DIR.corrections.jsonl"),
     ] = None,
     max_mb: Annotated[
-        float, typer.Option(metavar="MB", help="Largest file that can be dropped on the page, in MB.")
+        float, typer.Option(metavar="MB", help="Maximum size of a file dropped on the page, in MB.")
     ] = 500.0,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open a browser.")] = True,
 ) -> None:
     """Show recordings, studies and events in a browser.
 
-    It runs on this machine, until Ctrl-C.
+    The server runs on this machine until Ctrl-C.
 
     Example: pqswarm app measurements
     """
@@ -49,8 +57,7 @@ def app(
     except ModuleNotFoundError as error:
         if not (error.name or "").startswith("tornado"):
             raise
-        raise PqswarmError("the page needs Tornado: pip install 'pqswarm[app]', or make app.") from None
-    from pqswarm.app.browser import redirect_file
+        raise PqswarmError("the workbench needs Tornado: pip install 'pqswarm[app]', or make app.") from None
     from pqswarm.app.workbench import Workbench, state_folder
     from pqswarm.identify import corrections_path, load_model, load_site
 
@@ -64,7 +71,7 @@ def app(
         check_no_folder(corrections, "--corrections the name of a file")
     home = folder.resolve()
     if corrections is None and home == home.parent:
-        raise PqswarmError(f"there is nothing beside {home}: give the file of corrected verdicts by --corrections.")
+        raise PqswarmError(f"{home} has no parent folder for the file of corrections: name one with --corrections.")
     workbench = Workbench(
         folder=home,
         state=state_folder(home),
@@ -74,11 +81,42 @@ def app(
         site=None if site is None else load_site(site),
     )
 
-    with redirect_file(workbench.state) as redirect:
+    with browser_opener(workbench.state) as open_address:
 
         def ready(address: str) -> None:
             typer.echo(f"pqswarm shows {home} at\n\n    {address}\n\nPress Ctrl-C to stop.")
             if open_browser:
-                redirect.open(address)
+                open_address(address)
 
         serve(workbench, host=host, port=port, password=password, ready=ready)
+
+
+@contextmanager
+def browser_opener(folder: Path) -> Iterator[Callable[[str], None]]:
+    """Yield a function that opens an address in the browser without showing it on a command line.
+
+    The command lines of all processes are visible to all users, so the browser is given a file that redirects to the
+    address with the token. Only this user can read the file; it is removed at the end.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the file is written.
+    """
+    path = folder / f"open-{os.getpid()}.html"
+
+    def open_address(address: str) -> None:
+        with suppress(OSError, webbrowser.Error):  # without a browser, the printed address is enough
+            path.unlink(missing_ok=True)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                file.write(
+                    '<!DOCTYPE html>\n<meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+                    f'<title>pqswarm</title><meta http-equiv="refresh" content="0; url={escape(address)}">'
+                )
+            webbrowser.open(path.absolute().as_uri())
+
+    try:
+        yield open_address
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)

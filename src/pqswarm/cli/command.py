@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from pqswarm.cli.options import Stopped
 from pqswarm.errors import PqswarmError
 
-__all__ = ["Command", "Group", "help_rows", "name_options"]
+__all__ = ["Command", "CommandGroup", "help_rows", "name_options"]
 
 # Typer brings its own copy of click's errors, or took click's in earlier versions: this is the one it raises.
 _UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "UsageError")
@@ -125,7 +125,7 @@ class Command(_Speaking, TyperCommand):
                     formatter.write_dl(rows)
 
 
-class Group(_Speaking, TyperGroup):
+class CommandGroup(_Speaking, TyperGroup):
     """A command that has commands of its own."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -270,7 +270,7 @@ class _Artist:
         echo(f"drew {file_text(written)}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
-        series = verdict.characterisation.steady
+        series = verdict.characterisation.require_series().steady
         if not series.n_windows:
             raise PqswarmError("has no steady quantities: it is too short for them.")
         number = f"-{self.number}" if self.number > 1 else ""  # the first recording gets the name, others a number

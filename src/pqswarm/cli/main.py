@@ -12,7 +12,7 @@ from pqswarm import __version__
 from pqswarm._base.text import file_text
 from pqswarm._kernels.compile_times import call_when_compiling
 from pqswarm.cli.app import app as workbench
-from pqswarm.cli.command import Command, Group
+from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.compare import compare
 from pqswarm.cli.dataset import dataset
 from pqswarm.cli.features import features
@@ -34,7 +34,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="pqswarm",
-    cls=Group,
+    cls=CommandGroup,
     rich_markup_mode=None,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

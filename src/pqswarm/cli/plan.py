@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.command import Command, Group
+from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import check_no_folder
 
 __all__ = ["app"]
@@ -14,7 +14,7 @@ ENOUGH_RUNS = 4
 """Of two samples that do not overlap, the exact Mann-Whitney test has p = 0.1 with 3 each, and p = 0.029 with 4."""
 
 app = typer.Typer(
-    cls=Group, rich_markup_mode=None, no_args_is_help=True, help="Look at study plans, and check one's own."
+    cls=CommandGroup, rich_markup_mode=None, no_args_is_help=True, help="Look at study plans, and check one's own."
 )
 
 

@@ -5,13 +5,16 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.command import Command, Group
+from pqswarm.cli.command import Command, CommandGroup
 from pqswarm.cli.options import check_no_folder, complete_preset
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    cls=Group, rich_markup_mode=None, no_args_is_help=True, help="Look at presets of events, and check one's own."
+    cls=CommandGroup,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Look at presets of events, and check one's own.",
 )
 
 

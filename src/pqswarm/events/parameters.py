@@ -5,7 +5,7 @@ drawn before it into a value; it draws nothing itself, so that fixing one parame
 others of the event as they were.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Literal, Protocol
@@ -29,6 +29,7 @@ __all__ = [
     "WithinRecord",
     "check_parameters",
     "draw",
+    "in_order",
     "record_length",
     "spectrum_ranges",
 ]
@@ -296,3 +297,33 @@ def draw(ranges: Mapping[str, Range], uniforms: list[float], given: Mapping[str,
     for (name, spec), u in zip(ranges.items(), uniforms, strict=True):
         values[name] = given[name] if name in given else spec.at(u, values)
     return values
+
+
+def _dependencies(spec: Range) -> tuple[str, ...]:
+    """The parameters that must be drawn before this range."""
+    units = {"cycles": ("frequency", "cycles"), "cycles left": ("frequency", "cycles", "start")}
+    units |= {"notch periods": ("frequency", "cycles", "notches_per_cycle"), "record": ("frequency", "cycles")}
+    units |= {"fundamental": ("frequency", "sampling_rate"), "hertz": ("sampling_rate",)}
+    match spec:
+        case EqualTo(name) | IndexedBy(name):
+            return (name,)
+        case WithinRecord(duration, before):
+            return ("frequency", "cycles", duration, *([before] if before else []))
+    return units.get(getattr(spec, "unit", ""), ())
+
+
+def in_order(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str, Range]:
+    """Return the ranges in their order, but each after those that it depends on; `drawn` come before all."""
+    rest, done = dict(ranges), dict.fromkeys(drawn)
+    for name, spec in ranges.items():
+        for other in _dependencies(spec):
+            if other not in ranges and other not in done:
+                raise PqswarmError(f"{name} depends on {other}, which is not drawn: give {other} a range, too.")
+    sorted_ranges: dict[str, Range] = {}
+    while rest:
+        free = next((name for name, spec in rest.items() if done.keys() >= set(_dependencies(spec))), None)
+        if free is None:
+            raise PqswarmError(f"{' and '.join(rest)} depend on each other: give one of them a range of its own.")
+        sorted_ranges[free] = rest.pop(free)
+        done[free] = None
+    return sorted_ranges

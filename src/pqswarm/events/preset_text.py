@@ -1,15 +1,26 @@
 """A preset as the content and the text of a file, which :mod:`pqswarm.events.presetfile` reads."""
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from pqswarm._base.toml import to_toml
 from pqswarm.errors import PqswarmError
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS, Parameter
 from pqswarm.events.classes import EVENT_CLASSES
-from pqswarm.events.parameters import IndexedBy, NameIndex, Range
+from pqswarm.events.parameters import (
+    Choice,
+    EqualTo,
+    Fixed,
+    IndexedBy,
+    LogUniform,
+    NameIndex,
+    Range,
+    Steps,
+    Uniform,
+    WithinRecord,
+)
 from pqswarm.events.presets import Preset
-from pqswarm.events.range_tables import write_range
 
 __all__ = ["format_preset", "preset_lines", "spectra_of", "write_preset"]
 
@@ -32,7 +43,7 @@ def write_preset(preset: Preset) -> dict[str, Any]:
     """Return the content of a file that says all of a preset."""
 
     def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
-        return {name: write_range(spec) for name, spec in ranges.items() if not isinstance(spec, IndexedBy)}
+        return {name: _write_range(spec) for name, spec in ranges.items() if not isinstance(spec, IndexedBy)}
 
     spectra = spectra_of(preset)
     return {
@@ -42,6 +53,34 @@ def write_preset(preset: Preset) -> dict[str, Any]:
         **{label: plain(ranges) for label, ranges in preset.models.items()},
         "bench": {"share": preset.bench_share, **{label: plain(ranges) for label, ranges in preset.bench.items()}},
     }
+
+
+def _write_range(spec: Range) -> Any:
+    """Return a range as it is written in a file."""
+    match spec:
+        case Fixed(value):
+            return _short(value)
+        case Uniform(low, high, unit):
+            table: dict[str, Any] = {"uniform": [_short(low), _short(high)], "unit": unit}
+        case LogUniform(low, high, unit):
+            table = {"log_uniform": [_short(low), _short(high)], "unit": unit}
+        case Steps(low, high, number, unit):
+            table = {"steps": [_short(low), _short(high)], "number": number, "unit": unit}
+        case Choice(options, unit):
+            table = {"choice": [_short(option) for option in options], "unit": unit}
+        case WithinRecord(duration, before, margin):
+            table = {"inside": duration, "before": before or "", "margin": _short(margin) or ""}
+        case EqualTo(name):
+            table = {"same": name}
+        case NameIndex(names):
+            return list(names)
+        case _:
+            raise PqswarmError(f"a range of type {type(spec).__name__} has no form in a file.")
+    return {key: value for key, value in table.items() if value != ""}
+
+
+def _short(value: float) -> float:
+    return int(value) if isfinite(value) and float(value).is_integer() and abs(value) < 1e15 else float(value)
 
 
 def format_preset(preset: Preset) -> str:

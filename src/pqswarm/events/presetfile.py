@@ -5,23 +5,25 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import parse_toml, read_toml_text
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS
-from pqswarm.events.classes import EVENT_CLASSES, is_name
+from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.event import RECORD, SUPPLY, check_draw
-from pqswarm.events.parameters import Range, spectrum_ranges
+from pqswarm.events.parameters import Range, in_order, spectrum_ranges
 from pqswarm.events.preset_text import spectra_of
 from pqswarm.events.presets import PRESETS, Preset
-from pqswarm.events.range_tables import in_order, read_range
+
+if TYPE_CHECKING:
+    from pqswarm.events.catalogue import Parameter
+    from pqswarm.events.preset_tables import PresetTable
 
 __all__ = ["load_preset", "read_preset"]
 
-_KEYS = ("name", "extends", "classes", "common", "spectra", "bench")
 _EVERYWHERE = (*RECORD, *SUPPLY)  # parameters that events of every class can have
 
 Ranges = dict[str, Range]
@@ -81,8 +83,11 @@ def read_preset(
     via: tuple[Path, ...] = (),
 ) -> Preset:
     """Return the preset that the content of a file says; paths are relative to `folder`, messages name the `source`."""
+    from pqswarm.events.preset_tables import read_tables  # pydantic is imported when a file is read
+
+    tables = read_tables(table, source)
     with _blame(source):
-        return _Reader(table, folder or Path(), name, via).read()
+        return _Reader(tables, folder or Path(), name, via).read()
 
 
 @contextmanager
@@ -97,34 +102,30 @@ def _blame(where: str) -> Iterator[None]:
 class _Reader:
     """The content of a file on its way to a preset."""
 
-    def __init__(self, table: Mapping[str, Any], folder: Path, name: str, via: tuple[Path, ...]) -> None:
-        for key in table:
-            drawable = [name for name in EVENT_CLASSES if EVENT_CLASSES[name].model is not None]
-            if key not in _KEYS and key not in drawable:
-                raise unknown_name("key or event class", key, (*_KEYS, *drawable))
-        self.name = _text("name", table.get("name", name))
-        self.own = {key: _table(key, table[key]) for key in table if key not in _KEYS}
-        self.common = _table("common", table.get("common", {}))
-        self.bench = dict(_table("bench", table.get("bench", {})))
-        self.share = self.bench.pop("share", None)
-        self.wanted = table.get("classes")
-        self.base = self._extended(table.get("extends"), folder, via)
-        self.spectra = _spectra(table["spectra"]) if "spectra" in table else spectra_of(self.base)
-        self.spectra_given = "spectra" in table
+    def __init__(self, table: "PresetTable", folder: Path, name: str, via: tuple[Path, ...]) -> None:
+        self.name = table.name or name
+        self.own = table.__pydantic_extra__
+        self.common, self.wanted = table.common, table.classes
+        self.bench, self.share = table.bench.__pydantic_extra__, table.bench.share
+        self.base = self._extended(table.extends, folder, via)
+        self.spectra: Mapping[str, Mapping[str, float]] = table.spectra or spectra_of(self.base)
+        self.spectra_given = table.spectra is not None
+        if table.spectra is not None:
+            with _blame("[spectra]"):
+                spectrum_ranges(table.spectra)
         single = next((name for name in HARMONICS if name in self.common), None)
         if single is not None and (self.spectra_given or "spectrum" in self.common):
             raise PqswarmError(f"[common] {single}: the harmonics are those of [spectra]: keep one of them.")
 
-    def _extended(self, extends: object, folder: Path, via: tuple[Path, ...]) -> Preset:
+    def _extended(self, extends: str | None, folder: Path, via: tuple[Path, ...]) -> Preset:
         if extends is None:
             return Preset("", {}, {}, {}, 0.0)
-        text = _text("extends", extends)
-        if text.endswith(".toml"):
-            return _load(folder / text, via)
-        if text not in PRESETS:
-            with _blame("extends"):
-                raise unknown_name("preset", text, (*PRESETS, "a path that ends in .toml"))
-        return PRESETS[text]
+        if extends.endswith(".toml"):
+            return _load(folder / extends, via)
+        with _blame("extends"):
+            if extends not in PRESETS:
+                raise unknown_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
+        return PRESETS[extends]
 
     def read(self) -> Preset:
         """Return the preset."""
@@ -149,8 +150,6 @@ class _Reader:
         if self.wanted is None:
             return self.base
         known = tuple(dict.fromkeys((*self.base.models, *self.own)))
-        if not isinstance(self.wanted, list) or not self.wanted or len(set(map(str, self.wanted))) < len(self.wanted):
-            raise PqswarmError(f"classes: must be a list of event classes, each once, not {self.wanted!r}.")
         for label in self.wanted:
             if label not in known:
                 with _blame("classes"):
@@ -168,7 +167,7 @@ class _Reader:
         for name, given in self.common.items():
             if name in _EVERYWHERE:
                 with _blame(name):
-                    ranges[name] = read_range(name, given, PARAMETERS[name])
+                    ranges[name] = _read_range(name, given, PARAMETERS[name])
             elif name not in taken:
                 raise unknown_name("parameter", name, (*_EVERYWHERE, *sorted(taken)))
         for name in RECORD:
@@ -183,7 +182,7 @@ class _Reader:
         for name, given in self.common.items():
             if name != "spectrum" and (name in ranges or name in taken):
                 with _blame(f"[common] {name}"):
-                    ranges[name] = read_range(name, given, catalogue[name])
+                    ranges[name] = _read_range(name, given, catalogue[name])
         with _blame(f"[{label}]"):
             drawn = self._spectrum(own, taken)
             if drawn is not None:
@@ -194,7 +193,7 @@ class _Reader:
                 if name not in taken and name not in _EVERYWHERE:
                     raise unknown_name(f"parameter of {label}", name, (*taken, *_EVERYWHERE))
                 with _blame(name):
-                    new = drawn if name == "spectrum" else {name: read_range(name, given, catalogue[name])}
+                    new = drawn if name == "spectrum" else {name: _read_range(name, given, catalogue[name])}
                 ranges |= new or {}
             ranges |= drawn or {}
             _check_complete(ranges, required)
@@ -220,18 +219,18 @@ class _Reader:
 
     def _circuit(self, label: str, base: Preset) -> Ranges:
         required, taken = _keywords(run_bench)
-        own = _table(f"bench.{label}", self.bench.get(label, {}))
+        own = self.bench.get(label, {})
         ranges: Ranges = dict(base.bench.get(label, {}))
         # Parameters of the record and the supply hold for the bench, too; its faults and banks are its own.
         for name, given in self.common.items():
             if name in ranges and name in _EVERYWHERE:
-                ranges[name] = read_range(name, given, PARAMETERS[name])
+                ranges[name] = _read_range(name, given, PARAMETERS[name])
         with _blame(f"[bench.{label}]"):
             for name, given in own.items():
                 if name not in taken and name not in _EVERYWHERE:
                     raise unknown_name("parameter of the bench", name, (*taken, *_EVERYWHERE))
                 with _blame(name):
-                    ranges[name] = read_range(name, given, PARAMETERS[name])
+                    ranges[name] = _read_range(name, given, PARAMETERS[name])
             _check_complete(ranges, required)
             return in_order(ranges, base.common.keys() | self.common.keys())
 
@@ -252,29 +251,10 @@ def _check_share(key: str, share: object, most: float, why: str) -> None:
         raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {shorten(repr(share))}.")
 
 
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():
-        raise PqswarmError(f"{key}: must be text of 1 to 200 characters, not {shorten(repr(value))}.")
-    return value
+def _read_range(name: str, given: object, allowed: "Parameter") -> Range:
+    from pqswarm.events.preset_tables import read_range
 
-
-def _table(key: str, value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise PqswarmError(f"{key}: must be a table, [{key}], not {shorten(repr(value))}.")
-    return value
-
-
-def _spectra(given: object) -> dict[str, Mapping[str, float]]:
-    """The spectra of a file, checked."""
-    spectra = {name: _table(f"spectra.{name}", one) for name, one in _table("spectra", given).items()}
-    with _blame("[spectra]"):
-        for name in spectra:
-            if not is_name(name):
-                raise PqswarmError(
-                    f"{shorten(repr(name))} must be lower case letters, digits and underscores, at most 60."
-                )
-        spectrum_ranges(spectra)
-    return spectra
+    return read_range(name, given, allowed)
 
 
 def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:

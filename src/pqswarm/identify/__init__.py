@@ -1,7 +1,5 @@
 """From a recording to a verdict: a trained model beside the rules of the standard."""
 
-from pqswarm.identify._deprecated import __getattr__ as __getattr__
-from pqswarm.identify.agreement import GROUPS
 from pqswarm.identify.analysis import identify
 from pqswarm.identify.class_limits import possible_labels
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, compute_features, usable_features
@@ -12,15 +10,13 @@ from pqswarm.identify.training.corrections import Correction, CorrectionFile, co
 from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
 from pqswarm.identify.training.validation import Check, check_model
-from pqswarm.identify.verdict import COLUMNS, ChannelVerdict, EventVerdict, Verdict
+from pqswarm.identify.verdict import COLUMNS, EventVerdict, Verdict
 
 __all__ = [
     "BANDWIDTHS",
     "COLUMNS",
     "FEATURES",
-    "GROUPS",
     "TRAINING_SNR",
-    "ChannelVerdict",
     "Check",
     "Correction",
     "CorrectionFile",

@@ -1,89 +1,55 @@
 """What the rules of the standard would call a channel, and how that compares with the model."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pqswarm.events.classes import class_family, class_title
 from pqswarm.identify.show.curves import RMS
+from pqswarm.measure.event import KINDS
 
 if TYPE_CHECKING:
-    from pqswarm.measure import ChannelResult, Event
+    from pqswarm.measure import ChannelResult, Characterisation, Event
 
 __all__ = [
-    "GROUPS",
     "describe_agreement",
     "event_rule",
-    "group_of",
     "in_words",
-    "main_disturbance",
     "model_level",
-    "rule_class",
     "rule_level",
 ]
 
-GROUPS: Mapping[str, str] = {
-    "pure_sinusoid": "normal",
-    "dc_offset": "dc offset",
-    "sag": "sag",
-    "swell": "swell",
-    "interruption": "interruption",
-    "flicker": "flicker",
-    "notching": "notching",
-    "harmonics": "harmonics",
-    "oscillatory_transient": "transient",
-    "sag_with_harmonics": "sag",
-    "swell_with_harmonics": "swell",
-    "flicker_with_harmonics": "harmonics",
-    "sag_with_transient": "sag",
-    "swell_with_transient": "swell",
-    "impulsive_transient": "transient",
-    "voltage_change": "voltage change",
+_KNOWN = frozenset({*KINDS, "rapid voltage change"})
+"""Families that the rules know."""
+_RULE_CLASSES = {
+    "voltage change": "voltage_change",
+    "none": "pure_sinusoid",
+    "DC offset": "dc_offset",
+    "unbalance": "pure_sinusoid",
+    "rapid voltage change": "voltage_change",
 }
-"""What each class that the rules know is above all."""
-
-_TITLES = {
-    "pure_sinusoid": "no disturbance",
-    "dc_offset": "DC offset",
-    "oscillatory_transient": "transient",
-    "voltage_change": "small voltage change",
-}
-_SINGLE = {"none": "pure_sinusoid", "DC offset": "dc_offset", "unbalance": "pure_sinusoid"}
-
-
-def group_of(event_class: str) -> str:
-    """Return the group of a class; one that the rules do not know is a group of its own.
-
-    Examples
-    --------
-    >>> group_of("sag_with_harmonics"), group_of("my_class")
-    ('sag', 'my class')
-    """
-    return GROUPS.get(event_class, event_class.replace("_", " "))
+"""Classes of the kinds that have another name."""
 
 
 def in_words(event_class: str) -> str:
-    """Return a class in words, such as "sag with harmonics"."""
-    return _TITLES.get(event_class, event_class.replace("_", " "))
+    """Return an event class as it is written in a sentence.
 
-
-def main_disturbance(result: "ChannelResult") -> tuple[float, float] | None:
-    """Return begin and end [s] of the event farthest from 1 pu, or of a transient that deviates more, or None."""
-    found = [(abs(1 - event.magnitude), event.start, event.end) for event in result.events]
-    found += [(transient.peak, transient.onset, transient.onset) for transient in result.transients]
-    if not found:
-        return None
-    _, start, end = max(found)
-    return start, end
-
-
-def rule_level(result: "ChannelResult") -> str:
-    """Return whether the voltage of a channel is a sag, a swell, or an interruption by the rules, or ``"none"``.
-
-    The event farthest from 1 pu decides.
+    Examples
+    --------
+    >>> in_words("sag_with_harmonics"), in_words("dc_offset"), in_words("pure_sinusoid")
+    ('sag with harmonics', 'DC offset', 'no disturbance')
     """
-    worst = max(result.events, key=lambda event: abs(1 - event.magnitude), default=None)
-    return "none" if worst is None else worst.kind
+    if event_class == "pure_sinusoid":
+        return "no disturbance"
+    title = class_title(event_class)
+    return title if title[:2].isupper() else title[:1].lower() + title[1:]
+
+
+def rule_level(events: "Iterable[Event]") -> str:
+    """Return ``"sag"``, ``"swell"`` or ``"interruption"``, whichever event is farthest from 1 pu, or ``"none"``."""
+    levels = [event for event in events if event.kind in RMS]
+    return max(levels, key=lambda event: abs(1 - event.magnitude)).kind if levels else "none"
 
 
 def model_level(label: str) -> str:
@@ -96,35 +62,11 @@ def model_level(label: str) -> str:
     """
     if label in ("", "unknown"):
         return "unknown"
-    return group if (group := group_of(label)) in RMS else "none"
-
-
-def rule_class(result: "ChannelResult", window: tuple[float, float]) -> str:
-    """Return the class of GROUPS that the findings of the rules inside a window [s] amount to."""
-    first, last = window
-    flags = {flag.kind for flag in result.flags}
-    events = [event for event in result.events if event.start < last and event.end > first]
-    transient = any(first <= one.onset <= last for one in result.transients)
-    if events:
-        main = max(events, key=lambda event: abs(1 - event.magnitude))
-        if main.kind == "interruption":
-            return "interruption"
-        if transient:
-            return f"{main.kind}_with_transient"
-        return f"{main.kind}_with_harmonics" if "harmonics" in flags and "notching" not in flags else main.kind
-    if transient:
-        return "oscillatory_transient"
-    if "notching" in flags:
-        return "notching"
-    if "flicker" in flags:
-        return "flicker_with_harmonics" if "harmonics" in flags else "flicker"
-    if "harmonics" in flags:
-        return "harmonics"
-    return "dc_offset" if "DC offset" in flags else "pure_sinusoid"
+    return group if (group := class_family(label)) in RMS else "none"
 
 
 def event_rule(event: "Event", events: "Iterable[Event]") -> str:
-    """Return the class of GROUPS that an event is by the rules, with what else is there on its worst channel."""
+    """Return the event class that an event is by the rules, with what else is there on its worst channel."""
     beside = {
         other.kind
         for other in events
@@ -141,10 +83,12 @@ def event_rule(event: "Event", events: "Iterable[Event]") -> str:
         return "impulsive_transient" if event.category.startswith("impulsive") else "oscillatory_transient"
     if {event.kind, *beside} >= {"harmonics", "flicker"} and event.kind in ("harmonics", "flicker"):
         return "flicker_with_harmonics"
-    return _SINGLE.get(event.kind, event.kind.replace(" ", "_"))
+    return _RULE_CLASSES.get(event.kind, event.kind.replace(" ", "_"))
 
 
-def describe_agreement(rule: str, label: str, class_names: Collection[str], result: "ChannelResult") -> str:
+def describe_agreement(
+    rule: str, label: str, class_names: Collection[str], result: "ChannelResult", found: "Characterisation"
+) -> str:
     """Say whether the classes by rules and model agree, and what the rules measured where that explains why not.
 
     The text begins with ``"agree"``, ``"partly agree"``, ``"disagree"``, or, where one does not know the class of the
@@ -153,27 +97,32 @@ def describe_agreement(rule: str, label: str, class_names: Collection[str], resu
     if rule == label:
         return "agree"
     said = f"rules say {in_words(rule)}, the model {in_words(label)}"
-    if label not in GROUPS:
+    if class_family(label) not in _KNOWN:
         return f"cannot be compared: {said}, which the rules do not know"
-    said += _reason(rule, label, result)
-    if GROUPS[rule] == GROUPS[label]:
+    said += _reason(rule, label, result, found)
+    if class_family(rule) == class_family(label):
         return f"partly agree: {said}"
     return f"disagree: {said}" if rule in class_names else f"cannot be compared: the model does not know this; {said}"
 
 
-def _reason(rule: str, label: str, result: "ChannelResult") -> str:
+def _reason(rule: str, label: str, result: "ChannelResult", found: "Characterisation") -> str:
     """The measurement behind the rule, where it bears on the difference."""
     if ("harmonics" in rule) != ("harmonics" in label) and result.spectrum is not None:
         return f" (THD {100 * result.spectrum.thd:.1f} %)"
-    kinds = {GROUPS[rule], GROUPS[label]}
+    kinds = {class_family(rule), class_family(label)}
     if len(kinds) == 1:
         return ""
-    known = result.urms[np.isfinite(result.urms)]
-    if known.size and not result.events and kinds & {"sag", "swell", "interruption", "flicker"}:
+    events = [event for event in found.events if any(part.number == result.number for part in event.parts)]
+    parts = [part for event in events for part in event.parts if part.number == result.number]
+    levels = [part.magnitude for part in parts if part.kind in RMS]
+    urms = found.urms_of(result)
+    known = urms[np.isfinite(urms)]
+    if known.size and not levels and kinds & {"sag", "swell", "interruption", "flicker"}:
         return f" (Urms(1/2) stays between {known.min():.3f} and {known.max():.3f} pu)"
-    if kinds & {"sag", "swell", "interruption"} and result.events:
-        main = max(result.events, key=lambda event: abs(1 - event.magnitude))
-        return f" (Urms(1/2) reaches {main.magnitude:.2f} pu)"
-    if ("transient" in rule) != ("transient" in label) and result.transients:
-        return f" (peak {max(one.peak for one in result.transients):.2f} pu)"
+    if kinds & {"sag", "swell", "interruption"} and levels:
+        return f" (Urms(1/2) reaches {max(levels, key=lambda level: abs(1 - level)):.2f} pu)"
+    peaks = [event.details.get("transient_peak", 0.0) for event in events]
+    peaks += [part.magnitude for part in parts if part.kind == "transient"]
+    if ("transient" in rule) != ("transient" in label) and max(peaks, default=0.0) > 0:
+        return f" (peak {max(peaks):.2f} pu)"
     return ""

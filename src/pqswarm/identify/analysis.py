@@ -7,18 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from pqswarm._base.units import frequency_text
 from pqswarm.errors import PqswarmError
 from pqswarm.features import WINDOW_CYCLES
-from pqswarm.identify.agreement import describe_agreement, event_rule, main_disturbance, rule_class
-from pqswarm.identify.class_limits import allowed_classes, classes_of_kind, classes_seen
+from pqswarm.identify.agreement import describe_agreement, event_rule
+from pqswarm.identify.class_limits import allowed_classes
 from pqswarm.identify.features.compute import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.model_file import load_model
-from pqswarm.identify.verdict import ChannelVerdict, EventVerdict, Verdict
-from pqswarm.identify.windows import event_window, main_window, read_capture, urms_inside, worst_channel
+from pqswarm.identify.verdict import EventVerdict, Verdict
+from pqswarm.identify.windows import event_window, read_capture, worst_channel
 from pqswarm.measure import Thresholds, characterise
 
 if TYPE_CHECKING:
@@ -45,7 +43,6 @@ def identify(
     thresholds: Thresholds | Mapping[str, float] | None = None,
     block: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-    **old: float,
 ) -> Verdict:
     """Say what happened in a recording.
 
@@ -65,8 +62,6 @@ def identify(
         Of the rules.
     block, progress
         As for :func:`pqswarm.measure.characterise`.
-    **old : float
-        Single thresholds, as in earlier versions.
 
     Returns
     -------
@@ -84,7 +79,7 @@ def identify(
     """
     model = default_model() if model is None else model
     chosen = model if isinstance(model, Model) else load_model(model)
-    levels = Thresholds.read(thresholds, old)
+    levels = Thresholds.of(thresholds)
     found = characterise(
         recording,
         reference,
@@ -103,13 +98,11 @@ def identify(
                 progress(found.n_samples, found.n_samples)
             yield item
 
-    verdicts = tuple(judge.channel(result) for result in told(found.channels))
     events = tuple(judge.event(event) for event in told(found.events))
-    asked = any(one.label for one in verdicts) or any(one.label for one in events)
+    asked = any(one.label for one in events)
     return Verdict(
         source=recording.source,
         characterisation=found,
-        channels=verdicts,
         caveats=(*found.caveats, *(judge.caveats() if asked else ())),
         notes=tuple(recording.notes),
         events=events,
@@ -129,24 +122,6 @@ class _Judge:
     usable: "BoolArray"
     _features: "dict[tuple[int, int, int], FloatArray]" = field(default_factory=dict)
 
-    def channel(self, result: "ChannelResult") -> ChannelVerdict:
-        """Judge the main capture of a channel."""
-        first, stop = main_window(self.found, main_disturbance(result))
-        rate = self.found.sampling_rate
-        window = (first / rate, stop / rate)
-        rule = rule_class(result, window)
-        extended = stop - first < int(np.floor(WINDOW_CYCLES / self.found.frequency * rate))
-        urms = urms_inside(result, self.found, first, stop)
-        names = self.model.class_names
-        classes = allowed_classes(names, urms, self.found.thresholds, rule, self._visible(first, stop))
-        prediction, reason = self._ask(result, first, stop, classes)
-        if prediction is None:
-            return ChannelVerdict(result, rule, {}, (), f"rules only: {reason}", window, extended)
-        used = tuple(dict.fromkeys(name.partition(".")[0] for name in prediction.subset.names))
-        shares, known = _order(prediction)
-        agreement = self._agreement(rule, shares, known, result)
-        return ChannelVerdict(result, rule, shares, used, agreement, window, extended, known)
-
     def event(self, event: "Event") -> EventVerdict:
         """Judge the capture of an event, on its worst channel."""
         result = worst_channel(event, self.found)
@@ -154,7 +129,9 @@ class _Judge:
         first, stop = event_window(event, self.found, beside)
         rate = self.found.sampling_rate
         rule = event_rule(event, beside)
-        classes = classes_of_kind(self.model.class_names, event.kind, rule, self._visible(first, stop))
+        frequency = self.found.frequency
+        cycles = (stop - first) / rate * frequency
+        classes = allowed_classes(self.model.class_names, event.kind, rule, rate, frequency, cycles)
         prediction, reason = (
             (None, "the model looks at one channel at a time")
             if event.kind == "unbalance"
@@ -182,11 +159,7 @@ class _Judge:
     def _agreement(self, rule: str, shares: Mapping[str, float], known: bool, result: "ChannelResult") -> str:
         if not known:
             return "cannot be compared: this is unlike anything that the model has learned"
-        return describe_agreement(rule, next(iter(shares)), self.model.class_names, result)
-
-    def _visible(self, first: int, stop: int) -> frozenset[str]:
-        rate, frequency = self.found.sampling_rate, self.found.frequency
-        return classes_seen(self.model.class_names, rate, frequency, (stop - first) / rate * frequency)
+        return describe_agreement(rule, next(iter(shares)), self.model.class_names, result, self.found)
 
     def _ask(
         self, result: "ChannelResult", first: int, stop: int, classes: frozenset[str]

@@ -1,61 +1,58 @@
-"""The definitions of the standard bind the model: classes that the measurement rules out are not offered."""
+"""The standard limits the model: classes that contradict the measurement are not offered."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify.agreement import GROUPS
-from pqswarm.measure.visible import visible_classes
+from pqswarm.events.classes import class_family, visible_classes
+from pqswarm.identify.show.curves import RMS
 
 if TYPE_CHECKING:
-    from pqswarm._base.typing import FloatArray
     from pqswarm.identify.verdict import EventVerdict, Verdict
-    from pqswarm.measure import Thresholds
 
-__all__ = ["allowed_classes", "classes_of_kind", "classes_seen", "possible_labels"]
-
-_SAGS = frozenset({"sag", "sag_with_harmonics", "sag_with_transient"})
-_SWELLS = frozenset({"swell", "swell_with_harmonics", "swell_with_transient"})
-_BREAKS = frozenset({"interruption"})
-_TRANSIENTS = frozenset({"oscillatory_transient", "impulsive_transient"})
-_MARGIN = 0.01
-"""A value of Urms(1/2) so close to a threshold may be on either side of it [pu]."""
-_FEW = 3
-"""Values of Urms(1/2) beyond a threshold that a strong transient may cause."""
+__all__ = ["allowed_classes", "possible_labels"]
 
 
-def classes_of_kind(
-    names: Collection[str], kind: str, rule: str, visible: Collection[str] | None = None
+def allowed_classes(
+    names: Collection[str], kind: str, rule: str, sampling_rate: float, frequency: float, cycles: float
 ) -> frozenset[str]:
-    """Return the classes that an event of a kind by the standard can be.
+    """Return the classes that an event can have.
 
-    A sag is a sag, with harmonics, with a transient or without; what is none of sag, swell and interruption by its
-    magnitude is none of these by the model either. Classes that are not `visible` are not offered.
+    A sag is a sag, with harmonics, with a transient or without; an event that is none of sag, swell and interruption by
+    its magnitude is none of these by the model either. Classes that the capture cannot show are not offered. The class
+    by the rules always is.
+
+    Parameters
+    ----------
+    names : collection of str
+        Classes of the model.
+    kind, rule : str
+        Kind of the event, and its class by the rules.
+    sampling_rate, frequency, cycles : float
+        Of the capture: sampling rate and fundamental [Hz], and length in cycles.
+
+    Returns
+    -------
+    frozenset of str
+        Some of `names`.
 
     Examples
     --------
-    >>> sorted(classes_of_kind(("sag", "sag_with_harmonics", "flicker"), "sag", "sag"))
+    >>> sorted(allowed_classes(("sag", "sag_with_harmonics", "flicker"), "sag", "sag", 12_800, 50, 30))
     ['sag', 'sag_with_harmonics']
     """
-    families = {"sag": _SAGS, "swell": _SWELLS, "interruption": _BREAKS}
-    own = families.get(kind, frozenset(names) - _SAGS - _SWELLS - _BREAKS)
-    seen = own if visible is None else own & frozenset(visible)
-    return (seen | {rule}) & frozenset(names)
-
-
-def classes_seen(names: Collection[str], sampling_rate: float, frequency: float, cycles: float) -> frozenset[str]:
-    """Return the classes that a capture can show; of those that the rules do not know nothing is said."""
-    return (frozenset(names) - frozenset(GROUPS)) | visible_classes(sampling_rate, frequency, cycles)
+    family = kind if kind in RMS else ""
+    own = {name for name in names if (class_family(name) if class_family(name) in RMS else "") == family}
+    visible = visible_classes(names, sampling_rate, frequency, cycles)
+    return frozenset((own & visible) | {rule}) & frozenset(names)
 
 
 def possible_labels(
     verdict: "Verdict", event: "EventVerdict", class_names: Collection[str] = BROAD_CLASSES
 ) -> tuple[str, ...]:
-    """Return the classes that a model can ever call an event: the others contradict what was measured.
+    """Return the classes that a model can give to an event: the others contradict the measurements.
 
-    A correction to any other class could not show in a verdict, however a model is trained.
+    A correction to any other class would have no effect, however the model is trained.
 
     Parameters
     ----------
@@ -69,7 +66,7 @@ def possible_labels(
     Returns
     -------
     tuple of str
-        In the order of `class_names`; empty if a model cannot be asked about this event.
+        In the order of `class_names`; empty if the event is left to the rules.
 
     Examples
     --------
@@ -84,56 +81,7 @@ def possible_labels(
     if not event.probabilities:
         return ()
     found, (begin, end) = verdict.characterisation, event.window
-    seen = classes_seen(class_names, found.sampling_rate, found.frequency, (end - begin) * found.frequency)
-    offered = classes_of_kind(class_names, event.event.kind, event.rule, seen)
+    cycles = (end - begin) * found.frequency
+    kind, rule = event.event.kind, event.rule
+    offered = allowed_classes(class_names, kind, rule, found.sampling_rate, found.frequency, cycles)
     return tuple(name for name in class_names if name in offered)
-
-
-def allowed_classes(
-    names: Collection[str],
-    urms: "FloatArray",
-    thresholds: "Thresholds",
-    rule: str,
-    visible: Collection[str] | None = None,
-) -> frozenset[str]:
-    """Return the classes that Urms(1/2) [pu] of a capture allows; the class by the rules is always among them.
-
-    Below the threshold of an interruption for a cycle, it is one; beyond that of a sag or swell, it is of that kind,
-    or, for a few values, may be a transient; else it is none of these. Classes that are not `visible` in the
-    capture are not offered.
-
-    Examples
-    --------
-    >>> from pqswarm.measure import Thresholds
-    >>> names = ("pure_sinusoid", "sag", "swell", "interruption", "oscillatory_transient")
-    >>> sorted(allowed_classes(names, np.array([1.0, 0.95, 0.7, 0.6, 0.6, 0.6, 1.0]), Thresholds(), "sag"))
-    ['sag']
-    >>> sorted(allowed_classes(names, np.array([1.0, 0.3, 0.0, 0.0, 0.0, 1.0]), Thresholds(), "interruption"))
-    ['interruption']
-    """
-    known = urms[np.isfinite(urms)]
-    offered = set(names) if visible is None else set(names) & set(visible)
-    beyond: set[str] = set()
-    if known.size:
-        low, high = thresholds.sag, thresholds.swell
-        n_low, n_high = int((known < low - _MARGIN).sum()), int((known > high + _MARGIN).sum())
-        if int((known < thresholds.interruption).sum()) > 1:
-            beyond |= _BREAKS
-        elif known.min() < thresholds.interruption + _MARGIN:
-            beyond |= _BREAKS | _SAGS
-        elif n_low:
-            beyond |= _SAGS
-        if n_high and not beyond & _BREAKS:
-            beyond |= _SWELLS
-        if beyond and not beyond & _BREAKS and max(n_low, n_high) <= _FEW:
-            beyond |= _TRANSIENTS
-        if beyond:
-            offered &= beyond
-        else:
-            unclear: set[str] = set()
-            if known.min() < low + _MARGIN:
-                unclear |= _SAGS
-            if known.max() > high - _MARGIN:
-                unclear |= _SWELLS
-            offered -= (_SAGS | _SWELLS | _BREAKS) - unclear
-    return frozenset(offered | {rule}) & frozenset(names)

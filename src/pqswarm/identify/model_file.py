@@ -12,7 +12,6 @@ from pqswarm._base.text import printable
 from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
-from pqswarm.identify._deprecated import CLASSIFIER_NAMES
 from pqswarm.identify.features.compute import FEATURES, upper_frequencies
 from pqswarm.identify.model import Model, Subset, Table
 
@@ -28,7 +27,6 @@ _ARCHIVE = Archive(
     format="pqswarm model",
     what="model",
     version=2,
-    older=(1,),
     command="pqswarm train",
     keys={
         "class_names": list,
@@ -116,10 +114,6 @@ def _class_names(given: list[Any]) -> tuple[str, ...]:
 
 def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
     """The classifier; of estimators by import path, which a stranger may choose, only those of scikit-learn."""
-    old = name in CLASSIFIER_NAMES
-    if old:  # a file of an earlier version; the k-NN's weights of votes are not kept
-        known = {"width": "bandwidth", "floor": "floor", "n_neighbors": "n_neighbors"}
-        name, settings = CLASSIFIER_NAMES[name], {known[key]: settings[key] for key in settings if key in known}
     if name == "estimator" and not str(settings.get("estimator")).startswith("sklearn."):
         raise FileFormatError("is not loaded: its classifier is neither one of pqswarm nor one of scikit-learn.")
     try:
@@ -127,7 +121,7 @@ def _classifier(name: str, settings: dict[str, Any]) -> Classifier:
     except PqswarmError as error:
         reason = shorten(str(error), 300)
         raise FileFormatError(f"is damaged, or its classifier is from another package: {reason}") from error
-    if not old and set(settings) != set(made.settings):
+    if set(settings) != set(made.settings):
         raise FileFormatError(f"is damaged: it lacks hyperparameters of its classifier {shorten(repr(name))}.")
     return made
 
@@ -173,10 +167,7 @@ def _assemble(manifest: dict[str, Any], arrays: "dict[str, AnyArray]") -> Model:
         raise FileFormatError("is damaged: its scaling is not ascending.")
     if labels.ndim != 1 or not labels.size or set(labels.tolist()) != set(range(len(class_names))):
         raise FileFormatError("is damaged: its labels are not those of its classes.")
-    if manifest["format_version"] == 1:
-        tables = _split_shared(manifest, subsets, codes, labels, knots)
-    else:
-        tables = _split(manifest, subsets, codes, labels, knots)
+    tables = _split(manifest, subsets, codes, labels, knots)
     return Model(class_names, subsets, tables, classifier, _origin(manifest["origin"]))
 
 
@@ -221,16 +212,3 @@ def _split(
     if any(np.unique(table.labels).size < 2 for table in tables):
         raise FileFormatError("is damaged: a subset has events of one class only.")
     return tables
-
-
-def _split_shared(
-    manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
-) -> tuple[Table, ...]:
-    """The training events of a file of version 1, which all subsets share."""
-    kept = _names(manifest.get("feature_names"), FEATURES, "features")
-    if codes.shape != (labels.size, len(kept)) or len(knots) != len(kept):
-        raise FileFormatError("is damaged: its events, labels and features do not fit together.")
-    if not all(set(subset.names) <= set(kept) for subset in subsets):
-        raise FileFormatError("is damaged: a subset has features that it does not hold.")
-    places = [[kept.index(name) for name in subset.names] for subset in subsets]
-    return tuple(Table(codes[:, own], labels, knots[own]) for own in places)

@@ -1,6 +1,5 @@
 """Verdicts as plain frozen records: rows, text, dict, figure."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,10 +12,10 @@ from pqswarm.identify.show.words import to_milliseconds, voltage_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from pqswarm.measure import ChannelResult, Characterisation, Event
+    from pqswarm.measure import Characterisation, Event
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["COLUMNS", "ChannelVerdict", "EventVerdict", "Verdict"]
+__all__ = ["COLUMNS", "EventVerdict", "Verdict"]
 
 COLUMNS = (
     *("source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system"),
@@ -49,69 +48,6 @@ class _Opinion:
         """The second most probable class, and its probability."""
         items = list(self.probabilities.items())
         return items[1] if len(items) > 1 else ("", 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class ChannelVerdict(_Opinion):
-    """What was found on one channel.
-
-    Attributes
-    ----------
-    result : ChannelResult
-        By the rules.
-    rule : str
-        The class that the rules amount to.
-    probabilities : mapping of str to float
-        Of the classes by the model, the most probable first; empty if it could not be asked.
-    bands : tuple of str
-        Groups of features that the model used, such as ``"D4"`` or ``"rms"``.
-    agreement : str
-        Of rules and model, in words.
-    window : tuple of float
-        What the model looked at: begin and end [s].
-    extended : bool
-        Whether it was shorter than 30 cycles.
-    known : bool
-        Whether it is like anything that the model has learned.
-    """
-
-    result: "ChannelResult"
-    rule: str
-    probabilities: Mapping[str, float]
-    bands: tuple[str, ...]
-    agreement: str
-    window: tuple[float, float]
-    extended: bool
-    known: bool = True
-
-    def text(self) -> str:
-        """Return the verdict of the model in one line."""
-        name = self.result.name + (f" (phase {self.result.phase})" if self.result.phase else "")
-        if not self.label:
-            return f"{name}: {self.agreement}"
-        if not self.known:
-            return f"{name}: unknown; {self.agreement}"
-        other, share = self.runner_up
-        then = f" (then {in_words(other)}, {100 * share:.0f} %)" if other else ""
-        return f"{name}: {in_words(self.label)}, {100 * self.probability:.0f} %{then}; {self.agreement}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return {
-            "name": self.result.name,
-            "phase": self.result.phase,
-            "system": self.result.system,
-            "class": self.label or None,
-            "probability": round(self.probability, 4) if self.label else None,
-            "runner_up": self.runner_up[0] or None,
-            "runner_up_probability": round(self.runner_up[1], 4) if self.label else None,
-            "probabilities": {name: round(value, 4) for name, value in self.probabilities.items()},
-            "rule_class": self.rule,
-            "agreement": self.agreement,
-            "features": list(self.bands),
-            "window": [round(value, 6) for value in self.window],
-            "extended": self.extended,
-        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,8 +110,6 @@ class Verdict:
         The recording.
     characterisation : Characterisation
         By the rules.
-    channels : tuple of ChannelVerdict
-        One per supply voltage.
     caveats : tuple of str
         What was assumed, and what the recording cannot show; one sentence each.
     notes : tuple of str
@@ -190,19 +124,12 @@ class Verdict:
 
     source: str
     characterisation: "Characterisation"
-    channels: tuple[ChannelVerdict, ...]
     caveats: tuple[str, ...]
     notes: tuple[str, ...] = ()
     events: tuple[EventVerdict, ...] = ()
     station: str = ""
     start: datetime | None = None
     path: str = ""
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """The caveats, by their name in earlier versions."""
-        warnings.warn("Verdict.limits is deprecated: use caveats.", DeprecationWarning, stacklevel=2)
-        return self.caveats
 
     @property
     def main(self) -> EventVerdict:
@@ -285,7 +212,6 @@ class Verdict:
             "start": None if self.start is None else self.start.isoformat(),
             "events": [one.as_dict() for one in self.events],
             "sentences": list(self.sentences),
-            "channels": [channel.as_dict() for channel in self.channels],
             "caveats": list(self.caveats),
             "notes": list(self.notes),
             "characterisation": self.characterisation.as_dict(),

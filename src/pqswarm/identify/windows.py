@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pqswarm.measure import ChannelResult, Characterisation, Event
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["event_window", "main_window", "read_capture", "urms_inside", "worst_channel"]
+__all__ = ["event_window", "read_capture", "worst_channel"]
 
 _LEAD = 8.0
 """Cycles shown before an event that is longer than the window."""
@@ -34,7 +34,7 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     It leaves out what happened before and after, where that leaves enough to see.
     """
     if event.kind == "none":
-        return main_window(found, None)
+        return _most_unusual(found)
     if event.kind in _LASTING:
         return _middle(found, (event.start + event.end) / 2)
     part = event.worst
@@ -58,24 +58,14 @@ def event_window(event: "Event", found: "Characterisation", others: "Iterable[Ev
     return first, stop
 
 
-def main_window(found: "Characterisation", main: tuple[float, float] | None) -> tuple[int, int]:
-    """Capture around the main disturbance [s] of a channel; without one, where Urms(1/2) is most unusual."""
-    if main is not None:
-        return _around(found, *main)
-    table = np.array([one.urms for one in found.channels if one.reference > 0])
+def _most_unusual(found: "Characterisation") -> tuple[int, int]:
+    """Where Urms(1/2) is farthest from its median, for a recording without events."""
+    table = np.array([found.urms_of(one) for one in found.channels if one.reference > 0])
     known = np.isfinite(table).all(axis=0) if table.size else np.zeros(0, dtype=bool)
     if not known.any():
         return _middle(found, found.n_samples / found.sampling_rate / 2)
     away = np.abs(table - np.median(table[:, known], axis=1, keepdims=True)).max(axis=0)
-    return _middle(found, float(found.time[np.where(known, away, -1.0).argmax()]))
-
-
-def urms_inside(result: "ChannelResult", found: "Characterisation", first: int, stop: int) -> "FloatArray":
-    """Urms(1/2) [pu] of the windows that lie in a capture."""
-    half = 0.5 / found.frequency
-    low, high = first / found.sampling_rate + half, stop / found.sampling_rate - half
-    inside = result.urms[(found.time >= low - 1e-9) & (found.time <= high + 1e-9)]
-    return np.asarray(inside if inside.size else result.urms)
+    return _middle(found, float(found.require_series().time[np.where(known, away, -1.0).argmax()]))
 
 
 def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":

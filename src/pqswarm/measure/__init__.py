@@ -1,12 +1,12 @@
-"""What happened in a recording: measured by IEC 61000-4-30, in the words of IEEE 1159."""
+"""Measurements by IEC 61000-4-30 and events in the words of IEEE 1159."""
 
-from pqswarm.measure.characterisation import ChannelResult, Characterisation, Disturbance, Flag
-from pqswarm.measure.detect.transients import Transient
+from pqswarm.measure.characterisation import ChannelResult, Characterisation, Series
 from pqswarm.measure.detect.urms import half_cycle_rms
 from pqswarm.measure.event import KINDS, Event, Part
 from pqswarm.measure.moment import AtMoment, ChannelAtMoment, Phasor, SystemAtMoment, measure_at
 from pqswarm.measure.pipeline import characterise
 from pqswarm.measure.steady.harmonics import Spectrum
+from pqswarm.measure.supply.channels import IgnoredChannel
 from pqswarm.measure.thresholds import Thresholds
 
 __all__ = [
@@ -15,15 +15,14 @@ __all__ = [
     "ChannelAtMoment",
     "ChannelResult",
     "Characterisation",
-    "Disturbance",
     "Event",
-    "Flag",
+    "IgnoredChannel",
     "Part",
     "Phasor",
+    "Series",
     "Spectrum",
     "SystemAtMoment",
     "Thresholds",
-    "Transient",
     "characterise",
     "half_cycle_rms",
     "measure_at",

@@ -13,7 +13,7 @@ __all__ = ["list_caveats"]
 
 def list_caveats(recording: RecordingSource, supply: Supply, missing: FloatArray) -> tuple[str, ...]:
     """List what was assumed and what cannot be detected; `missing` is the share of missing samples of each channel."""
-    said = [f"Not judged: {text}." for text in list_reasons(supply.not_judged)]
+    said = [f"Ignored: {text}." for text in list_reasons(supply.ignored)]
     measured, nominal_frequency = supply.measured, supply.nominal_frequency
     rate = recording.sampling_rate
     cycle = rate / nominal_frequency

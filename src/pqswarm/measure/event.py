@@ -1,14 +1,19 @@
-"""One event of a recording: what an engineer gets a row for."""
+"""One record for every finding: a part on one channel, and the event that its parts make."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache, partial
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pqswarm.errors import PqswarmError
 from pqswarm.measure.ieee1159 import join_names
 
-__all__ = ["KINDS", "Event", "Part"]
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+__all__ = ["KINDS", "Event", "Part", "PartMaker", "any_channel", "group_overlapping", "name_parts"]
 
 KINDS: Mapping[str, str] = {
     "interruption": "interruption",
@@ -23,39 +28,60 @@ KINDS: Mapping[str, str] = {
     "unbalance": "unbalance",
     "none": "no disturbance",
 }
-"""Kinds of events, and their titles."""
+"""Kinds of events and their titles."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """What an event is on one channel.
+    """A finding on one channel; every detector returns these.
 
     Attributes
     ----------
+    number : int
+        Index of the channel in the recording.
     channel, phase : str
-        Where.
+        Its name and its phase; the phase is empty if unknown.
+    kind : str
+        One of :data:`KINDS`.
     magnitude : float
-        In the unit of the event.
+        Residual or maximum voltage [pu], peak of a transient [pu], or [%] for all other kinds.
     start, end : float
         On the waveform, from the first sample [s].
     duration : float
-        By the standard [s].
-    number : int
-        Place of the channel in the recording; -1 if it is not known.
+        As defined by the standard [s].
+    category : str
+        In the words of IEEE 1159.
+    system : str
+        Three-phase system of the channel; empty if the recording has only one.
+    cut_start, cut_end : bool
+        Whether the record starts, or ends, inside it.
+    details : mapping of str to float
+        Further measurements, such as ``urms_start``, ``frequency``, ``decay``, ``order``, ``per_cycle``.
     """
 
+    number: int
     channel: str
     phase: str
+    kind: str
     magnitude: float
     start: float
     end: float
     duration: float
-    number: int = -1
+    category: str = ""
+    system: str = ""
+    cut_start: bool = False
+    cut_end: bool = False
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The phase, or the name of the channel if the phase is unknown."""
+        return self.phase or self.channel
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened in a recording, on one or more channels of a system.
+    """One disturbance, on one or more channels of a system.
 
     Attributes
     ----------
@@ -64,31 +90,32 @@ class Event:
     category : str
         In the words of IEEE 1159, such as ``"instantaneous sag"``.
     parts : tuple of Part
-        One for each channel that takes part, at least one.
+        One or more for each affected channel.
     system : str
-        The group of channels; empty if the recording has only one.
+        Three-phase system; empty if the recording has only one.
     magnitude : float
-        The worst of its parts: residual or greatest voltage [pu], peak [pu], or a share.
+        That of the worst part: residual or maximum voltage [pu], peak [pu], or [%].
     unit : {"pu", "%"}
-        Of the magnitudes; a share is given in percent.
+        Unit of the magnitudes.
     start, end : float
-        On the waveform, from the first sample [s]; equal for what has no length.
+        On the waveform, from the first sample [s].
     duration : float
-        By the standard [s]: for sags, swells and interruptions by the polyphase rules of IEC 61000-4-30.
+        As defined by the standard [s]; for sags, swells and interruptions by the polyphase rules of IEC 61000-4-30.
     nominal_frequency : float
-        By which cycles are counted [Hz].
+        Nominal frequency, which defines a cycle [Hz].
     reference : float
-        What 1 pu is on the worst channel [V].
+        Voltage of 1 pu on the worst channel [V].
     sentence : str
-        In words; it says of no phase what holds of another.
+        Description in one sentence.
     sag_type : str
-        ``"A"``, ``"Ba"``, ``"Cb"``, ``"Dc"``, ...: type after Bollen and its symmetrical phase; empty if not known.
+        Type after Bollen and symmetrical phase: ``"A"``, ``"Ba"``, ``"Cb"``, ``"Dc"``, ...; empty if unknown.
     cut_start, cut_end : bool
-        Whether the record begins, or ends, inside it.
+        Whether the record starts, or ends, inside it.
     also : tuple of str
-        Other systems of the recording that show the same.
+        Other systems of the recording that show the same event.
     details : mapping of str to float
-        What else was measured, such as ``frequency`` [Hz], ``decay`` [s], ``thd``, ``order``, ``per_cycle``.
+        Further measurements of the worst part or of the system, such as ``frequency`` [Hz], ``decay`` [s], ``thd``,
+        ``order``, ``per_cycle``, ``all_phases_s`` [s].
     """
 
     kind: str
@@ -109,14 +136,35 @@ class Event:
     also: tuple[str, ...] = ()
     details: Mapping[str, float] = field(default_factory=dict)
 
+    @staticmethod
+    def of(plain: Mapping[str, Any]) -> "Event":
+        """Restore an event from :meth:`as_dict`, or raise :class:`PqswarmError` if it is not one.
+
+        Examples
+        --------
+        >>> part = Part(0, "U1", "A", "harmonics", 5.2, 0.0, 1.6, 1.6, details={"order": 5.0})
+        >>> event = Event("harmonics", "harmonics", (part,), "", 5.2, "%", 0.0, 1.6, 1.6, 50.0, 230.0, "")
+        >>> Event.of(event.as_dict()) == event
+        True
+        """
+        from pydantic import ValidationError
+
+        try:
+            found = _event_adapter().validate_python(_none_to_nan(plain))
+        except (ValidationError, RecursionError) as error:
+            raise PqswarmError(f"not an event: {error}") from None
+        if not found.parts or {found.kind, *(part.kind for part in found.parts)} - set(KINDS):
+            raise PqswarmError("not an event: it needs parts, and a kind that is known.")
+        return found
+
     @property
     def channels(self) -> tuple[str, ...]:
-        """Names of the channels that take part."""
+        """Name of the channel of each part."""
         return tuple(part.channel for part in self.parts)
 
     @property
     def phases(self) -> tuple[str, ...]:
-        """Their phases; empty where they are not known."""
+        """Phase of each part; empty where unknown."""
         return tuple(part.phase for part in self.parts)
 
     @property
@@ -126,7 +174,7 @@ class Event:
 
     @property
     def volts(self) -> float:
-        """The magnitude in volts: RMS, of a transient the peak; NaN if it is a share [V]."""
+        """The magnitude in volts: RMS, or the peak of a transient; NaN if the magnitude is in percent [V]."""
         peak = 2**0.5 if self.kind == "transient" else 1.0
         return self.magnitude * self.reference * peak if self.unit == "pu" else float("nan")
 
@@ -138,19 +186,17 @@ class Event:
     @property
     def where(self) -> str:
         """The phases, or channels, in words, each once."""
-        once = dict.fromkeys(zip(self.channels, self.phases, strict=True))
-        names, phases = zip(*once, strict=True)
-        return join_names(names, phases, self.system)
+        return name_parts(self.parts, self.system)
 
     def at(self, first_sample: datetime | None) -> datetime | None:
-        """Return the time at which it began, from that of the first sample; None if that is not known."""
+        """Return the start as a time, given that of the first sample; None if it is unknown."""
         try:
             return None if first_sample is None else first_sample + timedelta(milliseconds=round(1000 * self.start, 3))
         except OverflowError:
             return None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain values, None for what is not known."""
+        """Return the attributes as plain values in full precision, None for NaN; :meth:`of` is the inverse."""
         return {
             "kind": self.kind,
             "category": self.category,
@@ -159,20 +205,65 @@ class Event:
             "also": list(self.also),
             "phases": list(self.phases),
             "channels": list(self.channels),
-            "magnitude": _plain(self.magnitude),
+            "magnitude": _finite_or_none(self.magnitude),
             "unit": self.unit,
-            "start": self.start,
-            "end": self.end,
-            "duration": _plain(self.duration),
-            "cycles": _plain(self.cycles),
-            "reference": _plain(self.reference),
+            "start": _finite_or_none(self.start),
+            "end": _finite_or_none(self.end),
+            "duration": _finite_or_none(self.duration),
+            "cycles": _finite_or_none(self.cycles),
+            "nominal_frequency": self.nominal_frequency,
+            "reference": _finite_or_none(self.reference),
             "sag_type": self.sag_type,
             "cut_start": self.cut_start,
             "cut_end": self.cut_end,
-            "details": {name: _plain(value) for name, value in self.details.items()},
-            "parts": [{key: _plain(value) for key, value in vars(part).items()} for part in self.parts],
+            "details": _finite_or_none(self.details),
+            "parts": [_finite_or_none(vars(part)) for part in self.parts],
         }
 
 
-def _plain(value: Any) -> Any:
+PartMaker: TypeAlias = Callable[..., Part]
+"""Makes parts on one channel, given the attributes other than number, channel, phase and system."""
+
+any_channel: PartMaker = partial(Part, number=0, channel="", phase="")
+"""Makes parts of a signal that is not a channel of a recording."""
+
+
+def name_parts(parts: Iterable[Part], system: str = "") -> str:
+    """Name the phases, or channels, of some parts, each once: ``"phases A and B"``."""
+    names, phases = zip(*dict.fromkeys((part.channel, part.phase) for part in parts), strict=True)
+    return join_names(names, phases, system)
+
+
+def group_overlapping(parts: Iterable[Part]) -> list[list[Part]]:
+    """Group the parts of one system and kind that overlap in time."""
+    groups: list[list[Part]] = []
+    for part in sorted(parts, key=lambda part: (part.system, part.kind, part.start)):
+        group = groups[-1] if groups else []
+        alike = bool(group) and (group[0].system, group[0].kind) == (part.system, part.kind)
+        if alike and part.start < max(member.end for member in group):
+            group.append(part)
+        else:
+            groups.append([part])
+    return groups
+
+
+@cache
+def _event_adapter() -> "TypeAdapter[Event]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Event)
+
+
+def _finite_or_none(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite_or_none(one) for key, one in value.items()}
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _none_to_nan(value: Any) -> Any:
+    """The same, with NaN for None: no attribute of an event is None."""
+    if isinstance(value, Mapping):
+        return {key: _none_to_nan(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_none_to_nan(one) for one in value]
+    return float("nan") if value is None else value

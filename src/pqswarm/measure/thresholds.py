@@ -1,9 +1,5 @@
 """The levels beyond which something counts as found."""
 
-import warnings
-from collections.abc import Mapping
-from typing import Self
-
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.errors import PqswarmError
 
@@ -35,11 +31,3 @@ class Thresholds(Parameters):
                 "thresholds must be in the order interruption + hysteresis <= sag < 1 < swell, and hysteresis below "
                 f"swell - 1, not {self.interruption:g}, {self.hysteresis:g}, {self.sag:g} and {self.swell:g}."
             )
-
-    @classmethod
-    def read(cls, given: "Thresholds | Mapping[str, float] | None", old: Mapping[str, float]) -> Self:
-        """Return thresholds from those given, or from the arguments of earlier versions, such as ``sag_threshold``."""
-        if old:
-            warnings.warn(f"{', '.join(old)}: use thresholds=Thresholds(...).", DeprecationWarning, stacklevel=3)
-            given = {name.removesuffix("_threshold"): value for name, value in old.items()}
-        return cls.of(given)

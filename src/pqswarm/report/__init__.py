@@ -8,19 +8,26 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
-    from pqswarm.report.comparison_figures import plot_ranks, plot_superiority
-    from pqswarm.report.convergence import plot_convergence
-    from pqswarm.report.event_figures import plot_event, plot_features, plot_gallery
-    from pqswarm.report.feature_figures import plot_feature_map, plot_feature_maps, plot_selected_features
-    from pqswarm.report.noise_figures import plot_robustness
-    from pqswarm.report.run_figures import plot_boxes, plot_error_against_size, plot_overview
-    from pqswarm.report.search_figures import plot_front, plot_searches
+    from pqswarm.report.opening import plot_overview
     from pqswarm.report.section import ClassifierSection, Content, Drawing, StudySection
+    from pqswarm.report.sections.algorithms.convergence import plot_convergence, plot_searches
+    from pqswarm.report.sections.algorithms.points import plot_boxes, plot_error_against_size
+    from pqswarm.report.sections.chance.ranks import plot_ranks
+    from pqswarm.report.sections.chance.superiority import plot_superiority
     from pqswarm.report.sections.confusion import plot_confusion
-    from pqswarm.report.sections.fronts import plot_fronts
+    from pqswarm.report.sections.events import plot_event, plot_gallery
+    from pqswarm.report.sections.features.maps import (
+        plot_feature_map,
+        plot_feature_maps,
+        plot_features,
+        plot_selected_features,
+    )
+    from pqswarm.report.sections.fronts import plot_front, plot_fronts
+    from pqswarm.report.sections.noise import plot_robustness
     from pqswarm.report.sections.registry import SECTIONS
+    from pqswarm.report.shared.palette import Palette
     from pqswarm.report.study_report import FORMATS, study_figures, write_comparison, write_figures, write_report
-    from pqswarm.report.style import Palette, save_figure
+    from pqswarm.report.style import save_figure
     from pqswarm.report.summary import ClassifierSummary, StudySummary, summarize
     from pqswarm.report.tables import Table
 
@@ -60,23 +67,32 @@ __all__ = [
     "write_report",
 ]
 
-
-# Where they are, in the order in which they import each other: a name is found without loading what comes after it.
-_FIGURES = (
-    *("event_figures", "search_figures", "convergence", "run_figures", "feature_figures", "comparison_figures"),
-    "noise_figures",
-)
-_MODULES = ("style", "tables", *_FIGURES, "section", "summary", "study_report")
-_SECTIONS = ("confusion", "fronts", "registry")
+_NAMES_BY_MODULE = {
+    "sections.algorithms.convergence": ("plot_convergence", "plot_searches"),
+    "sections.algorithms.points": ("plot_boxes", "plot_error_against_size"),
+    "sections.chance.ranks": ("plot_ranks",),
+    "sections.chance.superiority": ("plot_superiority",),
+    "sections.confusion": ("plot_confusion",),
+    "sections.events": ("plot_event", "plot_gallery"),
+    "sections.features.maps": ("plot_feature_map", "plot_feature_maps", "plot_features", "plot_selected_features"),
+    "sections.fronts": ("plot_front", "plot_fronts"),
+    "sections.noise": ("plot_robustness",),
+    "sections.registry": ("SECTIONS",),
+    "opening": ("plot_overview",),
+    "section": ("ClassifierSection", "Content", "Drawing", "StudySection"),
+    "shared.palette": ("Palette",),
+    "study_report": ("FORMATS", "study_figures", "write_comparison", "write_figures", "write_report"),
+    "style": ("save_figure",),
+    "summary": ("ClassifierSummary", "StudySummary", "summarize"),
+    "tables": ("Table",),
+}
+_HOMES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> _Any:
-    if name in __all__:
-        for module in (*_MODULES, *(f"sections.{section}" for section in _SECTIONS)):
-            found = _import_module(f"{__name__}.{module}")
-            if name in found.__all__:
-                return getattr(found, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

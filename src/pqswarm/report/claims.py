@@ -8,7 +8,7 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.report.paper_values import ALGORITHMS
-from pqswarm.report.sentences import decibel, enumerate_words, percent, probability
+from pqswarm.report.shared.sentences import decibel, enumerate_words, percent, probability
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import friedman, hommel, mann_whitney, posthoc

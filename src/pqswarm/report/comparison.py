@@ -10,12 +10,13 @@ from matplotlib.figure import Figure
 
 from pqswarm.errors import PqswarmError
 from pqswarm.report.claims import adjusted_p
-from pqswarm.report.document import Document, Part, describe_study, number_contents
-from pqswarm.report.interactive import mark
-from pqswarm.report.run_figures import draw_points, run_points
+from pqswarm.report.document import Document, Passage, describe_study, number_contents
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import count, decibel, percent
-from pqswarm.report.style import FAINT, NARROW, STYLE, EndLabel, Palette, label_ends
+from pqswarm.report.shared.interactive import mark
+from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
+from pqswarm.report.shared.run_points import draw_points, run_points
+from pqswarm.report.shared.sentences import count, decibel, percent
+from pqswarm.report.style import FAINT, NARROW, STYLE
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.statistics import hommel
@@ -50,9 +51,9 @@ def compare_studies(first: StudySummary, second: StudySummary, names: tuple[str,
         words=[_caution(first, second)],
     )
     parts = [
-        Part("What differs in the plans", _plans(first, second, names)),
-        Part(f"How hard the {first.noun}s are", Content(tables=[_all_features(pairs, names)])),
-        Part("How the subsets stand noise", _noise(pairs, names)),
+        Passage("What differs in the plans", _plans(first, second, names)),
+        Passage(f"How hard the {first.item}s are", Content(tables=[_all_features(pairs, names)])),
+        Passage("How the subsets stand noise", _noise(pairs, names)),
     ]
     document = Document(
         title=f"{names[0]} and {names[1]}",
@@ -89,7 +90,10 @@ def _caution(first: StudySummary, second: StudySummary) -> str:
     # A plan says all about generated events, but of data of one's own only the name of a file.
     if first.generated is not None and first.generated == second.generated:
         return "Both studies searched on the same events: a difference is one of the searches."
-    what, may = f"{first.noun}s", "" if first.generated is not None or second.generated is not None else "may have "
+    what, may = (
+        f"{first.item}s",
+        "" if first.generated is not None or second.generated is not None else "may have ",
+    )
     return (
         f"The studies {may}searched on different {what}: a difference may come from the {what}, from the searches, or "
         f"from both. What can be compared is the order of the algorithms in each."

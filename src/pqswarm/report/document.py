@@ -11,18 +11,18 @@ from pqswarm.events import get_preset
 from pqswarm.report.opening import opening
 from pqswarm.report.section import ClassifierSection, Content, Drawing, Section, StudySection
 from pqswarm.report.sections.registry import REGISTRY
-from pqswarm.report.sentences import enumerate_words, runs
+from pqswarm.report.shared.sentences import enumerate_words, runs
 from pqswarm.report.summary import StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study.data import held_out_seeds
 
-__all__ = ["Chapter", "Document", "Part", "compose", "describe_study", "number_contents"]
+__all__ = ["Chapter", "Document", "Passage", "compose", "describe_study", "number_contents"]
 
 _FILE_NAME = re.compile(r"[\w.+-]+")
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Passage:
     """A section that has something to say; names of its tables and drawings are unique within the report."""
 
     heading: str
@@ -37,7 +37,7 @@ class Chapter:
     description: str
     answer: tuple[str, ...]
     numbers: dict[str, str]
-    parts: tuple[Part, ...]
+    parts: tuple[Passage, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Document:
     reference: str
     version: str
     chapters: tuple[Chapter, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Passage, ...]
 
     @property
     def contents(self) -> Iterator[Content]:
@@ -113,7 +113,7 @@ def number_contents(document: Document) -> Document:
             tables=[replace(table, number=next(tables)) for table in given.tables],
         )
 
-    def parts(given: Sequence[Part]) -> tuple[Part, ...]:
+    def parts(given: Sequence[Passage]) -> tuple[Passage, ...]:
         return tuple(replace(part, content=content(part.content)) for part in given)
 
     first = content(document.opening)
@@ -121,11 +121,11 @@ def number_contents(document: Document) -> Document:
     return replace(document, opening=first, chapters=chapters, parts=parts(document.parts))
 
 
-def _part(section: Section, content: Content, prefix: str) -> Part:
+def _part(section: Section, content: Content, prefix: str) -> Passage:
     """A part whose tables are named after the classifier, and drawings after classifier and section."""
     tables = [replace(table, name=f"{prefix}{table.name}") for table in content.tables]
     drawings = [replace(d, name=f"{prefix}{section.name}-{d.name}".rstrip("-")) for d in content.drawings]
-    return Part(section.question, replace(content, tables=tables, drawings=drawings))
+    return Passage(section.question, replace(content, tables=tables, drawings=drawings))
 
 
 def _check_names(document: Document) -> None:
@@ -154,16 +154,16 @@ def describe_study(study: StudySummary) -> str:
     origin = f" (preset {made.preset_name}, seed {made.seed})" if made else ""
     options = f" ({made.feature_options.describe()})" if made and made.features else ""
     text = (
-        f"{study.n_events} {study.noun}s of {n_classes} {standard}classes{origin}, with {len(study.feature_names)} "
+        f"{study.n_events} {study.item}s of {n_classes} {standard}classes{origin}, with {len(study.feature_names)} "
         f"{wavelet}features each{options}. {enumerate_words(searched + sequential)} searched for the features with "
         f"which {enumerate_words(names)} {'misclassifies' if len(names) == 1 else 'misclassify'} the fewest "
-        f"{study.noun}s, in {plan.folds.number}-fold cross-validation{on}: {runs(plan.runs)} of "
+        f"{study.item}s, in {plan.folds.number}-fold cross-validation{on}: {runs(plan.runs)} of "
         f"{plan.max_evaluations} evaluations for each{once}."
     )
     levels, sets = sum(level != inf for level in plan.dataset.snr), len(held_out_seeds(plan))
     tests = [f"at {levels} level{'s' if levels > 1 else ''} of noise"] if levels else []
     each = f"{sets} sets of " if sets > 1 else ""
-    tests += [f"on {each}{study.n_held_out} held-out {study.noun}s"] if sets else []
+    tests += [f"on {each}{study.n_held_out} held-out {study.item}s"] if sets else []
     if tests and all(c.noise is not None and bool(c.held_out) == bool(sets) for c in study.classifiers):
         text += f" The best subsets were then tested {enumerate_words(tests)}."
     return " ".join([text, *_unfinished(study)])

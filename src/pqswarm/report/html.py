@@ -9,9 +9,10 @@ from itertools import count
 import matplotlib as mpl
 from markupsafe import Markup, escape
 
+from pqswarm._web import read_scripts
 from pqswarm.report.document import Document
-from pqswarm.report.narrow import narrowed
 from pqswarm.report.section import Drawing
+from pqswarm.report.shared.narrow import narrowed
 from pqswarm.report.style import STYLE
 from pqswarm.report.svg import inline_svg
 
@@ -29,7 +30,7 @@ def html_report(document: Document) -> str:
     numbers = count()
     loader.filters["bind"] = _bind
     loader.filters["pictures"] = lambda drawing: _pictures(drawing, f"d{next(numbers)}")
-    style, script = (_template(f"report.{kind}") for kind in ("css", "js"))
+    style, script = _template("report.css"), read_scripts("draw.js") + "\n" + _template("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return loader.get_template("report.html.jinja").render(
         document=document,

@@ -4,17 +4,21 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.figure import Figure
 
 from pqswarm.report.claims import adjusted_p, claims_table
-from pqswarm.report.run_figures import plot_overview
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import count, enumerate_words, percent, runs
+from pqswarm.report.shared.palette import label_ends
+from pqswarm.report.shared.run_points import draw_points, run_points
+from pqswarm.report.shared.sentences import count, enumerate_words, percent, runs
+from pqswarm.report.style import NARROW, STYLE, WIDE
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
 from pqswarm.study import load_plan
 
-__all__ = ["opening", "say_limits"]
+__all__ = ["opening", "plot_overview", "say_limits"]
 
 _ALPHA = 0.05
 _SEEN = 2.8  # standard errors of a difference that a two-sided test at 5 % finds in 8 of 10 studies
@@ -80,14 +84,14 @@ def say_limits(study: StudySummary) -> str:
         )
     else:
         parts.append("whether another run would have found the same")
-    parts.append(f"error rates less than {100 / study.n_events:.2g} points apart, which is one {study.noun}")
+    parts.append(f"error rates less than {100 / study.n_events:.2g} points apart, which is one {study.item}")
     paper, plan = load_plan("paper"), study.plan
     if plan.paper and plan.max_evaluations < paper.max_evaluations:
         parts.append(f"what the paper's {paper.max_evaluations} evaluations would have found")
     number = min(found.n_runs for found in study.classifiers)
     return (
-        f"What {runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {study.noun}s cannot tell: "
-        f"{'; '.join(parts)}. All of it holds for these {study.noun}s, and for others only as far as these resemble "
+        f"What {runs(number)} of {plan.max_evaluations} evaluations on {study.n_events} {study.item}s cannot tell: "
+        f"{'; '.join(parts)}. All of it holds for these {study.item}s, and for others only as far as these resemble "
         f"them."
     )
 
@@ -124,3 +128,49 @@ def _means(study: StudySummary) -> Table:
         lowest=tuple(lowest),
         note=f"The lowest of each column in bold. All {first.n_features} features have an error rate of {whole}.",
     )
+
+
+def plot_overview(study: "StudySummary", *, narrow: bool = False) -> Figure:
+    """Draw error against size for all classifiers of a study, side by side.
+
+    Parameters
+    ----------
+    study : StudySummary
+        What :func:`summarize` has read.
+    narrow : bool
+        Draw it for the screen of a phone: one below the other.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel for each classifier; small marks are runs, large ones their means, and each name stands at the median
+        error of its runs.
+
+    Examples
+    --------
+    >>> from pqswarm.study import Store
+    >>> def first_look(folder):
+    ...     with Store(folder) as store:
+    ...         return plot_overview(summarize(store))
+    """
+    n = len(study.classifiers)
+    columns = 1 if narrow or n == 1 else 2
+    rows = -(-n // columns)
+    most = max(len(found.runs) + len(found.sequential) for found in study.classifiers)
+    with mpl.rc_context(STYLE):
+        height = max(2.7, 0.8 + 0.22 * most)
+        figure = Figure(
+            figsize=(NARROW if narrow else 9.2 if columns > 1 else WIDE, rows * height), layout="constrained"
+        )
+        labels = []
+        for i, found in enumerate(study.classifiers):
+            axis = figure.add_subplot(rows, columns, i + 1)
+            points, fronts, numbers = run_points(found)
+            whole = (found.n_features, found.all_features)
+            labels += draw_points(axis, points, whole, study.palette, fronts, numbers)
+            axis.set_title(found.name, fontweight="bold", parse_math=False)
+            if i % columns == 0:
+                axis.set_ylabel("error rate [%]")
+            if i + columns >= n:
+                axis.set_xlabel("features selected")
+        return label_ends(figure, labels)

@@ -13,8 +13,8 @@ from pqswarm._base.typing import BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Classifier, GridSearchResult
 from pqswarm.report.consistency import check_consistency
-from pqswarm.report.meanings import names_of, wavelet_level
 from pqswarm.report.paper import Overlay, paper_overlay
+from pqswarm.report.shared.meanings import names_of, wavelet_level
 from pqswarm.study import RunRecord, Store, StudyPlan, best_of, findings
 from pqswarm.study.data import held_out_seeds
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, OneStandardError
@@ -22,7 +22,7 @@ from pqswarm.study.plan import DatasetPlan, HeldOutPlan
 from pqswarm.study.planfile import restore_plan
 
 if TYPE_CHECKING:
-    from pqswarm.report.style import Palette
+    from pqswarm.report.shared.palette import Palette
 
 _Finding = TypeVar("_Finding", bound=findings.Finding)
 
@@ -172,7 +172,7 @@ class StudySummary:
         return self.plan.dataset if isinstance(self.plan.dataset, DatasetPlan) else None
 
     @property
-    def noun(self) -> str:
+    def item(self) -> str:
         """What sentences call one row of the data: an event if it is a generated one, else a sample."""
         return "sample" if self.generated is None else "event"
 
@@ -194,7 +194,7 @@ class StudySummary:
     @property
     def palette(self) -> "Palette":
         """The colours of its algorithms; the reference is emphasised."""
-        from pqswarm.report.style import Palette
+        from pqswarm.report.shared.palette import Palette
 
         return Palette([algorithm.title for algorithm in self.plan.algorithms], self.reference)
 
@@ -273,7 +273,7 @@ def _classifier(store: Store, plan: StudyPlan, name: str, records: Sequence[RunR
     if not shared:
         return None
     titles = {a.name: a.title for a in plan.algorithms}
-    grid, held_out = store.find(findings.Grid, name), _held_out(store, plan, name, titles)
+    grid, held_out = store.find(findings.GridFinding, name), _held_out(store, plan, name, titles)
     return ClassifierSummary(
         name=name,
         slug=_slugs([c.name for c in plan.classifiers])[name],

@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.interactive import mark_of
+from pqswarm.report.shared.interactive import mark_of
 from pqswarm.report.style import INK, STYLE
 
 __all__ = ["inline_svg"]
@@ -36,11 +36,11 @@ _REFERENCE = re.compile(r'( id="|url\(#|href="#)')
 def inline_svg(figure: Figure, title: str, prefix: str) -> str:
     """Return a figure as an ``<svg>`` element to stand inside an HTML page; the same figure gives the same text.
 
-    It has no size of its own and fills what holds it. Text is text, in the reader's sans-serif fonts. What is
-    drawn in :data:`pqswarm.report.style.INK` takes the colour of the text around it (``currentColor``), and
-    the background is the page's. The title says what it shows to who cannot see it; the prefix, put before all
-    ids, is different for each figure of a page. What :func:`pqswarm.report.interactive.mark` has marked is of class
-    ``mark`` and has its series as ``data-series``, and its words as titles, which browsers show.
+    The element has no size of its own and fills its container. Text stays text, in the reader's sans-serif fonts.
+    :data:`pqswarm.report.style.INK` becomes ``currentColor``, and the background is transparent. The title is the
+    text alternative. The prefix of all ids must differ between the figures of a page. Artists marked by
+    :func:`pqswarm.report.shared.interactive.mark` have the class ``mark``, their series as ``data-series`` and their
+    tooltips as ``<title>``.
     """
     if not _PREFIX.fullmatch(prefix):
         raise PqswarmError(f"prefix {prefix!r} cannot begin an id: a letter, then letters, digits, '_' or '-'.")

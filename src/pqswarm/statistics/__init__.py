@@ -1,11 +1,11 @@
 """Statistics of a comparison: who is better, by how much, and whether the same features are found again."""
 
-from pqswarm.statistics.agreement import StabilityResult, stability
 from pqswarm.statistics.contrast import ContrastResult, contrast_estimation
 from pqswarm.statistics.control_tests import PosthocResult, hommel, posthoc
 from pqswarm.statistics.intervals import Interval, bootstrap_difference, bootstrap_mean, superiority
 from pqswarm.statistics.ranks import FriedmanResult, critical_difference, friedman, friedman_from_ranks
 from pqswarm.statistics.results import Results, read_results
+from pqswarm.statistics.stability import StabilityResult, selection_stability
 from pqswarm.statistics.tables import TABLE_STYLES, table
 from pqswarm.statistics.unpaired import Comparison, compare_runs, equivalence, mann_whitney
 
@@ -30,7 +30,7 @@ __all__ = [
     "mann_whitney",
     "posthoc",
     "read_results",
-    "stability",
+    "selection_stability",
     "superiority",
     "table",
 ]

@@ -14,12 +14,12 @@ from pqswarm.study.plan import DatasetPlan, StudyPlan
 from pqswarm.study.plan_parts import HeldOutPlan, OwnDataPlan, OwnHeldOutPlan
 from pqswarm.study.planfile import COPY
 
-__all__ = ["Data", "held_out_seeds", "make_held_out", "open_data", "read_own"]
+__all__ = ["StudyData", "held_out_seeds", "make_held_out", "open_data", "read_own"]
 
 _HELD_OUT_COPY = "held-out.npz"
 
 
-class Data(NamedTuple):
+class StudyData(NamedTuple):
     """What a study is about: what its searches see, the own samples that they do not, and what is known of both."""
 
     seen: Dataset | Samples
@@ -27,11 +27,11 @@ class Data(NamedTuple):
     about: Events
 
 
-def open_data(plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None) -> Data:
+def open_data(plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, began: Events | None) -> StudyData:
     """Return the data of a study, of which a copy lies in its folder; they must be those that it `began` with."""
     if isinstance(plan.dataset, DatasetPlan):
         events = _open_events(plan.dataset, folder / COPY, jobs, None if began is None else began.digest)
-        return Data(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
+        return StudyData(events, None, Events(len(events), _digest(events), events.class_names, events.feature_names))
     own, aside = plan.dataset, plan.held_out
     data = _open_samples(own.path, own, folder / COPY, given, None if began is None else began.digest)
     test = None
@@ -41,7 +41,7 @@ def open_data(plan: StudyPlan, folder: Path, jobs: int, given: Samples | None, b
     seen, held_out = _part_samples(plan, data, test)
     n_aside, digest = 0 if held_out is None else len(held_out), "" if test is None else test.digest
     about = Events(len(seen), data.digest, seen.class_names, seen.feature_names, n_aside, digest)
-    return Data(seen, held_out, about)
+    return StudyData(seen, held_out, about)
 
 
 def read_own(plan: StudyPlan) -> Samples | None:
@@ -87,7 +87,7 @@ def held_out_seeds(plan: StudyPlan) -> tuple[int, ...]:
     return () if plan.held_out is None else (plan.held_out.seed,)
 
 
-def make_held_out(plan: StudyPlan, data: Data, seed: int, levels: list[float], jobs: int) -> Dataset | Samples:
+def make_held_out(plan: StudyPlan, data: StudyData, seed: int, levels: list[float], jobs: int) -> Dataset | Samples:
     """Return the held-out events of a seed at some noise levels [dB], made anew, or the own samples held out."""
     if data.held_out is not None:
         return data.held_out

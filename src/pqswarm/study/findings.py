@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import ConfigDict, PlainSerializer, PlainValidator, TypeAdapter
@@ -20,7 +20,7 @@ __all__ = [
     "Events",
     "Finding",
     "Finished",
-    "Grid",
+    "GridFinding",
     "HeldOut",
     "Hyperparameters",
     "OneStandardError",
@@ -70,6 +70,10 @@ class Finding:
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
+    kind: ClassVar[str]  # the word for it in the store
+
+    def __init_subclass__(cls, kind: str = "") -> None:
+        cls.kind = kind or cls.__name__
 
     @property
     def place(self) -> tuple[str, str]:
@@ -120,7 +124,7 @@ class Events(Finding):
 
 
 @dataclass(frozen=True, eq=False)
-class Grid(Finding):
+class GridFinding(Finding, kind="Grid"):
     """The grid search for the hyperparameters of a classifier, which is known by its name in the plan."""
 
     classifier: str

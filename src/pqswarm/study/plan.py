@@ -249,7 +249,7 @@ class StudyPlan(_Plan):
 
     @model_validator(mode="before")
     @classmethod
-    def _set_own_data_defaults(cls, given: Any) -> Any:
+    def _set_defaults_of_own_data(cls, given: Any) -> Any:
         if isinstance(given, dict) and is_own(given.get("dataset", {})) == "own":
             return {"title": "Feature selection", "held_out": None} | given
         return given

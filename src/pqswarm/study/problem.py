@@ -10,11 +10,11 @@ import numpy as np
 from pqswarm._base.typing import FloatArray, IntArray
 from pqswarm.evaluation import ClassificationEvaluator, Classifier, Folds
 
-__all__ = ["Problem"]
+__all__ = ["StudyProblem"]
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class StudyProblem:
     """The cross-validated error of a classifier on some events, ready to be sent to another process."""
 
     X: FloatArray  # (n_events, n_features)

@@ -20,13 +20,13 @@ from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, Folds
 from pqswarm.evaluation.cuda import check_device
 from pqswarm.study import findings, stages
-from pqswarm.study.data import Data, held_out_seeds, make_held_out, open_data
+from pqswarm.study.data import StudyData, held_out_seeds, make_held_out, open_data
 from pqswarm.study.executors import WorkerPool, worker_pool
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR, Finding
 from pqswarm.study.lock import lock_folder
 from pqswarm.study.plan import ClassifierPlan, DatasetPlan, StudyPlan
 from pqswarm.study.planfile import plan_given_data, restore_plan
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter, Report, StudyProgress
 from pqswarm.study.records import best_of
 from pqswarm.study.scheduler import Scheduler
@@ -180,7 +180,7 @@ class _Study:
             self.store.put(found)
         return found
 
-    def open_data(self, given: Samples | None) -> Data:
+    def open_data(self, given: Samples | None) -> StudyData:
         """Return the data, which must be those that the study began with."""
         self.meter.tell("making events" if isinstance(self.plan.dataset, DatasetPlan) else "reading data")
         began = self.store.find(findings.Events)
@@ -189,18 +189,18 @@ class _Study:
         self.meter.step("events", len(self.plan.dataset.snr))
         return data
 
-    def prepare(self, plan: ClassifierPlan, events: Dataset | Samples) -> Problem:
+    def prepare(self, plan: ClassifierPlan, events: Dataset | Samples) -> StudyProblem:
         """Make what the searches with one classifier need, and find out how well all features do."""
         name = plan.name
         self.meter.tell(f"{name}: hyperparameters")
         folds = Folds.stratified(events.y, self.plan.folds.number, self.plan.folds.seed)
-        grid = self.store.find(findings.Grid, name)
+        grid = self.store.find(findings.GridFinding, name)
         if plan.grid_search and grid is None:
             grid = stages.search_grid(plan, events, folds, self.jobs)
             if grid is not None:
                 self.store.put(grid)
         chosen = self.once(lambda: stages.choose_hyperparameters(plan, grid), findings.Hyperparameters, name)
-        problem = Problem(events.X(inf), events.y, folds.test_fold, plan.make(chosen.settings), plan.scaling)
+        problem = StudyProblem(events.X(inf), events.y, folds.test_fold, plan.make(chosen.settings), plan.scaling)
         self.once(lambda: findings.ProblemDigest(name, problem.key), findings.ProblemDigest, name)
         if self.store.find(findings.AllFeatures, name) is None:
             everything = np.ones((1, problem.X.shape[1]), dtype=np.bool_)
@@ -208,7 +208,7 @@ class _Study:
         self.meter.step("hyperparameters")
         return problem
 
-    def best_subsets(self, name: str, problem: Problem) -> Masks:
+    def best_subsets(self, name: str, problem: StudyProblem) -> Masks:
         """Return the best subsets of one classifier, and the smallest that is almost as good as the reference's."""
         plan = self.plan
         runs = {algorithm.name: self.scheduler.runs(name, algorithm.name) for algorithm in plan.algorithms}
@@ -221,7 +221,7 @@ class _Study:
         self.meter.step("smaller")
         return masks
 
-    def stage_two(self, name: str, problem: Problem, masks: Masks, events: Dataset | Samples) -> None:
+    def stage_two(self, name: str, problem: StudyProblem, masks: Masks, events: Dataset | Samples) -> None:
         """Test the best subsets of one classifier with another partition, at each noise level."""
         for level in self.plan.dataset.snr:
             self.meter.tell(f"{name}: stage II at {level:g} dB" if level != inf else f"{name}: stage II")
@@ -229,7 +229,9 @@ class _Study:
             self.once(evaluate, findings.StageTwo, name, level)
             self.meter.step("stage II")
 
-    def test_held_out(self, seed: int, problems: Mapping[str, Problem], masks: Mapping[str, Masks], data: Data) -> None:
+    def test_held_out(
+        self, seed: int, problems: Mapping[str, StudyProblem], masks: Mapping[str, Masks], data: StudyData
+    ) -> None:
         """Test the best subsets of all classifiers on one set of held-out events, at each noise level."""
         left = [
             (level, name)

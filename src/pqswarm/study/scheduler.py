@@ -11,11 +11,11 @@ from pqswarm.errors import PqswarmError, shorten
 from pqswarm.search import filter_of
 from pqswarm.study.executors import WorkerPool
 from pqswarm.study.plan import AlgorithmPlan, StudyPlan
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 from pqswarm.study.progress import Meter
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord, best_of
 from pqswarm.study.store import Store
-from pqswarm.study.worker import Group, Outcome, advance
+from pqswarm.study.worker import Outcome, RunGroup, advance
 
 __all__ = ["Scheduler"]
 
@@ -39,11 +39,13 @@ class Scheduler:
         ours = [key for key in self.finished if (key.classifier, key.algorithm) == (classifier, algorithm)]
         return [self.finished[key] for key in sorted(ours)]
 
-    def search(self, pool: WorkerPool, problems: Mapping[str, Problem], algorithms: tuple[AlgorithmPlan, ...]) -> None:
+    def search(
+        self, pool: WorkerPool, problems: Mapping[str, StudyProblem], algorithms: tuple[AlgorithmPlan, ...]
+    ) -> None:
         """Run the searches of problems, by the names of their classifiers, that are not finished."""
         waiting = self._groups(problems, algorithms, pool.device, pool.slots)
         waiting.reverse()
-        at_work: dict[Future[Outcome], Group] = {}
+        at_work: dict[Future[Outcome], RunGroup] = {}
         deaths = 0
         stage = _FIRST if waiting else "searching"
         self._meter.restart()
@@ -107,8 +109,8 @@ class Scheduler:
         )
 
     def _groups(
-        self, problems: Mapping[str, Problem], algorithms: tuple[AlgorithmPlan, ...], device: str, slots: int
-    ) -> list[Group]:
+        self, problems: Mapping[str, StudyProblem], algorithms: tuple[AlgorithmPlan, ...], device: str, slots: int
+    ) -> list[RunGroup]:
         """Groups of unfinished runs: the first runs of all algorithms come first."""
         checkpoints = self._store.checkpoints()
         keys = [
@@ -126,8 +128,8 @@ class Scheduler:
         return [self._group(problems[team[1]], teams[team], checkpoints, device) for team in ordered]
 
     def _group(
-        self, problem: Problem, keys: list[RunKey], checkpoints: Mapping[RunKey, Checkpoint], device: str
-    ) -> Group:
+        self, problem: StudyProblem, keys: list[RunKey], checkpoints: Mapping[RunKey, Checkpoint], device: str
+    ) -> RunGroup:
         algorithm = self._plan.algorithm(keys[0].algorithm)
         parameters: dict[str, Any] = dict(algorithm.settings)
         if algorithm.needs_size:
@@ -135,7 +137,7 @@ class Scheduler:
         if (ranking := filter_of(algorithm.search, parameters)) is not None:
             parameters["order"] = ranking.rank(problem.X, problem.y, continuous=False)
         ends = algorithm.sequential and not algorithm.all_sizes
-        return Group(
+        return RunGroup(
             problem=problem,
             search=algorithm.search,
             parameters=parameters,
@@ -146,7 +148,7 @@ class Scheduler:
         )
 
 
-def _begin(pool: WorkerPool, group: Group) -> "Future[Outcome]":
+def _begin(pool: WorkerPool, group: RunGroup) -> "Future[Outcome]":
     """Begin the next slice of a group; what goes wrong then, such as the death of an idle worker, is its result."""
     limit = min(pool.slice_seconds, _FIRST_SLICE * 2 ** min(group.slices, 20))
     try:
@@ -157,7 +159,7 @@ def _begin(pool: WorkerPool, group: Group) -> "Future[Outcome]":
         return failed
 
 
-def _rest(group: Group, outcome: Outcome) -> Group:
+def _rest(group: RunGroup, outcome: Outcome) -> RunGroup:
     """The runs of a group that are not done, from where they are."""
     running = {checkpoint.key: checkpoint for checkpoint in outcome.running}
     seeds = {key: group.seeds[key] for key in running}

@@ -11,9 +11,9 @@ from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
 from pqswarm.evaluation.scaling import scale
-from pqswarm.study.findings import ALL_FEATURES, Grid, HeldOut, Hyperparameters, OneStandardError, StageTwo
+from pqswarm.study.findings import ALL_FEATURES, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.plan import ClassifierPlan, StudyPlan
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 
 __all__ = [
     "choose_hyperparameters",
@@ -29,21 +29,21 @@ Masks = Mapping[str, BoolArray]
 """Subsets by name: of algorithms, `ALL_FEATURES` and `ONE_STANDARD_ERROR`."""
 
 
-def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> Grid | None:
+def search_grid(plan: ClassifierPlan, events: Dataset | Samples, folds: Folds, jobs: int) -> GridFinding | None:
     """Search the grid of a classifier's hyperparameters; None if it has none."""
     search = CLASSIFIERS[plan.kind].search_grid
     found = search(events.X(inf), events.y, folds, scaling=plan.scaling, n_jobs=jobs)
-    return None if found is None else Grid(plan.name, found)
+    return None if found is None else GridFinding(plan.name, found)
 
 
-def choose_hyperparameters(plan: ClassifierPlan, grid: Grid | None) -> Hyperparameters:
+def choose_hyperparameters(plan: ClassifierPlan, grid: GridFinding | None) -> Hyperparameters:
     """Return the planned hyperparameters, or the best of a grid if none is planned, or else the defaults."""
     found = None if grid is None or plan.parameters else grid.result.best
     return Hyperparameters(plan.name, plan.make(found).settings)
 
 
 def find_smaller(
-    name: str, problem: Problem, best: BoolArray, others: Sequence[BoolArray], jobs: int
+    name: str, problem: StudyProblem, best: BoolArray, others: Sequence[BoolArray], jobs: int
 ) -> OneStandardError:
     """Return the smallest subset whose error is within one standard error of that of the best.
 
@@ -92,7 +92,7 @@ def _without_several(
 
 def evaluate_held_out(
     name: str,
-    problem: Problem,
+    problem: StudyProblem,
     masks: Masks,
     data: Samples | Dataset,
     new: Samples | Dataset,
@@ -120,7 +120,7 @@ def evaluate_held_out(
 
 
 def evaluate_stage_two(
-    name: str, problem: Problem, masks: Masks, events: Dataset | Samples, level: float, plan: StudyPlan, jobs: int
+    name: str, problem: StudyProblem, masks: Masks, events: Dataset | Samples, level: float, plan: StudyPlan, jobs: int
 ) -> StageTwo:
     """Return the accuracies of subsets at a noise level, with another partition; without noise, also confusions."""
     folds = Folds.stratified(events.y, plan.folds.number, plan.folds.stage_two_seed)

@@ -261,7 +261,7 @@ class Store:
 
     def put(self, *findings: Finding) -> None:
         """Keep findings, all in one transaction; one that is kept already is not replaced but refused."""
-        rows = [(type(found).__name__, *found.place, found.to_json()) for found in findings]
+        rows = [(found.kind, *found.place, found.to_json()) for found in findings]
         with self._explained(), self._transaction():
             self._db.executemany(
                 "INSERT INTO findings VALUES (?, ?, ?, ?, ?)", [(*row, row_digest(row)) for row in rows]
@@ -269,7 +269,7 @@ class Store:
 
     def revise(self, finding: Finding) -> None:
         """Put a finding in the place of the one that is kept."""
-        row = (type(finding).__name__, *finding.place, finding.to_json())
+        row = (finding.kind, *finding.place, finding.to_json())
         with self._explained(), self._transaction():
             self._db.execute("REPLACE INTO findings VALUES (?, ?, ?, ?, ?)", (*row, row_digest(row)))
 
@@ -281,7 +281,7 @@ class Store:
         It is about the classifier of that name, or the study; at a noise level [dB] if it is of stage II or of held-out
         events, and about the set of those that a seed made.
         """
-        place = (kind.__name__, classifier, place_text(level, seed))
+        place = (kind.kind, classifier, place_text(level, seed))
         statement = "SELECT * FROM findings WHERE kind = ? AND classifier = ? AND level = ?"
         rows = self._select(statement, *place)
         if not rows:

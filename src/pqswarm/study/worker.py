@@ -14,10 +14,10 @@ from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import Memo
 from pqswarm.search import Run, Search, step
-from pqswarm.study.problem import Problem
+from pqswarm.study.problem import StudyProblem
 from pqswarm.study.records import Checkpoint, RunKey, RunRecord
 
-__all__ = ["Group", "Outcome", "advance", "begin_worker"]
+__all__ = ["Outcome", "RunGroup", "advance", "begin_worker"]
 
 _KEPT = 2  # evaluators that a worker keeps: one for each of the paper's classifiers
 _MEMORY = 400_000  # subsets that each of them remembers
@@ -26,10 +26,10 @@ _evaluators_lock = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class RunGroup:
     """Runs of one algorithm on one problem that step together."""
 
-    problem: Problem
+    problem: StudyProblem
     search: type[Search]  # the class, not its name: another process finds one of the user's own module by itself
     parameters: Mapping[str, Any]
     max_evaluations: int  # of each run
@@ -65,7 +65,7 @@ def begin_worker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def advance(group: Group, limit: float) -> Outcome:
+def advance(group: RunGroup, limit: float) -> Outcome:
     """Take the runs of a group further until they are done or so many seconds over; the batch in work is finished."""
     start = time.monotonic()
     evaluator = _Timed(_evaluator(group.problem, group.device))
@@ -87,7 +87,7 @@ def advance(group: Group, limit: float) -> Outcome:
     return Outcome(tuple(finished), tuple(running), evaluations, seconds, evaluator.seconds)
 
 
-def _begin(group: Group, key: RunKey, n_features: int) -> Run:
+def _begin(group: RunGroup, key: RunKey, n_features: int) -> Run:
     """A run where it was; one whose checkpoint cannot be used begins anew, as if it were damaged."""
 
     def make() -> Run:
@@ -117,7 +117,7 @@ class _Timed:
         return errors
 
 
-def _evaluator(problem: Problem, device: str) -> Memo:
+def _evaluator(problem: StudyProblem, device: str) -> Memo:
     """The evaluator of a problem, kept from one slice to the next; it uses one thread."""
     key = f"{device} {problem.key}"
     with _evaluators_lock:

@@ -1,4 +1,4 @@
-"""What is said of an event: its waveform, bands and features, and what the rules and the model make of it."""
+"""A generated event as plain values: waveform, wavelet bands, features, and the verdict of rules and model."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from pqswarm.app.events.fields import list_fields
 from pqswarm.app.events.request import NOMINAL, EventRequest
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PRESETS, SOURCES, Event, class_title, generate
+from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.features import (
     WINDOW_CYCLES,
     FeatureOptions,
@@ -21,7 +22,7 @@ from pqswarm.features import (
     feature_names,
     minimum_samples,
 )
-from pqswarm.identify import GROUPS, Model, default_model, identify, usable_features
+from pqswarm.identify import Model, default_model, identify, usable_features
 from pqswarm.identify.agreement import in_words, model_level, rule_level
 from pqswarm.measure import half_cycle_rms
 from pqswarm.recordings import Envelope, Recording
@@ -30,16 +31,23 @@ from pqswarm.recordings.view.encode import describe_header, describe_view, encod
 if TYPE_CHECKING:
     from pqswarm.identify import EventVerdict, Verdict
 
-__all__ = ["describe_classes", "describe_event", "describe_features", "describe_verdict", "draw_view", "sum_up"]
+__all__ = [
+    "describe_classes",
+    "describe_event",
+    "describe_features",
+    "describe_verdict",
+    "draw_view",
+    "summarise_verdict",
+]
 
 Check = Callable[[int, int], None] | None
 
 _THUMBNAIL = 160
-"""Parts of a small picture."""
+"""Columns of a thumbnail."""
 
 
 def describe_classes(preset: str) -> dict[str, Any]:
-    """Return the classes of a preset with a small picture of each, and the names of the presets."""
+    """Return the classes of a preset, each with a thumbnail, and the names of all presets."""
     chosen = PRESETS.find(preset)
     classes = [
         {
@@ -57,18 +65,18 @@ def describe_classes(preset: str) -> dict[str, Any]:
 def _thumbnail(name: str, preset: str) -> dict[str, Any]:
     try:
         event = generate(name, 4, PRESETS.find(preset), cycles=8)
-    except PqswarmError:  # the class, or the preset, is another package's
+    except PqswarmError:  # class or preset come from different packages
         return {"low": None, "high": None}
-    return _thin(event.signal, event.sampling_rate, _THUMBNAIL)
+    return _thinned(event.signal, event.sampling_rate, _THUMBNAIL)
 
 
-def describe_event(asked: EventRequest, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
-    """Return the event: its parameters as fields, what makes it in Python, its record, and a view of a stretch."""
-    event, recording = asked.record()
+def describe_event(request: EventRequest, start: float | None, end: float | None, points: int) -> dict[str, Any]:
+    """Return the event: parameter fields, Python code, header, and a view of an interval."""
+    event, recording = request.record()
     header = {
-        "id": asked.title,
-        "name": class_title(asked.event_class),
-        "source": asked.title,
+        "id": request.title,
+        "name": class_title(request.event_class),
+        "source": request.title,
         "path": "",
         "station": "",
         "format": "",
@@ -78,27 +86,29 @@ def describe_event(asked: EventRequest, begin: float | None, end: float | None, 
         "upload": False,
     }
     return {
-        "class": asked.event_class,
-        "preset": asked.preset,
-        "source": asked.source,
-        "seed": asked.seed,
-        "noise": asked.noise if np.isfinite(asked.noise) else None,
-        "fields": list_fields(asked, event),
-        "python": asked.python,
+        "class": request.event_class,
+        "preset": request.preset,
+        "source": request.source,
+        "seed": request.seed,
+        "noise": request.noise if np.isfinite(request.noise) else None,
+        "fields": list_fields(request, event),
+        "python": request.python,
         "recording": header,
-        "view": _view(event, recording, begin, end, points),
+        "view": _interval_view(event, recording, start, end, points),
     }
 
 
-def draw_view(asked: EventRequest, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
-    """Return a stretch of the event's waveform, thinned to what can be drawn, and Urms(1/2)."""
-    event, recording = asked.record()
-    return _view(event, recording, begin, end, points)
+def draw_view(request: EventRequest, start: float | None, end: float | None, points: int) -> dict[str, Any]:
+    """Return the waveform in an interval, thinned to what can be drawn, and Urms(1/2)."""
+    event, recording = request.record()
+    return _interval_view(event, recording, start, end, points)
 
 
-def _view(event: Event, recording: Recording, begin: float | None, end: float | None, points: int) -> dict[str, Any]:
+def _interval_view(
+    event: Event, recording: Recording, start: float | None, end: float | None, points: int
+) -> dict[str, Any]:
     rate = recording.sampling_rate
-    first = 0 if begin is None else int(max(begin, 0.0) * rate)
+    first = 0 if start is None else int(max(start, 0.0) * rate)
     stop = recording.n_samples if end is None else int(min(end, recording.duration) * rate) + 1
     envelope = Envelope(recording)
     envelope.build()
@@ -112,13 +122,13 @@ def _view(event: Event, recording: Recording, begin: float | None, end: float | 
     return {**describe_view(view, rate), "urms": shown}
 
 
-def describe_features(asked: EventRequest, model: Model | None, points: int = 400) -> dict[str, Any]:
+def describe_features(request: EventRequest, model: Model | None, points: int = 400) -> dict[str, Any]:
     """Return the wavelet bands of an event, thinned to what can be drawn, and its features."""
-    event, signal = asked.make()
+    event, signal = request.make()
     rate, frequency = event.sampling_rate, event.frequency
     split = band_waveforms(signal, rate, frequency)
     bands = [
-        {"name": name, "range": describe_band(*edges), **_thin(values, rate, points)}
+        {"name": name, "range": describe_band(*edges), **_thinned(values, rate, points)}
         for name, edges, values in zip(split.names, split.edges_hz, split.values, strict=True)
     ]
     level = FeatureOptions().level_at(rate, frequency)
@@ -128,8 +138,8 @@ def describe_features(asked: EventRequest, model: Model | None, points: int = 40
     used = set((model or default_model()).subset_for(usable_features(rate, frequency)).names)
     return {
         "seconds": signal.size / rate,
-        "note": f"The record is too short for {level} levels: for the features it was extended to {WINDOW_CYCLES:g} "
-        "cycles with its own steady cycles."
+        "note": f"The record is too short for {level} levels: for feature extraction it was extended to "
+        f"{WINDOW_CYCLES:g} cycles by repeating its steady cycles."
         if short
         else "",
         "model": {"features": len(used), "wavelet": sum(name in names for name in used)},
@@ -141,40 +151,40 @@ def describe_features(asked: EventRequest, model: Model | None, points: int = 40
     }
 
 
-def describe_verdict(asked: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
-    """Return what the rules and the model say of an event; what `check` raises ends the work."""
-    verdict = _judge(asked, model, check)
+def describe_verdict(request: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
+    """Return the verdict of rules and model on an event; `check` may raise to cancel."""
+    verdict = _identify(request, model, check)
     return {
-        "summary": _summary(verdict),
+        "summary": _verdict_summary(verdict),
         "main": verdict.events.index(verdict.main),
-        "events": [_event(one) for one in verdict.events],
+        "events": [_event_values(one) for one in verdict.events],
         "sentences": list(verdict.sentences),
         "thresholds": verdict.characterisation.thresholds.settings(),
         "caveats": list(verdict.caveats),
-        "titles": {name: in_words(name) for name in (*GROUPS, *(model or default_model()).class_names)},
+        "titles": {name: in_words(name) for name in (*BROAD_CLASSES, *(model or default_model()).class_names)},
     }
 
 
-def sum_up(asked: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
-    """Return in short what the rules and the model say of an event; what `check` raises ends the work."""
-    return _summary(_judge(asked, model, check))
+def summarise_verdict(request: EventRequest, model: Model | None, check: Check = None) -> dict[str, Any]:
+    """Return a summary of the verdict on an event; `check` may raise to cancel."""
+    return _verdict_summary(_identify(request, model, check))
 
 
-def _judge(asked: EventRequest, model: Model | None, check: Check) -> "Verdict":
-    return identify(asked.record()[1], model, nominal_voltage=NOMINAL, progress=check)
+def _identify(request: EventRequest, model: Model | None, check: Check) -> "Verdict":
+    return identify(request.record()[1], model, nominal_voltage=NOMINAL, progress=check)
 
 
-def _summary(verdict: "Verdict") -> dict[str, Any]:
-    """The main event by rules and model, and whether it is a sag, a swell or an interruption to them, or none."""
-    main, found = verdict.main, verdict.channels[0].result
-    urms = found.urms[np.isfinite(found.urms)]
+def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
+    """The main event by rules and model, each with its voltage level: sag, swell, interruption or none."""
+    main, urms = verdict.main, verdict.characterisation.require_series().urms[0]
+    urms = urms[np.isfinite(urms)]
     return {
         "sentence": main.event.sentence,
         "rules": {
             "kind": main.event.kind,
             "class": main.rule,
             "title": in_words(main.rule),
-            "level": rule_level(found),
+            "level": rule_level(one.event for one in verdict.events),
         },
         "model": {
             "class": main.label,
@@ -189,7 +199,7 @@ def _summary(verdict: "Verdict") -> dict[str, Any]:
     }
 
 
-def _event(one: "EventVerdict") -> dict[str, Any]:
+def _event_values(one: "EventVerdict") -> dict[str, Any]:
     shares = [{"class": name, "title": in_words(name), "share": share} for name, share in one.probabilities.items()]
     return {
         "kind": one.event.kind,
@@ -205,7 +215,7 @@ def _event(one: "EventVerdict") -> dict[str, Any]:
     }
 
 
-def _thin(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
-    """Least and greatest values of parts, and how long a part is [s]."""
+def _thinned(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
+    """Minimum and maximum per column, and the duration of a column [s]."""
     found = thin(samples, 0.0, 1 / rate, -(-samples.size // points))
     return {"step": found["step"], "low": found["low"], "high": found["high"] or found["low"]}

@@ -1,4 +1,4 @@
-"""An event as a page asks for it: class, preset, seed, and the parameters that somebody moved."""
+"""A requested event: class, preset, seed and the parameters that were set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,32 +13,32 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.events import PRESETS, Event, Preset, add_noise, check_snr, generate, noise_stream
 from pqswarm.recordings import Channel, Recording
 
-__all__ = ["MOST_SAMPLES", "NOMINAL", "EventRequest", "read_request"]
+__all__ = ["MAX_SAMPLES", "NOMINAL", "EventRequest", "read_request"]
 
 NOMINAL = 230.0
-"""What 1 pu is [V]."""
+"""RMS voltage of 1 pu [V]."""
 
-MOST_SAMPLES = 200_000
-"""Of an event, so that no answer takes long."""
+MAX_SAMPLES = 200_000
+"""Maximum length of an event [samples]; keeps responses fast."""
 
-_MOST_SEED = 2**53
-_MOST_PARAMETERS = 100
+_SEED_LIMIT = 2**53
+_MAX_PARAMETERS = 100
 
 
 @dataclass(frozen=True)
 class EventRequest:
-    """An event that is asked for.
+    """A requested event.
 
     Attributes
     ----------
     event_class, preset, source : str
         As for :func:`pqswarm.events.generate`; presets by name only.
     seed : int
-        From which the parameters that nobody moved are drawn.
+        Seed from which the other parameters are drawn.
     noise : float
-        Signal-to-noise ratio of what is added to the event [dB]; infinity for nothing.
+        Signal-to-noise ratio of added noise [dB]; infinity for none.
     given : mapping of str to float
-        The parameters that somebody moved.
+        Parameters set explicitly.
 
     Examples
     --------
@@ -55,24 +55,24 @@ class EventRequest:
 
     @property
     def ranges_of(self) -> Preset:
-        """The preset; never one of a file."""
+        """The preset; never loaded from a file."""
         return PRESETS.find(self.preset)
 
     def drawn(self) -> Event:
-        """The event as the preset draws it, with nothing moved."""
+        """The event as drawn by the preset, with no parameter set."""
         return _drawn(self.event_class, self.seed, self.preset, self.source)
 
     def make(self) -> tuple[Event, FloatArray]:
-        """Return the event, and its voltage with the noise that is added [pu]."""
+        """Return the event and its voltage with added noise [pu]."""
         drawn = self.drawn()
         rate, frequency, cycles = (
             self.given.get(name, getattr(drawn, name)) for name in ("sampling_rate", "frequency", "cycles")
         )
         n_samples = cycles / max(frequency, 1e-9) * rate
-        if n_samples > MOST_SAMPLES:
+        if n_samples > MAX_SAMPLES:
             raise PqswarmError(
                 f"cycles: {cycles:,.10g} cycles of {frequency:g} Hz at {frequency_text(rate)} are {n_samples:,.0f} "
-                f"samples, more than the {MOST_SAMPLES:,} that this page shows: take fewer, or a lower sampling rate."
+                f"samples; the limit is {MAX_SAMPLES:,}. Use fewer cycles or a lower sampling rate."
             )
         event = generate(self.event_class, self.seed, self.ranges_of, source=self.source, **self.given)
         if self.noise == inf:
@@ -80,49 +80,49 @@ class EventRequest:
         return event, add_noise(event.signal, self.noise, noise_stream(self.seed, self.noise))
 
     def record(self) -> tuple[Event, Recording]:
-        """Return the event, and what a meter would record of it, on phase A of a supply of 230 V."""
+        """Return the event and its recording on phase A of a 230 V supply."""
         event, signal = self.make()
         channel = Channel("U", "V", "A", NOMINAL * sqrt(2) * signal)
         return event, Recording((channel,), event.sampling_rate, event.frequency, source=self.title)
 
-    def moved(self, name: str, value: float) -> "EventRequest":
-        """The same with a parameter moved; ``noise`` counts as one."""
+    def with_parameter(self, name: str, value: float) -> "EventRequest":
+        """The same request with one parameter set; ``noise`` counts as a parameter."""
         if name == "noise":
             return replace(self, noise=check_snr(value))
         return replace(self, given={**self.given, name: value})
 
     @property
     def title(self) -> str:
-        """The event in words, fit to be the name of a file."""
+        """Title of the event, usable as a file name."""
         return f"{self.event_class}-{self.preset}-{self.seed}"
 
     @property
     def python(self) -> str:
-        """What makes the same event in Python."""
+        """Python code that makes the same event."""
         words = [f'"{self.event_class}"', f"seed={self.seed}"]
         words += [f'preset="{self.preset}"'] if self.preset != "paper" else []
         words += [f'source="{self.source}"'] if self.source != "model" else []
-        words += [f"{name}={_number_text(value)}" for name, value in self.given.items()]
+        words += [f"{name}={_python_number(value)}" for name, value in self.given.items()]
         line = f"event = generate({', '.join(words)})"
         if self.noise == inf:
             return line
-        level = _number_text(self.noise)
+        level = _python_number(self.noise)
         return f"{line}\nsignal = add_noise(event.signal, {level}, noise_stream({self.seed}, {level}))"
 
 
 def read_request(words: Mapping[str, str]) -> EventRequest:
-    """Read an event from the words of an address, or raise an error that names the first that will not do."""
+    """Parse the query of a URL; errors name the first invalid parameter."""
     rest = dict(words)
     event_class, preset, source = rest.pop("class", "sag"), rest.pop("preset", "paper"), rest.pop("source", "model")
-    known = PRESETS.find(preset)  # by name: an address does not lead to a file
+    known = PRESETS.find(preset)  # by name only: a URL must not load a file
     if event_class not in known.classes:
         raise unknown_name(f"event class of preset {preset!r}", event_class, known.classes)
     seed = rest.pop("seed", "1")
-    if not (seed.isascii() and seed.isdigit() and int(seed[:20]) < _MOST_SEED and len(seed) <= 20):
-        raise PqswarmError(f"seed must be an integer of 0 to {_MOST_SEED - 1}, not {seed[:40]!r}.")
+    if not (seed.isascii() and seed.isdigit() and int(seed[:20]) < _SEED_LIMIT and len(seed) <= 20):
+        raise PqswarmError(f"seed must be an integer of 0 to {_SEED_LIMIT - 1}, not {seed[:40]!r}.")
     noise = rest.pop("noise", "off")
-    if len(rest) > _MOST_PARAMETERS:
-        raise PqswarmError(f"an event has at most {_MOST_PARAMETERS} parameters.")
+    if len(rest) > _MAX_PARAMETERS:
+        raise PqswarmError(f"an event has at most {_MAX_PARAMETERS} parameters.")
     ranges = known.ranges(event_class, source)
     given = {}
     for name, text in rest.items():
@@ -134,10 +134,10 @@ def read_request(words: Mapping[str, str]) -> EventRequest:
             raise PqswarmError(f"{name} must be a number, not {text[:40]!r}.") from None
         if isinf(given[name]):
             raise PqswarmError(f"{name} must be finite, not {text[:40]!r}.")
-    return EventRequest(event_class, preset, source, int(seed), inf if noise == "off" else _decibels(noise), given)
+    return EventRequest(event_class, preset, source, int(seed), inf if noise == "off" else _parse_noise(noise), given)
 
 
-def _decibels(text: str) -> float:
+def _parse_noise(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
@@ -152,5 +152,5 @@ def _drawn(event_class: str, seed: int, preset: str, source: str) -> Event:
     return generate(event_class, seed, PRESETS.find(preset), source=source)
 
 
-def _number_text(value: float) -> str:
+def _python_number(value: float) -> str:
     return repr(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

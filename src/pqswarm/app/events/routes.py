@@ -1,4 +1,4 @@
-"""The room of events: a class is bent by hand, and its waveform, features and verdicts follow."""
+"""Routes of the events section: generate an event, and see its waveform, features and verdict."""
 
 import json
 import tempfile
@@ -16,35 +16,35 @@ from pqswarm.app.events.answers import (
     describe_features,
     describe_verdict,
     draw_view,
-    sum_up,
+    summarise_verdict,
 )
 from pqswarm.app.events.request import EventRequest, read_request
-from pqswarm.app.handlers import Base, Refused
-from pqswarm.app.jobs import Cancelled, Job
+from pqswarm.app.handlers import Base, HTTPRefusal
+from pqswarm.app.jobs import Cancelled
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings import write_comtrade, write_csv
 
 __all__ = ["ROUTES"]
 
-_ADDRESSED = frozenset({"from", "to", "points", "over", "steps", "scale", "format", "token"})
-"""Words of an address that are no parameters."""
-_MOST_POINTS = 4000
-_MOST_STEPS = 101
+_NOT_PARAMETERS = frozenset({"from", "to", "points", "over", "steps", "scale", "format", "token"})
+"""Query words that are not parameters of the event."""
+_MAX_POINTS = 4000
+_MAX_STEPS = 101
 
 
 class EventHandler(Base):
-    """An answer about an event, which the address names in full: nothing is kept between requests."""
+    """Base of the handlers of this section. The URL describes the event in full: the server keeps no state."""
 
-    def asked(self) -> EventRequest:
-        """The event."""
+    def event_request(self) -> EventRequest:
+        """Return the requested event."""
         words = {name: self.get_query_argument(name) for name in self.request.query_arguments}
-        return read_request({name: text for name, text in words.items() if name not in _ADDRESSED})
+        return read_request({name: text for name, text in words.items() if name not in _NOT_PARAMETERS})
 
-    def stretch(self) -> tuple[float | None, float | None, int]:
-        """What is looked at: begin and end [s], None for those of the record, and how many parts are wanted."""
-        begin = self.number("from") if self.get_query_argument("from", "") else None
+    def interval(self) -> tuple[float | None, float | None, int]:
+        """Return start and end of the view [s], None for those of the record, and the number of columns."""
+        start = self.number("from") if self.get_query_argument("from", "") else None
         end = self.number("to") if self.get_query_argument("to", "") else None
-        return begin, end, int(min(max(self.number("points", 800), 10), _MOST_POINTS))
+        return start, end, int(min(max(self.number("points", 800), 10), _MAX_POINTS))
 
 
 class Classes(EventHandler):
@@ -53,7 +53,7 @@ class Classes(EventHandler):
     async def get(self) -> None:
         """Send them."""
         preset = self.get_query_argument("preset", "paper")
-        self.send_json(await self.work(lambda _: describe_classes(preset)))
+        self.send_json(await self.work(describe_classes, preset))
 
 
 class OneEvent(EventHandler):
@@ -61,63 +61,66 @@ class OneEvent(EventHandler):
 
     async def get(self) -> None:
         """Send it."""
-        asked, stretch = self.asked(), self.stretch()
-        self.send_json(await self.work(lambda _: describe_event(asked, *stretch)))
+        request, interval = self.event_request(), self.interval()
+        self.send_json(await self.work(describe_event, request, *interval))
 
 
-class View(EventHandler):
-    """A stretch of its waveform."""
+class EventView(EventHandler):
+    """Its waveform in an interval."""
 
     async def get(self) -> None:
         """Send it."""
-        asked, stretch = self.asked(), self.stretch()
-        self.send_json(await self.work(lambda _: draw_view(asked, *stretch)))
+        request, interval = self.event_request(), self.interval()
+        self.send_json(await self.work(draw_view, request, *interval))
 
 
-class Features(EventHandler):
-    """Its bands and features."""
+class EventFeatures(EventHandler):
+    """Its wavelet bands and features."""
 
     async def get(self) -> None:
         """Send them."""
-        asked, model = self.asked(), self.workbench.model
-        self.send_json(await self.work(lambda _: describe_features(asked, model)))
+        request, model = self.event_request(), self.workbench.model
+        self.send_json(await self.work(describe_features, request, model))
 
 
-class Verdict(EventHandler):
-    """What the rules and the model say."""
+class EventOpinion(EventHandler):
+    """The verdict of rules and model."""
 
     async def get(self) -> None:
         """Send it."""
-        asked, model = self.asked(), self.workbench.model
-        self.send_json(await self.work(lambda job: describe_verdict(asked, model, job.check)))
+        request, model = self.event_request(), self.workbench.model
+        self.send_json(await self.work(describe_verdict, request, model, self.job.check))
 
 
 class Sweep(EventHandler):
-    """What they say while one parameter moves: a line of JSON for each step, as long as the page listens."""
+    """Verdicts while one parameter varies: a line of JSON per step, until the page disconnects."""
 
     async def get(self) -> None:
-        """Send one line after another."""
-        asked, name = self.asked(), self.get_query_argument("over")
+        """Send the lines."""
+        request, name = self.event_request(), self.get_query_argument("over")
         steps = int(self.number("steps", 31))
-        if not 2 <= steps <= _MOST_STEPS:
-            raise Refused(f"steps must be from 2 to {_MOST_STEPS}.", 400)
+        if not 2 <= steps <= _MAX_STEPS:
+            raise HTTPRefusal(f"steps must be from 2 to {_MAX_STEPS}.", 400)
         low, high = self.number("from"), self.number("to")
         if not low < high:
-            raise Refused("The sweep must begin below its end.", 400)
+            raise HTTPRefusal("The sweep must start below its end.", 400)
         is_log = self.get_query_argument("scale", "") == "log" and low > 0
         values = np.geomspace(low, high, steps) if is_log else np.linspace(low, high, steps)
         self.set_header("Content-Type", "application/x-ndjson")
         try:
             for value in values.tolist():
-                line = await self.work(self._step, asked, name, float(f"{value:.6g}"))
+                line = await self.work(self._step, request, name, float(f"{value:.6g}"))
                 self.write(json.dumps(line, allow_nan=False) + "\n")
                 await self.flush()
         except (StreamClosedError, Cancelled):
             return
 
-    def _step(self, job: Job, asked: EventRequest, name: str, value: float) -> dict[str, Any]:
+    def _step(self, request: EventRequest, name: str, value: float) -> dict[str, Any]:
         try:
-            return {"value": value, **sum_up(asked.moved(name, value), self.workbench.model, job.check)}
+            return {
+                "value": value,
+                **summarise_verdict(request.with_parameter(name, value), self.workbench.model, self.job.check),
+            }
         except PqswarmError as error:
             return {"value": value, "error": str(error)}
 
@@ -127,20 +130,20 @@ class EventFile(EventHandler):
 
     async def get(self) -> None:
         """Send it."""
-        asked, kind = self.asked(), self.get_query_argument("format", "csv")
+        request, kind = self.event_request(), self.get_query_argument("format", "csv")
         if kind not in ("csv", "comtrade"):
-            raise Refused("format must be csv or comtrade.", 400)
-        data = await self.work(lambda _: _write(asked, kind))
+            raise HTTPRefusal("format must be csv or comtrade.", 400)
+        data = await self.work(_write_recording, request, kind)
         self.set_header("Content-Type", "text/csv; charset=utf-8" if kind == "csv" else "application/zip")
-        name = f"{asked.title}.{'csv' if kind == 'csv' else 'zip'}"
+        name = f"{request.title}.{'csv' if kind == 'csv' else 'zip'}"
         self.set_header("Content-Disposition", f'attachment; filename="{name}"')
         self.finish(data)
 
 
-def _write(asked: EventRequest, kind: str) -> bytes:
-    recording = asked.record()[1]
+def _write_recording(request: EventRequest, kind: str) -> bytes:
+    recording = request.record()[1]
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"{asked.title}.{'csv' if kind == 'csv' else 'cfg'}")
+        path = Path(folder, f"{request.title}.{'csv' if kind == 'csv' else 'cfg'}")
         if kind == "csv":
             return write_csv(recording, path).read_bytes()
         write_comtrade(recording, path)
@@ -154,9 +157,9 @@ def _write(asked: EventRequest, kind: str) -> bytes:
 ROUTES: list[tuple[str, type[Base]]] = [
     (r"/api/events/classes", Classes),
     (r"/api/events/event", OneEvent),
-    (r"/api/events/view", View),
-    (r"/api/events/features", Features),
-    (r"/api/events/verdict", Verdict),
+    (r"/api/events/view", EventView),
+    (r"/api/events/features", EventFeatures),
+    (r"/api/events/verdict", EventOpinion),
     (r"/api/events/sweep", Sweep),
     (r"/api/events/file", EventFile),
 ]

@@ -1,4 +1,4 @@
-"""Corrections that hold: those of the folder for everybody, those of an upload for the visitor who sent it."""
+"""Corrections in force: those of the folder for everyone, those of an upload for its visitor."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,18 +11,18 @@ from pqswarm.identify.training.corrections import Correction, CorrectionFile, me
 __all__ = ["CorrectionsByOwner", "KnownCorrections"]
 
 CorrectionsByOwner = Mapping[str, Mapping[tuple[Any, ...], Correction]]
-"""Corrections by their events, by whose they are: ``""`` for the folder, else the name of a folder of uploads."""
+"""Corrections by event, by owner: ``""`` for the folder, otherwise the name of an upload folder."""
 
 
 class KnownCorrections:
-    """The corrections of a file, read again when it has changed; for any thread.
+    """The corrections of a file, reread when it changes; thread-safe.
 
-    What is said of an upload never replaces what is said of the folder, even if the contents are the same.
+    A correction of an upload never replaces one of the folder, even if the contents are the same.
 
     Parameters
     ----------
     file : CorrectionFile
-        With the corrections of the folder and of uploads.
+        Holds the corrections of the folder and of uploads.
     uploads : Path
         Has a folder for each visitor.
     """
@@ -33,7 +33,7 @@ class KnownCorrections:
         self._known: tuple[str, CorrectionsByOwner] = ("", {})
 
     def read(self) -> CorrectionsByOwner:
-        """Return the last correction of each event, without those that were withdrawn."""
+        """Return the last correction of each event, except withdrawn ones."""
         try:
             state = self.file.path.stat()
             stamp = f"{state.st_size}:{state.st_mtime_ns}"
@@ -45,19 +45,19 @@ class KnownCorrections:
         return known[1]
 
     def read_or_none(self) -> CorrectionsByOwner:
-        """Return them, or none if the file is damaged."""
+        """Return the corrections, or none if the file is damaged."""
         try:
             return self.read()
         except PqswarmError:
             return {}
 
-    def seen_by(self, owner: str) -> list[Correction]:
-        """Return those of the folder, and of the uploads of one visitor."""
+    def visible_to(self, owner: str) -> list[Correction]:
+        """Return the corrections of the folder and of one visitor's uploads."""
         known = self.read()
         return [one for name in ("", owner) for one in known.get(name, {}).values()]
 
     def owner_of(self, path: Path) -> str:
-        """Return whose a file is, the name of a folder of uploads; empty for the folder's own."""
+        """Return the upload folder that a file belongs to; empty for files of the folder."""
         for uploads in self._uploads:
             if path.is_relative_to(uploads):
                 return path.relative_to(uploads).parts[0]

@@ -1,4 +1,4 @@
-"""Which recordings there are: those of the folder, and what a visitor has uploaded."""
+"""Recording files: those of the folder, and the uploads of each visitor."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -10,42 +10,50 @@ from threading import Lock
 from time import monotonic
 
 from pqswarm._base.text import file_text
-from pqswarm.app.recordings.old_state import touch
-from pqswarm.app.workbench import identifier, inside
+from pqswarm.app.workbench import identifier, is_inside, mark_used
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, stamp_of
 
-__all__ = ["MOST_FILES", "PARTS", "RecordingFile", "RecordingFiles", "remove_parts", "upload_folder_name", "upload_id"]
+__all__ = [
+    "COMPANIONS",
+    "MAX_FILES",
+    "RecordingFile",
+    "RecordingFiles",
+    "RecordingInFile",
+    "remove_upload",
+    "upload_folder_name",
+    "upload_id",
+]
 
-MOST_FILES = 10_000
-"""Files of a folder that are listed."""
-PARTS = (".dat", ".hdr", ".inf")
-"""Files of a COMTRADE recording that stand beside its ``.cfg``."""
-_FORGOTTEN = 3600.0
-"""Seconds after which the uploads of a visitor who asks for nothing are held in memory no longer."""
-_AGAIN = 1.0
-"""Seconds after which a folder is looked at again, if somebody asks."""
+MAX_FILES = 10_000
+"""Maximum number of files listed from a folder."""
+COMPANIONS = (".dat", ".hdr", ".inf")
+"""Files that belong to a COMTRADE ``.cfg``."""
+_FORGET_AFTER = 3600.0
+"""Seconds after which the uploads of an inactive visitor are dropped from memory."""
+_SCAN_INTERVAL = 1.0
+"""Minimum time between two scans of a folder [s]."""
 
 
 @dataclass(frozen=True)
 class RecordingFile:
-    """A file of recordings.
+    """A file with one or more recordings.
 
     Attributes
     ----------
     id : str
-        The same whenever the server is started.
+        Survives restarts of the server.
     name : str
-        Path from the folder, as text; that of an upload begins with ``uploads/``.
+        Path relative to the folder, as text; uploads start with ``uploads/``.
     path : Path
-        Where it lies; never shown.
+        Location on disk; never shown.
     stamp : str
-        Sizes and times of change of its parts; empty as long as it is not complete.
+        Sizes and modification times of its parts; empty while parts are missing.
     modified : int
-        Time of its last change [ns].
+        Time of the last change [ns].
     visitor : str
-        Whose upload it is; empty for the folder.
-    lack : str
-        Why it waits.
+        Owner of an upload; empty for files of the folder.
+    problem : str
+        Why it cannot be analysed yet.
     """
 
     id: str
@@ -54,20 +62,38 @@ class RecordingFile:
     stamp: str
     modified: int
     visitor: str = ""
-    lack: str = ""
+    problem: str = ""
 
-    def is_seen_by(self, visitor: str) -> bool:
-        """Whether a visitor may know of it."""
+    def is_visible_to(self, visitor: str) -> bool:
+        """Whether a visitor may see it."""
         return self.visitor in ("", visitor)
 
 
+@dataclass(frozen=True)
+class RecordingInFile:
+    """One recording of a file, by its number."""
+
+    file: RecordingFile
+    number: int
+
+    @property
+    def id(self) -> str:
+        """ID used in URLs: that of the file, followed by the position from the second recording on."""
+        return self.file.id if not self.number else f"{self.file.id}-{self.number + 1}"
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Cache key; it changes with the file."""
+        return self.file.id, self.number, self.file.stamp
+
+
 class RecordingFiles:
-    """Finds the files of a folder and of visitors; looks again when somebody asks and a moment has passed.
+    """Finds the files of a folder and of visitors; scans again on request, at most once a second.
 
     Parameters
     ----------
     folder : Path
-        Of recordings. Links that lead out of it are left out.
+        Folder of recordings. Links that point outside are skipped.
     uploads : Path
         Has a folder for each visitor.
     """
@@ -76,112 +102,112 @@ class RecordingFiles:
         self.folder, self.uploads = folder, uploads
         self.has_more = False
         self._files: dict[str, dict[str, RecordingFile]] = {}
-        self._looked: dict[str, float] = {}
+        self._scanned: dict[str, float] = {}
         self._ours: dict[tuple[Path, str], bool] = {}
-        self._looking = Lock()
+        self._scanning = Lock()
 
     def uploads_of(self, visitor: str) -> Path:
-        """Return where the uploads of a visitor are."""
+        """Return the upload folder of a visitor."""
         return self.uploads / upload_folder_name(visitor)
 
-    def look(self, visitor: str, *, now: bool = False) -> bool:
-        """Look at the folder and the uploads of a visitor, `now` or if it is time; say whether anything changed.
+    def update(self, visitor: str, *, now: bool = False) -> bool:
+        """Scan the folder and the uploads of a visitor if a second has passed; return whether anything changed.
 
-        The folder, which may be large, is never looked at more often than once a second or so.
+        With `now`, uploads are scanned in any case; the folder, which may be large, is not.
         """
-        with self._looking:
+        with self._scanning:
             changed = False
             for owner in ("", visitor):
-                if not (now and owner) and monotonic() - self._looked.get(owner, -_AGAIN) < _AGAIN:
+                if not (now and owner) and monotonic() - self._scanned.get(owner, -_SCAN_INTERVAL) < _SCAN_INTERVAL:
                     continue
-                found = {one.id: one for one in (self._uploaded(owner) if owner else self._in_folder())}
+                found = {one.id: one for one in (self._uploads(owner) if owner else self._in_folder())}
                 changed |= found != self._files.get(owner, found)
-                self._files[owner], self._looked[owner] = found, monotonic()
-            for owner in [one for one, at in self._looked.items() if one and monotonic() - at > _FORGOTTEN]:
-                del self._files[owner], self._looked[owner]
+                self._files[owner], self._scanned[owner] = found, monotonic()
+            for owner in [one for one, at in self._scanned.items() if one and monotonic() - at > _FORGET_AFTER]:
+                del self._files[owner], self._scanned[owner]
             return changed
 
-    def seen_by(self, visitor: str) -> list[RecordingFile]:
-        """Return what a visitor sees, as it was found last."""
+    def visible_to(self, visitor: str) -> list[RecordingFile]:
+        """Return the files that a visitor may see, as of the last scan."""
         return [*self._files.get("", {}).values(), *self._files.get(visitor, {}).values()]
 
     def ids(self) -> set[str]:
-        """Return the ids of all that was found last."""
+        """Return the IDs of all files, as of the last scan."""
         return {name for found in list(self._files.values()) for name in found}
 
     def find(self, name: str, visitor: str) -> RecordingFile | None:
-        """Return a file by its id, if the visitor may know of it and it lies where it should."""
+        """Return a file by its ID, if the visitor may see it and it is still inside its folder."""
         found = self._known(name, visitor)
         if found is None:
-            self.look(visitor)
+            self.update(visitor)
             found = self._known(name, visitor)
         home = self.folder if found is None or not found.visitor else self.uploads_of(found.visitor)
-        return found if found is not None and inside(home, found.path) else None
+        return found if found is not None and is_inside(home, found.path) else None
 
     def _known(self, name: str, visitor: str) -> RecordingFile | None:
         return self._files.get("", {}).get(name) or self._files.get(visitor, {}).get(name)
 
     def _in_folder(self) -> Iterator[RecordingFile]:
-        candidates = list(islice(scan(self.folder), MOST_FILES + 1))
-        self.has_more = len(candidates) > MOST_FILES
+        candidates = list(islice(scan(self.folder), MAX_FILES + 1))
+        self.has_more = len(candidates) > MAX_FILES
         known, self._ours = self._ours, {}
-        for one in candidates[:MOST_FILES]:
+        for one in candidates[:MAX_FILES]:
             key = (one.parts[0], one.stamp)
             self._ours[key] = known[key] if key in known else is_ours(one.parts[0])
-            if not self._ours[key] and not self._leads_out(one):
-                yield _listed(one, identifier(one.parts[0].relative_to(self.folder).as_posix()), one.name)
+            if not self._ours[key] and not self._leads_outside(one):
+                yield _recording_file(one, identifier(one.parts[0].relative_to(self.folder).as_posix()), one.name)
 
-    def _leads_out(self, candidate: Candidate) -> bool:
-        """Whether a part is a link that leads out of the folder; folders that are links are not searched."""
-        return any(part.is_symlink() and not inside(self.folder, part) for part in candidate.parts)
+    def _leads_outside(self, candidate: Candidate) -> bool:
+        """Whether a part is a link out of the folder; linked folders are not scanned."""
+        return any(part.is_symlink() and not is_inside(self.folder, part) for part in candidate.parts)
 
-    def _uploaded(self, visitor: str) -> Iterator[RecordingFile]:
+    def _uploads(self, visitor: str) -> Iterator[RecordingFile]:
         home = self.uploads_of(visitor)
-        touch(home)
+        mark_used(home)
         found = list(scan(home)) if home.is_dir() else []
         for one in found:
-            yield _listed(one, upload_id(visitor, one.parts[0].name), f"uploads/{one.name}", visitor)
-        yield from self._lone_parts(visitor, (one.parts[0] for one in found))
+            yield _recording_file(one, upload_id(visitor, one.parts[0].name), f"uploads/{one.name}", visitor)
+        yield from self._without_cfg(visitor, (one.parts[0] for one in found))
 
-    def _lone_parts(self, visitor: str, complete: Iterable[Path]) -> Iterator[RecordingFile]:
-        """Data without its configuration, which a visitor may still be sending."""
+    def _without_cfg(self, visitor: str, complete: Iterable[Path]) -> Iterator[RecordingFile]:
+        """Data files whose configuration the visitor may still be sending."""
         stems = {path.stem.casefold() for path in complete if path.suffix.casefold() == ".cfg"}
         home = self.uploads_of(visitor)
         with suppress(OSError):
             for path in sorted(home.iterdir()):
-                if path.suffix.casefold() in PARTS and path.stem.casefold() not in stems and path.is_file():
-                    name = file_text(path.name)
+                if path.suffix.casefold() in COMPANIONS and path.stem.casefold() not in stems and path.is_file():
+                    name = f"uploads/{file_text(path.name)}"
                     yield RecordingFile(
-                        upload_id(visitor, path.name), f"uploads/{name}", path, "", 0, visitor, "waiting for its .cfg"
+                        upload_id(visitor, path.name), name, path, "", 0, visitor, "waiting for its .cfg"
                     )
 
 
 def upload_folder_name(visitor: str) -> str:
-    """Return the name of the folder of a visitor: it is written into corrections, the visitor's cookie is a secret."""
+    """Return the folder name of a visitor; it appears in corrections, so it must not reveal the secret cookie."""
     return identifier(f"visitor/{visitor}")
 
 
 def upload_id(visitor: str, name: str) -> str:
-    """Return the id of an upload."""
+    """Return the ID of an upload."""
     return identifier(f"upload/{visitor}/{name}")
 
 
-def _listed(candidate: Candidate, name: str, shown: str, visitor: str = "") -> RecordingFile:
+def _recording_file(candidate: Candidate, file_id: str, name: str, visitor: str = "") -> RecordingFile:
     path = candidate.parts[0]
     stamp = stamp_of(candidate.parts) if candidate.stamp else ""
-    alone = len(candidate.parts) == 1 and path.suffix.casefold() == ".cfg"
-    lack = "" if stamp else "waiting for its .dat" if alone else "it is empty, or cannot be looked at"
+    is_alone = len(candidate.parts) == 1 and path.suffix.casefold() == ".cfg"
+    problem = "" if stamp else "waiting for its .dat" if is_alone else "empty or unreadable"
     modified = max((int(part.partition(":")[2]) for part in stamp.split()), default=0)
-    return RecordingFile(name, shown, path, stamp, modified, visitor, lack)
+    return RecordingFile(file_id, name, path, stamp, modified, visitor, problem)
 
 
-def remove_parts(file: RecordingFile) -> list[str]:
-    """Remove an upload with all that stands beside its ``.cfg``; return the names of what was removed."""
+def remove_upload(file: RecordingFile) -> list[str]:
+    """Remove an upload with the companions of its ``.cfg``; return the names of the removed files."""
     stem, suffix = file.path.stem.casefold(), file.path.suffix.casefold()
-    gone = []
+    removed = []
     for path in sorted(file.path.parent.iterdir()):
-        beside = suffix in (".cfg", *PARTS) and path.suffix.casefold() in (".cfg", *PARTS)
-        if path == file.path or (beside and path.stem.casefold() == stem):
+        is_comtrade = suffix in (".cfg", *COMPANIONS) and path.suffix.casefold() in (".cfg", *COMPANIONS)
+        if path == file.path or (is_comtrade and path.stem.casefold() == stem):
             os.unlink(path)  # noqa: PTH108 (a folder of that name stays)
-            gone.append(file_text(path.name))
-    return gone
+            removed.append(file_text(path.name))
+    return removed

@@ -1,4 +1,4 @@
-"""Verdicts on the recordings: made one after the other while a page is open, and kept as plain values."""
+"""Analysis queue: recordings are analysed one at a time while a page is open."""
 
 import asyncio
 import json
@@ -10,9 +10,9 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from pqswarm._base.text import file_text
-from pqswarm.app.byte_cache import ByteCache, verdict_bytes
+from pqswarm.app.cache import ByteCache
 from pqswarm.app.jobs import Cancelled, Job
-from pqswarm.app.recordings.files import RecordingFile, RecordingFiles
+from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile
 from pqswarm.app.recordings.store import FileFindings, RecordingFindings, VerdictStore
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
@@ -26,45 +26,41 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["Judging", "judge_file"]
+__all__ = ["AnalysisQueue", "analyse_file"]
 
 _LOG = logging.getLogger("pqswarm.app")
-_OFTEN = 0.25
-"""Least time between two messages about the progress [s]."""
-_PAUSE = 0.02
-"""Seconds between two looks whether to go on."""
-_VERDICTS = 64_000_000
-"""Bytes of verdicts that stay in memory."""
+_MESSAGE_INTERVAL = 0.25
+"""Minimum time between two progress messages [s]."""
+_POLL_INTERVAL = 0.02
+"""Seconds between two checks whether to continue."""
+_MAX_VERDICT_BYTES = 64_000_000
+"""Maximum size of the verdicts held in memory [byte]."""
 
 
-class Judging:
-    """Judges the files that somebody looks at, one at a time; what a page has open comes first, then the newest.
+class AnalysisQueue:
+    """Analyses files one at a time: first the one open in a page, then the newest.
 
-    All but the work itself happens on the event loop.
+    Everything except the work itself runs on the event loop.
 
     Parameters
     ----------
     workbench : Workbench
-        Its pages are told.
+        Its pages receive the progress.
     files : RecordingFiles
         The files.
     store : VerdictStore
-        What was found before.
-    tidy : callable
-        Takes names of folders of this machine out of a text.
+        Results of earlier analyses.
     """
 
-    def __init__(
-        self, workbench: Workbench, files: RecordingFiles, store: VerdictStore, tidy: Callable[[str], str]
-    ) -> None:
-        self.workbench, self.files, self.store, self.tidy = workbench, files, store, tidy
-        self.verdicts: ByteCache[tuple[str, int, str], Verdict] = ByteCache(_VERDICTS)
-        self.listeners: list[Callable[[RecordingFile], Awaitable[None]]] = []
-        """Are told of each file that has been judged."""
-        self.pictures = 0
-        """Of long recordings, that are being made: they come first."""
+    def __init__(self, workbench: Workbench, files: RecordingFiles, store: VerdictStore) -> None:
+        self.workbench, self.files, self.store = workbench, files, store
+        self.verdicts: ByteCache[tuple[str, int, str], Verdict] = ByteCache(_MAX_VERDICT_BYTES)
+        self.on_analysed: list[Callable[[RecordingFile], Awaitable[None]]] = []
+        """Called after the analysis of each file."""
+        self.n_envelopes = 0
+        """Envelopes being built; they have priority."""
         self.current: RecordingFile | None = None
-        self.share = 0.0
+        self.progress = 0.0
         self._findings: dict[str, FileFindings] = {}
         self._wanted: dict[str, RecordingFile] = {}
         self._job: Job | None = None
@@ -72,16 +68,16 @@ class Judging:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a file is being judged, or is about to be."""
+        """Whether a file is being analysed or about to be."""
         return self._task is not None and not self._task.done()
 
     def findings(self, file: RecordingFile) -> FileFindings | None:
-        """Return what was found in a file, if that is known."""
+        """Return the findings of a file, if it was analysed."""
         found = self._findings.get(file.id)
         return found if found is not None and found.stamp == file.stamp else None
 
-    def recall(self, files: Sequence[RecordingFile]) -> None:
-        """Load what was kept of files; in any thread."""
+    def load(self, files: Sequence[RecordingFile]) -> None:
+        """Load stored findings of files; callable from any thread."""
         for file in files:
             if file.stamp and self.findings(file) is None:
                 found = self.store.load(file)
@@ -89,34 +85,35 @@ class Judging:
                     self._findings[file.id] = found
 
     def details(self, file: RecordingFile, number: int) -> dict[str, Any] | None:
-        """Return everything about a recording, from where it is kept; in any thread."""
+        """Return the stored details of a recording; callable from any thread."""
         found = self.findings(file)
         if found is None or number >= len(found.recordings):
             return None
         return found.details[number] if found.details is not None else self.store.details(file, number)
 
     async def forget(self, file: RecordingFile) -> None:
-        """Know nothing any more of a file that is no longer listed."""
+        """Forget a file that is no longer listed."""
         self._wanted.pop(file.id, None)
         while self.current is not None and self.current.id == file.id and self._job is not None:
             self._job.cancel()
-            await asyncio.sleep(_PAUSE)  # it may just be writing what it found
+            await asyncio.sleep(_POLL_INTERVAL)  # it may be writing its findings
         self._findings.pop(file.id, None)
         self.verdicts.drop(lambda key: key[0] == file.id)
-        await self.workbench.jobs.answer(Job(), lambda _: self.store.forget(file))
+        await self.workbench.jobs.run(Job(), self.store.forget, file)
 
     def keep_only(self, ids: Set[str]) -> None:
-        """Hold no findings in memory of files that are not listed; in any thread."""
+        """Drop the findings of all other files from memory; callable from any thread."""
         for name in set(self._findings) - ids:
             self._findings.pop(name, None)
 
-    def want(self, file: RecordingFile, number: int) -> None:
-        """Let a recording that a page has open come first, if its verdict is not at hand."""
-        if not file.stamp or (file.id, number, file.stamp) in self.verdicts:
+    def prioritise(self, place: RecordingInFile) -> None:
+        """Analyse the recording of an open page first, unless its verdict is in memory."""
+        file, number = place.file, place.number
+        if not file.stamp or place.key in self.verdicts:
             return
         found = self.findings(file)
         if found is not None and (number >= len(found.recordings) or found.recordings[number].reason):
-            return  # it cannot be judged
+            return  # it cannot be analysed
         self._wanted.pop(file.id, None)
         self._wanted[file.id] = file
         busy = self.current
@@ -125,20 +122,20 @@ class Judging:
         self.wake()
 
     def wake(self) -> None:
-        """Go on, if there is something to do and somebody for whom."""
+        """Continue if a file is waiting and a page is open."""
         if not self.is_busy and self._next() is not None:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     def is_watched(self, file: RecordingFile) -> bool:
-        """Whether a page is open that may see a file; in any thread."""
-        return any(file.is_seen_by(page.visitor) for page in list(self.workbench.pages.values()))
+        """Whether an open page may see a file; callable from any thread."""
+        return any(file.is_visible_to(page.visitor) for page in list(self.workbench.pages.values()))
 
     def _next(self) -> RecordingFile | None:
         self._wanted = {name: file for name, file in self._wanted.items() if self.is_watched(file)}
         if self._wanted:
             return next(reversed(self._wanted.values()))
         visitors = {page.visitor for page in self.workbench.pages.values()}
-        waiting = (file for visitor in visitors for file in self.files.seen_by(visitor))
+        waiting = (file for visitor in visitors for file in self.files.visible_to(visitor))
         return max(
             (file for file in waiting if file.stamp and self.findings(file) is None),
             key=lambda file: file.modified,
@@ -147,74 +144,75 @@ class Judging:
 
     async def _run(self) -> None:
         while (file := self._next()) is not None:
-            self._job, self.current, self.share = Job(), file, 0.0
+            self._job, self.current, self.progress = Job(), file, 0.0
             try:
-                await self.workbench.jobs.background(self._job, self._judge, file, asyncio.get_running_loop())
+                loop = asyncio.get_running_loop()
+                await self.workbench.jobs.run(self._job, self._analyse, self._job, file, loop, pool="background")
             except Cancelled:
                 continue
-            except Exception:  # noqa: BLE001 (whatever happens, the next file has its turn)
-                if self.workbench.jobs.is_closed:  # the server ends
+            except Exception:  # noqa: BLE001 (the next file must still be analysed)
+                if self.workbench.jobs.is_closed:  # the server is stopping
                     return
-                _LOG.exception("cannot judge a file")
+                _LOG.exception("cannot analyse a file")
                 self._findings[file.id] = FileFindings(
-                    file.stamp, "", (RecordingFindings(file.name, reason="could not be judged: see the terminal."),)
+                    file.stamp, "", (RecordingFindings(file.name, reason="The analysis failed: see the terminal."),)
                 )
             finally:
                 self._job = self.current = None
             self._wanted.pop(file.id, None)
             try:
-                for tell in self.listeners:
-                    await tell(file)
+                for call in self.on_analysed:
+                    await call(file)
             except RuntimeError:
                 if self.workbench.jobs.is_closed:
                     return
                 raise
 
-    def _judge(self, job: Job, file: RecordingFile, loop: asyncio.AbstractEventLoop) -> None:
-        """The work, in a thread."""
-        told = monotonic() - _OFTEN
+    def _analyse(self, job: Job, file: RecordingFile, loop: asyncio.AbstractEventLoop) -> None:
+        """Analyse a file, in a thread."""
+        sent = monotonic() - _MESSAGE_INTERVAL
 
         def progress(done: int, total: int) -> None:
-            nonlocal told
+            nonlocal sent
             job.check()
             if not self.is_watched(file):
                 raise Cancelled
-            while self.pictures:  # somebody waits for them
+            while self.n_envelopes:
                 job.check()
-                sleep(_PAUSE)
-            if monotonic() - told >= _OFTEN:
-                told = monotonic()
-                loop.call_soon_threadsafe(self._say, file, done / max(total, 1))
+                sleep(_POLL_INTERVAL)
+            if monotonic() - sent >= _MESSAGE_INTERVAL:
+                sent = monotonic()
+                loop.call_soon_threadsafe(self._publish_progress, file, done / max(total, 1))
 
         progress(0, 1)
-        found = judge_file(self.workbench, file, progress)
+        found = analyse_file(self.workbench, file, progress)
         try:
             digest = find_candidate(file.path).digest()
-        except (OSError, PqswarmError):  # it is gone: nothing can be said of it by anybody
+        except (OSError, PqswarmError):  # removed meanwhile: it cannot be corrected
             digest = ""
         recordings, details = [], []
         for number, (verdict, n_channels) in enumerate(found):
-            summary, more = _describe(file, verdict, n_channels, self.tidy)
+            summary, more = _describe(file, verdict, n_channels, self.workbench.names.hide)
             recordings.append(summary)
             details.append(more)
             if isinstance(verdict, Verdict):
-                self.verdicts.put((file.id, number, file.stamp), verdict, verdict_bytes(verdict))
+                self.verdicts.put((file.id, number, file.stamp), verdict, _verdict_bytes(verdict))
         job.check()
         findings = FileFindings(file.stamp, digest, tuple(recordings))
         passing = any(isinstance(one, Failure) and one.passing for one, _ in found)
         self._findings[file.id] = findings if passing else self.store.save(file, findings, tuple(details))
 
-    def _say(self, file: RecordingFile, share: float) -> None:
+    def _publish_progress(self, file: RecordingFile, progress: float) -> None:
         if self.current is file and self.findings(file) is None:
-            self.share = share
-            message = {"about": "recordings", "id": file.id, "state": "working", "share": round(share, 3)}
+            self.progress = progress
+            message = {"about": "recordings", "id": file.id, "state": "working", "share": round(progress, 3)}
             self.workbench.publish(message, file.visitor or None)
 
 
-def judge_file(
+def analyse_file(
     workbench: Workbench, file: RecordingFile, progress: Callable[[int, int], None]
 ) -> list[tuple[Verdict | Failure, int | None]]:
-    """Return the verdict on each recording of a file, with the number of its channels."""
+    """Return the verdict on each recording of a file and the number of its channels."""
     numbers: dict[int, int] = {}
 
     def note(source: "RecordingSource", verdict: Verdict) -> None:
@@ -226,12 +224,12 @@ def judge_file(
 
 
 def _describe(
-    file: RecordingFile, verdict: Verdict | Failure, n_channels: int | None, tidy: Callable[[str], str]
+    file: RecordingFile, verdict: Verdict | Failure, n_channels: int | None, hide: Callable[[str], str]
 ) -> tuple[RecordingFindings, dict[str, Any] | None]:
-    """What is kept of a verdict: rows, and everything else."""
+    """Return what is stored of a verdict: a summary with rows, and the details."""
     if isinstance(verdict, Failure):
         return RecordingFindings(
-            tidy(verdict.source or file_text(file.path.name)), reason=_sentence(tidy(verdict.reason))
+            hide(verdict.source or file_text(file.path.name)), reason=_sentence(hide(verdict.reason))
         ), None
     found = verdict.characterisation
     rows = [Row(0, verdict, one, rank_event(one.event)) for one in verdict.events]
@@ -267,12 +265,12 @@ def _describe(
         "notes": verdict.notes,
         "text": verdict.text(),
     }
-    clean = _cleaned({"summary": summary, "details": details}, tidy)
+    clean = _cleaned({"summary": summary, "details": details}, hide)
     return RecordingFindings.of(clean["summary"]), clean["details"]
 
 
-def _cleaned(value: Any, tidy: Callable[[str], str]) -> Any:
-    """Plain values for strict JSON, without names of folders of this machine."""
+def _cleaned(value: Any, hide: Callable[[str], str]) -> Any:
+    """Plain values for strict JSON, without names of folders."""
     plain = json.loads(json_text(value))
 
     def walk(one: Any) -> Any:
@@ -280,7 +278,7 @@ def _cleaned(value: Any, tidy: Callable[[str], str]) -> Any:
             return {key: walk(entry) for key, entry in one.items()}
         if isinstance(one, list):
             return [walk(entry) for entry in one]
-        return tidy(one) if isinstance(one, str) else one
+        return hide(one) if isinstance(one, str) else one
 
     return walk(plain)
 
@@ -291,3 +289,9 @@ def _sentence(reason: str) -> str:
 
 def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
+
+
+def _verdict_bytes(verdict: Verdict) -> int:
+    """Approximate memory use of a verdict [byte]."""
+    series = verdict.characterisation.series
+    return 20_000 * (1 + len(verdict.events)) + (0 if series is None else series.nbytes)

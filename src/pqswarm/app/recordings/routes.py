@@ -1,235 +1,266 @@
-"""The room of recordings: its addresses."""
+"""Routes of the recordings section."""
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
-from pqswarm.app.handlers import Base, Missing, Refused
-from pqswarm.app.jobs import Job
-from pqswarm.app.recordings.entries import RecordingInFile
-from pqswarm.app.recordings.files import remove_parts
-from pqswarm.app.recordings.handler import ID, RecordingHandler
-from pqswarm.app.recordings.opened import MOST_POINTS, urms_view
-from pqswarm.app.recordings.queue import judge_file
-from pqswarm.app.recordings.section import CHANGED
-from pqswarm.app.recordings.upload_routes import CorrectionHandler, UploadHandler
+from pqswarm._base.text import file_text
+from pqswarm.app.handlers import Base, HTTPRefusal, Missing
+from pqswarm.app.recordings.files import RecordingInFile, remove_upload
+from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, urms_view
+from pqswarm.app.recordings.queue import analyse_file
+from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
 from pqswarm.identify import Verdict
 from pqswarm.identify.show.lines import csv_lines, json_text
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.charts import draw_charts
 from pqswarm.identify.verdict import COLUMNS
 
-__all__ = ["ROUTES"]
+__all__ = ["ROUTES", "RecordingHandler"]
 
-_PATIENCE = 0.25
-"""Seconds after which a picture is shown as far as it is there."""
-_MOST_CYCLES = 50
+_ENVELOPE_WAIT = 0.25
+"""Seconds to wait for a better envelope before a coarse view is sent."""
+_MAX_CYCLES = 50
 
 
-class Recordings(RecordingHandler):
+class RecordingHandler(Base):
+    """Base of the handlers of this section."""
+
+    @property
+    def section(self) -> RecordingsSection:
+        """State shared by the requests."""
+        found: RecordingsSection = self.workbench.sections["recordings"]
+        return found
+
+    async def find(self, name: str) -> RecordingInFile:
+        """Return a recording by its ID."""
+        return await self.work(self.section.find, name, self.visitor)
+
+    async def open(self, name: str) -> tuple[RecordingInFile, OpenRecording]:
+        """Return a recording by its ID, and open it."""
+        place = await self.find(name)
+        return place, await self.work(self.section.open, self.job, place)
+
+    async def send_text(self, make: Callable[[], str], media_type: str, name: str = "") -> None:
+        """Send a text made in a thread; with a name, as a download."""
+        text = await self.work(make)
+        self.set_header("Content-Type", f"{media_type}; charset=utf-8")
+        if name:
+            self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}")
+        self.finish(text.encode("utf-8", "replace"))
+
+    def interval(self, opened: OpenRecording) -> tuple[float, float]:
+        """Return start and end [s] of the query, limited to the recording."""
+        start = min(max(self.number("from", 0.0), 0.0), opened.seconds)
+        return start, min(max(self.number("to", opened.seconds), start), opened.seconds)
+
+    def integer(self, name: str, default: int, low: int, high: int) -> int:
+        """Return an integer of the query."""
+        value = self.number(name, float(default))
+        if value != int(value) or not low <= value <= high:
+            raise HTTPRefusal(f"{name} must be an integer from {low} to {high}.", 400)
+        return int(value)
+
+
+class RecordingList(RecordingHandler):
     """All recordings and their events."""
 
     async def get(self) -> None:
-        """List them."""
-        room = self.room
-        if await self.call(room.look, self.visitor):
+        """Send the list."""
+        section = self.section
+        if await self.work(section.update, self.visitor):
             for page in self.workbench.pages.values():
                 if page is not self.page:
-                    page.tell(CHANGED)
-        room.judging.wake()
-        await self.send_text(lambda: json.dumps(room.summary(self.visitor), allow_nan=False), "application/json")
+                    page.send(CHANGED)
+        section.queue.wake()
+        await self.send_text(lambda: json.dumps(section.summary(self.visitor), allow_nan=False), "application/json")
 
 
-class Header(RecordingHandler):
-    """One recording."""
+class OneRecording(RecordingHandler):
+    """The header of a recording."""
 
     async def get(self, name: str) -> None:
-        """Say what is known of it without its samples; it is open then, and judged before others."""
-        place, opened = await self.opened(name)
-        self.room.judging.want(place.file, place.number)
-        header = await self.work(lambda job: opened.header(job.check))
+        """Send the metadata; from then on the recording is open, and is analysed before others."""
+        place, opened = await self.open(name)
+        self.section.queue.prioritise(place)
+        header = await self.work(opened.header, self.job.check)
         known = {
             "id": place.id,
-            "name": self.room.name_of(place, opened.source.source),
+            "name": self.section.name_of(place, opened.source.source),
             "path": place.file.name,
             "upload": bool(place.file.visitor),
             "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
         }
-        header["notes"] = [self.room.tidy(note) for note in header["notes"]]
-        self.set_header("Content-Type", "application/json")
-        self.finish(json_text(header | known))
+        header["notes"] = [self.section.hide(note) for note in header["notes"]]
+        self.send_json_text(json_text(header | known))
 
     async def delete(self, name: str) -> None:
         """Remove an upload."""
-        place = await self.place(name)
+        place = await self.find(name)
         if not place.file.visitor:
-            raise Refused("Only what was uploaded can be removed; recordings of the folder stay.")
-        self.room.close(place.file)
+            raise HTTPRefusal("Only uploads can be removed, not recordings of the folder.")
+        self.section.close(place.file)
         try:
-            removed = await self.call(remove_parts, place.file)
+            removed = await self.work(remove_upload, place.file)
         except OSError as error:
-            raise Refused(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
-        await self.call(lambda: self.room.look(self.visitor, now=True))
-        await self.room.judging.forget(place.file)
+            raise HTTPRefusal(f"The file cannot be removed: {error.strerror or type(error).__name__}.", 400) from None
+        await self.work(lambda: self.section.update(self.visitor, now=True))
+        await self.section.queue.forget(place.file)
         self.workbench.publish(CHANGED, self.visitor)
         self.send_json({"removed": removed})
 
 
-class View(RecordingHandler):
-    """The picture of a stretch."""
+class WaveformView(RecordingHandler):
+    """The waveforms of an interval."""
 
     async def get(self, name: str) -> None:
-        """Send it as far as it is there."""
-        place, opened = await self.opened(name)
-        begin, end = self.stretch(opened)
-        points = self.integer("points", 1000, 1, MOST_POINTS)
-        drawing = self.room.draw(place, opened)
-        verdict = self.room.judging.verdicts.get(place.key)
-
-        def look(job: Job) -> dict[str, Any]:
-            return opened.view(begin, end, points, job.check)
-
-        found = await self.work(look)
-        if found["share"] < 1 and drawing is not None:  # a short stretch needs no more than its samples
-            await asyncio.wait({drawing}, timeout=_PATIENCE)
-            found = await self.work(look)
+        """Send the view at the resolution reached so far."""
+        place, opened = await self.open(name)
+        start, end = self.interval(opened)
+        points = self.integer("points", 1000, 1, MAX_POINTS)
+        building = self.section.build_envelope(place, opened)
+        verdict = self.section.queue.verdicts.get(place.key)
+        found = await self.work(opened.view, start, end, points, self.job.check)
+        if found["share"] < 1 and building is not None:  # a short interval is read directly
+            await asyncio.wait({building}, timeout=_ENVELOPE_WAIT)
+            found = await self.work(opened.view, start, end, points, self.job.check)
 
         def write() -> str:
-            urms = None if verdict is None else urms_view(verdict, begin, end, points)
+            urms = None if verdict is None else urms_view(verdict, start, end, points)
             return json.dumps(found | {"urms": urms}, allow_nan=False, separators=(",", ":"))
 
-        text = await self.call(write)
-        self.set_header("Content-Type", "application/json")
-        self.finish(text)
+        self.send_json_text(await self.work(write))
 
 
-class Judged(RecordingHandler):
-    """What was found in a recording."""
+class Analysis(RecordingHandler):
+    """The analysis of a recording."""
 
     async def get(self, name: str) -> None:
-        """Send everything."""
-        place = await self.place(name)
-        room = self.room
-        found = room.found(place)
+        """Send the verdict in full."""
+        place = await self.find(name)
+        section = self.section
+        found = section.findings(place)
         if found is None and place.number:
-            raise Missing("There is no such recording, or it is not known yet.")
-        details = await self.call(room.judging.details, place.file, place.number)
-        answer: dict[str, Any] = {"id": place.id, **room.state_of(place)}
+            raise Missing("There is no such recording, or its file was not read yet.")
+        details = await self.work(section.queue.details, place.file, place.number)
+        answer: dict[str, Any] = {"id": place.id, **section.state_of(place)}
         answer |= {"thresholds": None, "frequency": None, "references": [], "caveats": [], "notes": [], "text": ""}
         events = [] if details is None or found is None else details["events"]
         answer |= details or {}
-        rows = await self.call(room.rows, [place])
+        rows = await self.work(section.rows, [place])
         answer["events"] = [
             event | {"index": row["event"], "row": row, "correction": row["correction"]}
-            for event, row in zip(events, rows, strict=False)  # they may just have been judged again
+            for event, row in zip(events, rows, strict=False)  # the file may just have been analysed again
         ]
         self.send_json(answer)
 
 
 class Cursor(RecordingHandler):
-    """What is measured at a moment."""
+    """Measurements at the cursors."""
 
     async def get(self, name: str) -> None:
-        """Measure at one moment, or two."""
-        _, opened = await self.opened(name)
+        """Measure at one or two points in time."""
+        _, opened = await self.open(name)
         moments = [self.number("t")]
         if self.get_query_argument("t2", None) is not None:
             moments.append(self.number("t2"))
-        cycles = self.integer("cycles", 1, 1, _MOST_CYCLES)
-        measured = await self.call(lambda: [opened.measure(moment, cycles) for moment in moments])
-        self.set_header("Content-Type", "application/json")
-        told = [one | {"error": self.room.tidy(one["error"])} if "error" in one else one for one in measured]
-        self.finish(json_text({"moments": told}))
+        cycles = self.integer("cycles", 1, 1, _MAX_CYCLES)
+        measured = await self.work(lambda: [opened.measure(moment, cycles) for moment in moments])
+        hide = self.section.hide
+        shown = [one | {"error": hide(one["error"])} if "error" in one else one for one in measured]
+        self.send_json_text(json_text({"moments": shown}))
 
 
-class Bands(RecordingHandler):
-    """Wavelet bands of a stretch."""
+class WaveletBands(RecordingHandler):
+    """Wavelet bands of an interval."""
 
     async def get(self, name: str) -> None:
         """Send those of one channel."""
-        _, opened = await self.opened(name)
-        begin, end = self.stretch(opened)
-        channel, points = self.integer("channel", 0, 0, 100_000), self.integer("points", 1000, 1, MOST_POINTS)
-        await self.send_text(lambda: json_text(opened.bands(begin, end, channel, points)), "application/json")
+        _, opened = await self.open(name)
+        start, end = self.interval(opened)
+        channel, points = self.integer("channel", 0, 0, 100_000), self.integer("points", 1000, 1, MAX_POINTS)
+        await self.send_text(lambda: json_text(opened.bands(start, end, channel, points)), "application/json")
 
 
-class Samples(RecordingHandler):
-    """The samples of a stretch, as a table."""
-
-    async def get(self, name: str) -> None:
-        """Send them to be saved."""
-        place, opened = await self.opened(name)
-        begin, end = self.stretch(opened)
-        await self.send_text(lambda: opened.table(begin, end), "text/csv", f"{place.file.path.stem}-samples.csv")
-
-
-class PageOf(RecordingHandler):
-    """One page about a recording, to forward."""
+class SampleTable(RecordingHandler):
+    """The samples of an interval as CSV."""
 
     async def get(self, name: str) -> None:
-        """Send it to be saved; without a verdict at hand, the recording is judged first."""
-        place, opened = await self.opened(name)
-        known = self.room.judging.verdicts.get(place.key)
-        verdict = await self.work(self._judge, place) if known is None else known
+        """Send the table as a download."""
+        place, opened = await self.open(name)
+        start, end = self.interval(opened)
+        await self.send_text(lambda: opened.table(start, end), "text/csv", f"{place.file.path.stem}-samples.csv")
+
+
+class ForwardablePage(RecordingHandler):
+    """One HTML file about a recording, to pass on."""
+
+    async def get(self, name: str) -> None:
+        """Send the page as a download; analyse the recording first if necessary."""
+        place, opened = await self.open(name)
+        known = self.section.queue.verdicts.get(place.key)
+        verdict = await self.work(self._analyse, place) if known is None else known
         await self.send_text(
-            lambda: page_html([self._tidied(verdict)], find=lambda _: opened.source),
+            lambda: page_html([self._without_folders(verdict)], find=lambda _: opened.source),
             "text/html",
             f"{place.file.path.stem}.html",
         )
 
-    def _tidied(self, verdict: Verdict) -> Verdict:
-        """The words that may have names of folders in them, without; its numbers as they are."""
-        tidy = self.room.tidy
+    def _without_folders(self, verdict: Verdict) -> Verdict:
+        """Remove the names of folders from the texts of a verdict."""
+        hide = self.section.hide
         return replace(
             verdict,
-            source=tidy(verdict.source),
-            station=tidy(verdict.station),
-            caveats=tuple(map(tidy, verdict.caveats)),
-            notes=tuple(map(tidy, verdict.notes)),
+            source=hide(verdict.source),
+            station=hide(verdict.station),
+            caveats=tuple(map(hide, verdict.caveats)),
+            notes=tuple(map(hide, verdict.notes)),
         )
 
-    def _judge(self, job: Job, place: RecordingInFile) -> Verdict:
-        found = [one for one, _ in judge_file(self.workbench, place.file, job.check)]
+    def _analyse(self, place: RecordingInFile) -> Verdict:
+        found = [one for one, _ in analyse_file(self.workbench, place.file, self.job.check)]
         one = found[place.number] if place.number < len(found) else None
         if not isinstance(one, Verdict):
-            raise Refused(f"There is no verdict: {'' if one is None else self.room.tidy(one.reason)}", 400)
+            raise HTTPRefusal(f"There is no verdict: {'' if one is None else one.reason}", 400)
         return one
 
 
 class EventTable(RecordingHandler):
-    """All rows."""
+    """The events as CSV."""
 
     async def get(self) -> None:
-        """Send them as CSV, to be saved."""
-        room, kinds = self.room, set(self.get_query_arguments("kind"))
+        """Send the table as a download."""
+        section, kinds = self.section, set(self.get_query_arguments("kind"))
         name = self.get_query_argument("recording", "")
-        await self.call(room.look, self.visitor)
+        await self.work(section.update, self.visitor)
 
         def make() -> str:
-            rows = room.rows(room.places(self.visitor))
+            rows = section.rows(section.recordings(self.visitor))
             for row in rows:
-                said = row["correction"] or {}
-                row |= {"corrected": said.get("label", ""), "corrected_by": said.get("by", "")}
+                correction = row["correction"] or {}
+                row |= {"corrected": correction.get("label", ""), "corrected_by": correction.get("by", "")}
             chosen = (row for row in rows if name in ("", row["recording"]) and (not kinds or row["kind"] in kinds))
             return csv_lines(chosen, (*COLUMNS, "corrected", "corrected_by"))
 
         await self.send_text(make, "text/csv", "events.csv")
 
 
-class Curves(RecordingHandler):
-    """Events on tolerance curves."""
+class ToleranceCurves(RecordingHandler):
+    """Events on voltage-tolerance curves."""
 
     async def get(self) -> None:
-        """Draw those that are asked for."""
-        room, kinds = self.room, set(self.get_query_arguments("kind"))
+        """Send the charts with the selected events."""
+        section, kinds = self.section, set(self.get_query_arguments("kind"))
         name, station = self.get_query_argument("recording", ""), self.get_query_argument("station", None)
-        await self.call(room.look, self.visitor)
+        await self.work(section.update, self.visitor)
 
         def draw() -> list[dict[str, Any]]:
             marks = [
                 mark
-                for mark in room.marks(self.visitor)
+                for mark in section.marks(self.visitor)
                 if (not kinds or mark.kind in kinds)
                 and name in ("", mark.place.id)
                 and station in (None, mark.event.row["station"])
@@ -245,20 +276,18 @@ class Curves(RecordingHandler):
                 for chart in draw_charts(marks)
             ]
 
-        self.send_json({"charts": await self.call(draw)})
+        self.send_json({"charts": await self.work(draw)})
 
 
 ROUTES: list[tuple[str, type[Base]]] = [
-    (r"/api/recordings", Recordings),
-    (rf"/api/recordings/{ID}", Header),
-    (rf"/api/recordings/{ID}/view", View),
-    (rf"/api/recordings/{ID}/judged", Judged),
-    (rf"/api/recordings/{ID}/cursor", Cursor),
-    (rf"/api/recordings/{ID}/bands", Bands),
-    (rf"/api/recordings/{ID}/raw.csv", Samples),
-    (rf"/api/recordings/{ID}/page.html", PageOf),
+    (r"/api/recordings", RecordingList),
+    (rf"/api/recordings/({ID})", OneRecording),
+    (rf"/api/recordings/({ID})/view", WaveformView),
+    (rf"/api/recordings/({ID})/judged", Analysis),
+    (rf"/api/recordings/({ID})/cursor", Cursor),
+    (rf"/api/recordings/({ID})/bands", WaveletBands),
+    (rf"/api/recordings/({ID})/raw.csv", SampleTable),
+    (rf"/api/recordings/({ID})/page.html", ForwardablePage),
     (r"/api/table.csv", EventTable),
-    (r"/api/curves", Curves),
-    (r"/api/uploads/(.+)", UploadHandler),
-    (r"/api/corrections", CorrectionHandler),
+    (r"/api/curves", ToleranceCurves),
 ]

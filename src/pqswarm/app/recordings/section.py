@@ -1,114 +1,168 @@
-"""What all requests of the room of recordings share: files, verdicts, pictures, corrections."""
+"""State of the recordings section: files, analyses, envelopes, corrections."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import Any
 from weakref import WeakValueDictionary
 
 from pqswarm._base.text import file_text
-from pqswarm.app.byte_cache import ByteCache
+from pqswarm.app.cache import ByteCache
 from pqswarm.app.handlers import Missing
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings.corrections import CorrectionsByOwner, KnownCorrections
-from pqswarm.app.recordings.entries import EventMark, RecordingInFile
-from pqswarm.app.recordings.files import MOST_FILES, RecordingFile, RecordingFiles, upload_folder_name
-from pqswarm.app.recordings.old_state import remove_old
-from pqswarm.app.recordings.opened import OpenRecording
-from pqswarm.app.recordings.queue import Judging
-from pqswarm.app.recordings.store import RecordingFindings, StoredEvent, VerdictStore, judge_digest
+from pqswarm.app.recordings.files import (
+    MAX_FILES,
+    RecordingFile,
+    RecordingFiles,
+    RecordingInFile,
+    upload_folder_name,
+)
+from pqswarm.app.recordings.open_recording import OpenRecording
+from pqswarm.app.recordings.queue import AnalysisQueue
+from pqswarm.app.recordings.store import RecordingFindings, StoredEvent, VerdictStore, analyser_digest
 from pqswarm.app.recordings.uploads import clean_parts
-from pqswarm.app.workbench import Workbench, make_private
+from pqswarm.app.workbench import Workbench, make_private, remove_unused
 from pqswarm.errors import PqswarmError
 from pqswarm.identify import default_model
 from pqswarm.identify.folder.batch import open_as_judged
 from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.training.corrections import CorrectionFile
 
-__all__ = ["CHANGED", "RecordingsRoom", "recordings_room"]
+__all__ = ["CHANGED", "ID", "RecordingsSection"]
 
+ID = r"[0-9a-f]{16}(?:-[0-9]{1,6})?"
+"""Pattern of the ID of a recording in URLs."""
 CHANGED = {"about": "recordings", "id": "", "state": "changed"}
-"""Tells a page to ask for the list again."""
-_OPENED = 160_000_000
-"""Bytes of recordings that stay open."""
-_MOST_ROWS, _MOST_TOLD = 20_000, 200
-"""Rows of a list, and of a message."""
-_PAUSE = 0.1
-"""Seconds between two looks whether somebody still waits."""
-_ALONE = 1.0
-"""Seconds for which a picture is made for somebody who asked, and has no page open."""
+"""Message that makes a page reload the list."""
+_MAX_OPEN = 160_000_000
+"""Maximum size of the recordings held open [byte]."""
+_MAX_ROWS, _MAX_MESSAGE_ROWS = 20_000, 200
+"""Maximum number of rows of the list and of a message."""
+_CHECK_INTERVAL = 0.1
+"""Seconds between two checks whether a request still waits."""
+_REQUEST_LIFETIME = 1.0
+"""Seconds for which an envelope is built after a request from a visitor without an open page."""
 
 
-class RecordingsRoom:
+@dataclass(frozen=True)
+class EventMark:
+    """An event on a chart; see :class:`pqswarm.identify.show.page.charts.Mark`."""
+
+    place: RecordingInFile
+    index: int
+    event: StoredEvent
+
+    @property
+    def kind(self) -> str:
+        """Kind of the event."""
+        return str(self.event.row["kind"])
+
+    @property
+    def point(self) -> tuple[float, float] | None:
+        """Duration [s] and voltage [%]."""
+        return self.event.point
+
+    @property
+    def severity(self) -> tuple[float, float]:
+        """Sort key: the most severe event is drawn last."""
+        return self.event.severity
+
+    @property
+    def colour(self) -> str:
+        """Colour of its kind."""
+        return COLOURS.get(self.kind, COLOURS["none"])
+
+    @property
+    def tip(self) -> str:
+        """Text of the tooltip."""
+        return self.event.tip
+
+    @property
+    def link(self) -> str:
+        """Link to the event."""
+        return f"#/recordings/{self.place.id}?event={self.index}"
+
+    @property
+    def key(self) -> str:
+        """Key used by the script of the page."""
+        return f"{self.place.id}:{self.index}"
+
+
+class RecordingsSection:
     """The recordings that a workbench shows."""
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
         make_private(workbench.state)
-        self.tidy = workbench.names.hide
+        self.hide = workbench.names.hide
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
         clean_parts(self.files.uploads)
-        remove_old(workbench.state)
+        remove_unused(workbench.state)
         store = VerdictStore(
-            workbench.state / "verdicts", lambda: judge_digest(workbench.model or default_model(), workbench.site)
+            workbench.state / "verdicts", lambda: analyser_digest(workbench.model or default_model(), workbench.site)
         )
-        self.judging = Judging(workbench, self.files, store, self.tidy)
-        self.judging.listeners.append(self._judged)
+        self.queue = AnalysisQueue(workbench, self.files, store)
+        self.queue.on_analysed.append(self._publish_result)
         self.corrections = KnownCorrections(CorrectionFile(workbench.corrections), self.files.uploads)
-        self._opened: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_OPENED)
-        self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
-        self._choosing = Lock()
-        self._pictures: dict[tuple[str, int, str], asyncio.Task[None]] = {}
-        self._asked: dict[tuple[str, int, str], float] = {}
-        workbench.arrivals.append(lambda _: self.judging.wake())
+        self._open: ByteCache[tuple[str, int, str], OpenRecording] = ByteCache(_MAX_OPEN)
+        self.opening: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+        """Locks of the files being opened."""
+        self._choosing_lock = Lock()
+        self._envelopes: dict[tuple[str, int, str], asyncio.Task[None]] = {}
+        self._requested: dict[tuple[str, int, str], float] = {}
+        workbench.on_open.append(self.queue.wake)
 
-    # What there is
+    # Listing
 
-    def look(self, visitor: str, *, now: bool = False) -> bool:
-        """Look for files, and load what was kept of them; say whether anything changed."""
-        changed = self.files.look(visitor, now=now)
+    def update(self, visitor: str, *, now: bool = False) -> bool:
+        """Scan for files and load their stored analyses; return whether anything changed."""
+        changed = self.files.update(visitor, now=now)
         if changed:
-            self.judging.keep_only(self.files.ids())
-        self.judging.recall(self.files.seen_by(visitor))
+            self.queue.keep_only(self.files.ids())
+        self.queue.load(self.files.visible_to(visitor))
         return changed
 
     def find(self, name: str, visitor: str) -> RecordingInFile:
-        """Return a recording by its id, if the visitor may know of it."""
-        base, _, place = name.partition("-")
-        file = self.files.find(base, visitor)
-        if file is None or (place and (place.startswith("0") or int(place) < 2)):
+        """Return a recording by its ID, if the visitor may see it."""
+        base, _, position = name.partition("-")
+        file = self.files.find(base, visitor) if re.fullmatch(ID, name) else None
+        if file is None or (position and (position.startswith("0") or int(position) < 2)):
             raise Missing("There is no such recording.")
-        return RecordingInFile(file, int(place) - 1 if place else 0)
+        self.queue.load([file])
+        return RecordingInFile(file, int(position) - 1 if position else 0)
 
-    def places(self, visitor: str) -> list[RecordingInFile]:
-        """Return all recordings that a visitor sees."""
-        return [place for file in self.files.seen_by(visitor) for place in self.places_of(file)]
+    def recordings(self, visitor: str) -> list[RecordingInFile]:
+        """Return all recordings that a visitor may see."""
+        return [place for file in self.files.visible_to(visitor) for place in self.recordings_in(file)]
 
-    def places_of(self, file: RecordingFile) -> list[RecordingInFile]:
-        """Return the recordings of a file; one as long as it is not known how many there are."""
-        found = self.judging.findings(file)
+    def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
+        """Return the recordings of a file; one until it was analysed."""
+        found = self.queue.findings(file)
         return [RecordingInFile(file, number) for number in range(1 if found is None else len(found.recordings))]
 
-    def found(self, place: RecordingInFile) -> RecordingFindings | None:
-        """Return what was found in a recording."""
-        found = self.judging.findings(place.file)
+    def findings(self, place: RecordingInFile) -> RecordingFindings | None:
+        """Return the findings of a recording."""
+        found = self.queue.findings(place.file)
         return None if found is None or place.number >= len(found.recordings) else found.recordings[place.number]
 
     def state_of(self, place: RecordingInFile) -> dict[str, Any]:
-        """Say how far the verdict is."""
-        found = self.found(place)
+        """Return the progress of the analysis."""
+        found = self.findings(place)
         if found is not None:
-            return {"state": "failed" if found.reason else "judged", "share": 1.0, "reason": found.reason}
-        busy = self.judging.current
+            return {"state": "failed" if found.reason else "analysed", "share": 1.0, "reason": found.reason}
+        busy = self.queue.current
         if busy is not None and busy.id == place.file.id:
-            return {"state": "working", "share": round(self.judging.share, 3), "reason": ""}
-        return {"state": "waiting", "share": 0.0, "reason": place.file.lack}
+            return {"state": "working", "share": round(self.queue.progress, 3), "reason": ""}
+        return {"state": "waiting", "share": 0.0, "reason": place.file.problem}
 
     def entry(self, place: RecordingInFile) -> dict[str, Any]:
         """Return a recording as it is listed."""
-        found = self.found(place) or RecordingFindings("")
+        found = self.findings(place) or RecordingFindings("")
         return {
             "id": place.id,
             "name": self.name_of(place, found.source),
@@ -122,13 +176,13 @@ class RecordingsRoom:
         }
 
     def name_of(self, place: RecordingInFile, source: str) -> str:
-        """Return the name of a file, and the place in it."""
+        """Return the name of the file and the position in it."""
         name = place.file.name.removeprefix("uploads/") if place.file.visitor else place.file.name
         own = file_text(place.file.path.name)
         return name + (source.removeprefix(own) if source.startswith(own) else "")
 
     def rows(self, places: Iterable[RecordingInFile]) -> list[dict[str, Any]]:
-        """Return a row for each event of recordings; reads corrections, thus not for the event loop."""
+        """Return a row for each event; reads the file of corrections, so not for the event loop."""
         known = self.corrections.read_or_none()
         return [
             event.row
@@ -139,75 +193,75 @@ class RecordingsRoom:
                 "end": event.end,
                 "point": event.point,
                 "upload": bool(place.file.visitor),
-                "correction": self.correction(place, event, known),
+                "correction": self.correction_of(place, event, known),
             }
             for place in places
-            for index, event in enumerate((self.found(place) or RecordingFindings("")).events)
+            for index, event in enumerate((self.findings(place) or RecordingFindings("")).events)
         ]
 
     def summary(self, visitor: str) -> dict[str, Any]:
-        """Return all that a visitor sees."""
+        """Return everything that a visitor may see."""
         from pqswarm.events.broad import BROAD_CLASSES
         from pqswarm.identify.agreement import in_words
         from pqswarm.measure.event import KINDS
 
-        places = self.places(visitor)
+        places = self.recordings(visitor)
         rows = self.rows(places)
-        notes = [f"The folder has more than {MOST_FILES:,} recordings; the others are left out."] * self.files.has_more
-        notes += [f"The first {_MOST_ROWS:,} of {len(rows):,} events are listed."] * (len(rows) > _MOST_ROWS)
+        notes = [f"The folder has more than {MAX_FILES:,} recordings; the rest is not listed."] * self.files.has_more
+        notes += [f"Only the first {_MAX_ROWS:,} of {len(rows):,} events are listed."] * (len(rows) > _MAX_ROWS)
         try:
             self.corrections.read()
         except PqswarmError as error:
-            notes.append(self.tidy(str(error)))
+            notes.append(self.hide(str(error)))
         return {
             "folder": file_text(self.workbench.folder.name),
             "total": len(rows),
-            "judging": self.judging.is_busy,
+            "analysing": self.queue.is_busy,
             "note": " ".join(notes),
             "max_bytes": self.workbench.max_bytes,
             "kinds": {kind: {"title": title, "colour": COLOURS[kind]} for kind, title in KINDS.items()},
             "classes": {name: in_words(name) for name in BROAD_CLASSES},
             "recordings": [self.entry(place) for place in places],
-            "rows": rows[:_MOST_ROWS],
+            "rows": rows[:_MAX_ROWS],
         }
 
-    def marks(self, visitor: str) -> "list[EventMark]":
-        """Return all events that a visitor sees, for charts."""
+    def marks(self, visitor: str) -> list[EventMark]:
+        """Return all events that a visitor may see, for charts."""
         return [
             EventMark(place, index, event)
-            for place in self.places(visitor)
-            for index, event in enumerate((self.found(place) or RecordingFindings("")).events)
+            for place in self.recordings(visitor)
+            for index, event in enumerate((self.findings(place) or RecordingFindings("")).events)
         ]
 
-    async def _judged(self, file: RecordingFile) -> None:
-        """Tell the pages what was found in a file."""
-        message = await self.workbench.jobs.answer(Job(), self._message, file)
-        for visitor in {page.visitor for page in self.workbench.pages.values() if file.is_seen_by(page.visitor)}:
+    async def _publish_result(self, file: RecordingFile) -> None:
+        """Send the result of an analysis to the pages."""
+        message = await self.workbench.jobs.run(Job(), self._result_message, file)
+        for visitor in {page.visitor for page in self.workbench.pages.values() if file.is_visible_to(page.visitor)}:
             self.workbench.publish(message, visitor)
 
-    def _message(self, _: Job, file: RecordingFile) -> dict[str, Any]:
-        places = self.places_of(file)
-        n_rows = sum(len((self.found(place) or RecordingFindings("")).events) for place in places)
+    def _result_message(self, file: RecordingFile) -> dict[str, Any]:
+        places = self.recordings_in(file)
+        n_rows = sum(len((self.findings(place) or RecordingFindings("")).events) for place in places)
         return {
             "about": "recordings",
             "id": file.id,
             **self.state_of(places[0]),
-            "urms": places[0].key in self.judging.verdicts,
-            "recordings": [self.entry(place) for place in places[:_MOST_TOLD]],
-            "rows": self.rows(places) if max(n_rows, len(places)) <= _MOST_TOLD else None,
+            "urms": places[0].key in self.queue.verdicts,
+            "recordings": [self.entry(place) for place in places[:_MAX_MESSAGE_ROWS]],
+            "rows": self.rows(places) if max(n_rows, len(places)) <= _MAX_MESSAGE_ROWS else None,
         }
 
-    # What is looked at
+    # Open recordings
 
     def open(self, job: Job, place: RecordingInFile) -> OpenRecording:
-        """Open a recording, as the site sees it."""
-        found = self._opened.get(place.key)
+        """Open a recording and apply the site file."""
+        found = self._open.get(place.key)
         if found is not None:
             return found
         if not place.file.stamp:
-            raise PqswarmError(f"{place.file.name}: {place.file.lack}.")
-        with self._alone(job, place.file):
-            found = self._opened.get(place.key)
+            raise PqswarmError(f"{place.file.name}: {place.file.problem}.")
+        with self._only_opener(job, place.file):
+            found = self._open.get(place.key)
             if found is not None:
                 return found
             job.check()
@@ -217,15 +271,15 @@ class RecordingsRoom:
                 raise Missing("There is no such recording.")
             source = sources[place.number]
             found = OpenRecording.of(source if site is None else site.apply(source), place.number, len(sources))
-            self._opened.put(place.key, found, found.size)
+            self._open.put(place.key, found, found.size)
             return found
 
     @contextmanager
-    def _alone(self, job: Job, file: RecordingFile) -> Iterator[None]:
-        """Wait for who opens the same file, as long as somebody waits for us."""
-        with self._choosing:
-            lock = self._locks.setdefault(file.id, Lock())  # held by who waits, gone with the last one
-        while not lock.acquire(timeout=_PAUSE):
+    def _only_opener(self, job: Job, file: RecordingFile) -> Iterator[None]:
+        """Wait until no other thread is opening the file, unless the job is cancelled first."""
+        with self._choosing_lock:
+            lock = self.opening.setdefault(file.id, Lock())  # lives as long as a thread holds or waits for it
+        while not lock.acquire(timeout=_CHECK_INTERVAL):
             job.check()
         try:
             yield
@@ -233,58 +287,49 @@ class RecordingsRoom:
             lock.release()
 
     def close(self, file: RecordingFile) -> None:
-        """Keep a file open no longer."""
-        self._opened.drop(lambda key: key[0] == file.id)
+        """Close a file."""
+        self._open.drop(lambda key: key[0] == file.id)
 
-    def draw(self, place: RecordingInFile, opened: OpenRecording) -> "asyncio.Task[None] | None":
-        """Let the picture of a recording take shape; None if it has."""
+    def build_envelope(self, place: RecordingInFile, opened: OpenRecording) -> "asyncio.Task[None] | None":
+        """Start building the envelope of a recording; None if it is complete."""
         if opened.envelope.share >= 1:
             return None
-        self._asked[place.key] = monotonic()
-        task = self._pictures.get(place.key)
+        self._requested[place.key] = monotonic()
+        task = self._envelopes.get(place.key)
         if task is None or task.done():
-            task = asyncio.get_running_loop().create_task(self._draw(place, opened))
-            self._pictures[place.key] = task
+            task = asyncio.get_running_loop().create_task(self._build_envelope(place, opened))
+            self._envelopes[place.key] = task
         return task
 
-    async def _draw(self, place: RecordingInFile, opened: OpenRecording) -> None:
+    async def _build_envelope(self, place: RecordingInFile, opened: OpenRecording) -> None:
         job = Job()
 
-        def build(job: Job) -> None:
-            def check() -> None:
-                job.check()
-                lately = monotonic() - self._asked.get(place.key, 0.0) < _ALONE
-                if not lately and not self.judging.is_watched(place.file):
-                    raise Cancelled
+        def check() -> None:
+            job.check()
+            is_recent = monotonic() - self._requested.get(place.key, 0.0) < _REQUEST_LIFETIME
+            if not is_recent and not self.queue.is_watched(place.file):
+                raise Cancelled
 
-            opened.envelope.build(check)
-
-        self.judging.pictures += 1
+        self.queue.n_envelopes += 1
         try:
-            await self.workbench.jobs.picture(job, build)
-        except (Cancelled, PqswarmError, RuntimeError):  # who asks again is told why
+            await self.workbench.jobs.run(job, opened.envelope.build, check, pool="envelope")
+        except (Cancelled, PqswarmError, RuntimeError):  # the next request reports the reason
             pass
         finally:
-            self.judging.pictures -= 1
-            self._pictures.pop(place.key, None)
-            self._asked.pop(place.key, None)
+            self.queue.n_envelopes -= 1
+            self._envelopes.pop(place.key, None)
+            self._requested.pop(place.key, None)
 
-    # What people say
+    # Corrections
 
-    def correction(
+    def correction_of(
         self, place: RecordingInFile, event: StoredEvent, known: CorrectionsByOwner
     ) -> dict[str, Any] | None:
-        """Return the correction of an event that holds; of an upload, what its visitor says comes first."""
-        findings, source = self.judging.findings(place.file), (self.found(place) or RecordingFindings("")).source
+        """Return the correction of an event; for an upload, that of its visitor comes first."""
+        findings, source = self.queue.findings(place.file), (self.findings(place) or RecordingFindings("")).source
         digest = "" if findings is None else findings.digest
-        where = source.removeprefix(file_text(place.file.path.name))
-        key = digest, where, event.row["kind"], round(event.start, 6), event.channels
+        position = source.removeprefix(file_text(place.file.path.name))
+        key = digest, position, event.row["kind"], round(event.start, 6), event.channels
         owners = (upload_folder_name(place.file.visitor), "") if place.file.visitor else ("",)
         found = next((known[owner][key] for owner in owners if key in known.get(owner, {})), None)
         return None if found is None else {name: getattr(found, name) for name in ("label", "by", "at", "note")}
-
-
-def recordings_room(workbench: Workbench) -> RecordingsRoom:
-    """Return the room, which is made once, before the server listens."""
-    found: RecordingsRoom = workbench.rooms["recordings"]
-    return found

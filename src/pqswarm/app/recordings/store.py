@@ -12,7 +12,7 @@ from pqswarm import __version__
 from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.files import write_atomically
 from pqswarm.app.recordings.files import RecordingFile
-from pqswarm.app.recordings.old_state import touch
+from pqswarm.app.workbench import mark_used
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.verdict import COLUMNS
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = ["FileFindings", "RecordingFindings", "StoredEvent", "VerdictStore", "judge_digest"]
+__all__ = ["FileFindings", "RecordingFindings", "StoredEvent", "VerdictStore", "analyser_digest"]
 
-_FORMAT = "pqswarm verdicts 1"
+_FORMAT = "pqswarm verdicts 2"
 _LARGEST = 200_000_000
 _DETAILS = {"thresholds": dict, "frequency": float, "references": list, "events": list, "caveats": list, "notes": list}
 
@@ -218,7 +218,7 @@ class VerdictStore:
                 return None
             for one, found in zip(details, recordings, strict=True):
                 _check_details(one, found)
-            touch(path)
+            mark_used(path)
             return FileFindings(file.stamp, _text(values["digest"]), recordings), details
         except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
             return None
@@ -253,7 +253,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def judge_digest(model: "Model", site: "Site | None") -> str:
+def analyser_digest(model: "Model", site: "Site | None") -> str:
     """Return a digest of everything that a verdict depends on beside the file: model, site and version."""
     total = hashlib.sha256(repr((__version__, model.class_names, model.subsets, model.classifier.name)).encode())
     settings = sorted(dict(model.classifier.settings).items())

@@ -1,3 +1,3 @@
-"""Studies in the workbench: routes, live progress, values for charts."""
+"""Studies in the workbench: routes, live progress, chart data."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""A study as plain values for the page: what the library says of it, ready to be drawn and written."""
+"""Studies as plain values for the page: charts, runs, texts and tables."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ import numpy as np
 
 from pqswarm.app.handlers import Missing
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band
-from pqswarm.report.curves import (
+from pqswarm.report.shared.curves import (
     convergence_curves,
     convergence_grid,
     pareto_front,
     quartile_curve,
     selection_shares,
 )
-from pqswarm.report.meanings import feature_meanings, names_of, sampling_rate, wavelet_level
+from pqswarm.report.shared.meanings import feature_meanings, names_of, sampling_rate, wavelet_level
 from pqswarm.study import RunRecord, StudyPlan, findings, format_plan
 
 if TYPE_CHECKING:
-    from pqswarm.report.document import Document, Part
-    from pqswarm.report.style import Palette
+    from pqswarm.report.document import Document, Passage
+    from pqswarm.report.shared.palette import Palette
     from pqswarm.report.tables import Table
     from pqswarm.study.following import Follower
 
-__all__ = ["Runs", "about_study", "chart_values", "document_values", "read_runs", "run_values"]
+__all__ = ["Runs", "chart_values", "current_runs", "describe_study", "document_values", "read_runs", "run_values"]
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """The finished runs of a study with one classifier, and what they searched in."""
+    """The finished runs of a study with one classifier, and the feature names."""
 
     plan: StudyPlan
     classifier: str
@@ -48,8 +48,8 @@ class Runs:
         return {title: group for title, group in groups.items() if group}
 
 
-def about_study(follower: "Follower") -> dict[str, Any]:
-    """Return what a study is: its plan, machine, and what its algorithms are called and look like."""
+def describe_study(follower: "Follower") -> dict[str, Any]:
+    """Return plan and machine of a study, and titles, colours and markers of its algorithms."""
     plan, about, end = follower.plan, follower.about, follower.store.find(findings.Finished)
     palette = _palette(plan)
     return {
@@ -87,8 +87,15 @@ def read_runs(follower: "Follower", classifier: str) -> Runs:
     return Runs(plan, classifier, records, None if whole is None else whole.error, names)
 
 
+def current_runs(follower: "Follower", classifier: str) -> tuple[Runs, bool]:
+    """Return the finished runs with a classifier, and whether more are expected soon."""
+    seen = follower.look()
+    more = seen.state == "running" and seen.progress.runs_done < seen.progress.runs_total
+    return read_runs(follower, classifier), more
+
+
 def chart_values(check: Callable[[], None], runs: Runs) -> dict[str, Any]:
-    """Return what the charts of a classifier show; errors are rates [%]."""
+    """Return the chart data of a classifier; errors are error rates [%]."""
     found: dict[str, Any] = {
         "classifier": runs.classifier,
         "budget": runs.plan.max_evaluations,
@@ -153,7 +160,7 @@ def _features(runs: Runs, groups: dict[str, list[RunRecord]]) -> dict[str, Any]:
 
 
 def run_values(runs: Runs, algorithm: str, number: int) -> dict[str, Any]:
-    """Return all about one run: what it selected, and what that means."""
+    """Return one run: its error rate and the selected features with their meanings."""
     found = [record for record in runs.records if (record.key.algorithm, record.key.run) == (algorithm, number)]
     if not found:
         raise Missing(f"There is no finished run {number} of {algorithm} with {runs.classifier} in the study.")
@@ -176,7 +183,7 @@ def run_values(runs: Runs, algorithm: str, number: int) -> dict[str, Any]:
 
 
 def document_values(document: "Document") -> dict[str, Any]:
-    """Return the words and tables of a report."""
+    """Return the texts and tables of a report."""
     return {
         "title": document.title,
         "description": document.description,
@@ -190,7 +197,7 @@ def document_values(document: "Document") -> dict[str, Any]:
     }
 
 
-def _parts(parts: "Sequence[Part]") -> list[dict[str, Any]]:
+def _parts(parts: "Sequence[Passage]") -> list[dict[str, Any]]:
     found = [_part_values(p.heading, p.content.words, p.content.points, p.content.tables) for p in parts]
     return [part for part in found if part["words"] or part["points"] or part["tables"]]
 
@@ -219,7 +226,7 @@ def _table(table: "Table") -> dict[str, Any]:
 
 
 def _value(value: Any) -> float | None:
-    """What a cell is sorted by, if that is a number: of an interval its lower end."""
+    """Numeric sort key of a cell: the value, or the lower end of an interval."""
     first = value[0] if isinstance(value, tuple) and value else value
     if isinstance(first, bool) or not isinstance(first, int | float):
         return None
@@ -227,13 +234,13 @@ def _value(value: Any) -> float | None:
 
 
 def _json_value(value: Any) -> Any:
-    """A value that JSON can hold."""
+    """Convert a value to one that JSON can represent."""
     if isinstance(value, float) and not isfinite(value):
         return None
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def _palette(plan: StudyPlan) -> "Palette":
-    from pqswarm.report.style import Palette
+    from pqswarm.report.shared.palette import Palette
 
     return Palette([algorithm.title for algorithm in plan.algorithms], plan.algorithm(plan.reference).title)

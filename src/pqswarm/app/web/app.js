@@ -1,15 +1,15 @@
-// The frame of the workbench: rooms, deep links, requests, live messages, light and dark.
+// The frame of the workbench: sections, deep links, requests, live messages, light and dark theme.
 "use strict";
 (() => {
   const pq = window.pq;
-  const rooms = new Map();
+  const sections = new Map();
   const page = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const holder = document.getElementById("room");
+  const holder = document.getElementById("section");
   const state = document.getElementById("state");
   let current = null;
 
-  // A room: {title, open(holder, route), update(route), close(), message(m)}; a route: {room, path, query: URLSearchParams}.
-  const register = (name, room) => rooms.set(name, room);
+  // A section: {title, open(holder, route), update(route), close(), message(m)}; a route: {section, path, query: URLSearchParams}.
+  const register = (name, section) => sections.set(name, section);
 
   const api = async (path, { method = "GET", json, body, signal, text = false } = {}) => {
     const headers = { "X-Page": page };
@@ -19,30 +19,30 @@
       answer = await fetch(path, { method, headers, signal, cache: "no-store", body: json === undefined ? body : JSON.stringify(json) });
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Error("The server does not answer: is pqswarm app still running?");
+      throw new Error("The server does not respond: is pqswarm app still running?");
     }
     if (answer.ok) return text ? answer.text() : answer.json();
     let reason = `${answer.status} ${answer.statusText}`;
     try {
       reason = (await answer.json()).error || reason;
-    } catch { /* no sentence came */ }
+    } catch { /* the response has no message */ }
     throw Object.assign(new Error(reason), { status: answer.status });
   };
 
   const parse = () => {
     const match = /^#\/([a-z]+)(?:\/([^?]*))?(?:\?(.*))?$/.exec(window.location.hash);
-    const room = match && rooms.has(match[1]) ? match[1] : "recordings";
-    return { room, path: match && match[1] === room && match[2] ? match[2] : "", query: new URLSearchParams(match && match[1] === room ? match[3] || "" : "") };
+    const section = match && sections.has(match[1]) ? match[1] : "recordings";
+    return { section, path: match && match[1] === section && match[2] ? match[2] : "", query: new URLSearchParams(match && match[1] === section ? match[3] || "" : "") };
   };
 
-  const link = (room, path = "", query = {}) => {
+  const link = (section, path = "", query = {}) => {
     const kept = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""));
     const text = kept.toString();
-    return `#/${room}${path ? "/" + path : ""}${text ? "?" + text : ""}`;
+    return `#/${section}${path ? "/" + path : ""}${text ? "?" + text : ""}`;
   };
-  // Write the deep link; with replace the room is not told, since it knows already what it shows.
-  const go = (room, path = "", query = {}, { replace = false } = {}) => {
-    const address = link(room, path, query);
+  // Write the deep link; with replace, the section is not notified: it already shows the target.
+  const go = (section, path = "", query = {}, { replace = false } = {}) => {
+    const address = link(section, path, query);
     if (address === window.location.hash) return;
     if (replace) window.history.replaceState(null, "", address);
     else window.location.hash = address;
@@ -56,24 +56,24 @@
 
   const route = () => {
     const asked = parse();
-    document.querySelectorAll("#rooms a").forEach((one) => {
-      if (one.dataset.room === asked.room) one.setAttribute("aria-current", "page");
+    document.querySelectorAll("#sections a").forEach((one) => {
+      if (one.dataset.section === asked.section) one.setAttribute("aria-current", "page");
       else one.removeAttribute("aria-current");
     });
-    const room = rooms.get(asked.room);
-    document.title = `${room.title} · pqswarm`;
-    if (current === asked.room) {
-      room.update(asked);
+    const section = sections.get(asked.section);
+    document.title = `${section.title} · pqswarm`;
+    if (current === asked.section) {
+      section.update(asked);
       return;
     }
-    if (current) rooms.get(current).close();
+    if (current) sections.get(current).close();
     pq.hideTip();
-    current = asked.room;
+    current = asked.section;
     holder.replaceChildren();
-    room.open(holder, asked);
+    section.open(holder, asked);
   };
 
-  // Live messages: the browser tries again by itself when the server is away for a while, but not when it refuses.
+  // Live messages. The browser reconnects by itself when the server is unreachable, but not after a refusal.
   const UPDATES = `/api/updates/${page}`;
   let updates = null;
   let lost = false;
@@ -81,7 +81,7 @@
     const source = (updates = new EventSource(UPDATES));
     source.onmessage = (event) => {
       const message = JSON.parse(event.data);
-      if (message.about) rooms.get(current)?.message(message);
+      if (message.about) sections.get(current)?.message(message);
     };
     source.onopen = () => {
       const again = lost;
@@ -89,11 +89,11 @@
       say("");
       if (!again) return;
       holder.querySelectorAll(".error.passing").forEach((one) => one.remove());
-      rooms.get(current)?.message({ about: "again" });
+      sections.get(current)?.message({ about: "again" });
     };
     source.onerror = () => {
       lost = true;
-      say("The server does not answer.");
+      say("The server does not respond.");
       if (source.readyState === EventSource.CLOSED) listenLater();
     };
   };
@@ -105,36 +105,36 @@
       setTimeout(listen, 2000);
       return;
     }
-    say("The server was started again: open the address that pqswarm printed.");
-    window.addEventListener("focus", listen, { once: true }); // it may have been opened elsewhere meanwhile
+    say("The server was restarted: open the new address that pqswarm printed.");
+    window.addEventListener("focus", listen, { once: true }); // it may have been opened in another tab meanwhile
   };
   const say = (text) => {
     state.textContent = text;
   };
 
-  // Light and dark: as the system has it, until somebody chooses.
+  // Theme: that of the system until the user chooses one.
   const THEME = "pqswarm-theme";
   const isDark = () => (document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   try {
     const kept = localStorage.getItem(THEME);
     if (kept === "dark" || kept === "light") document.documentElement.dataset.theme = kept;
-  } catch { /* nothing is kept */ }
+  } catch { /* storage is disabled */ }
   document.getElementById("theme").addEventListener("click", () => {
     const next = isDark() ? "light" : "dark";
     document.documentElement.dataset.theme = next;
     try {
       localStorage.setItem(THEME, next);
-    } catch { /* nothing is kept */ }
+    } catch { /* storage is disabled */ }
   });
 
-  pq.app = { api, register, go, link, parse, fail, say, page, rooms };
+  pq.app = { api, register, go, link, parse, fail, say, page, sections };
   window.addEventListener("hashchange", route);
   window.addEventListener("DOMContentLoaded", () => {
-    const bar = document.getElementById("rooms");
-    for (const [name, room] of rooms) bar.append(pq.el("a", { href: link(name), "data-room": name }, room.title));
+    const bar = document.getElementById("sections");
+    for (const [name, section] of sections) bar.append(pq.el("a", { href: link(name), "data-section": name }, section.title));
     listen();
     window.addEventListener("pagehide", () => updates.close());
-    // A page that comes back from the browser's memory has no connection any more.
+    // A page restored from the back-forward cache has lost its connection.
     window.addEventListener("pageshow", (event) => event.persisted && window.location.reload());
     route();
   });

@@ -129,8 +129,8 @@ def _find_window(event: "Event", length: float) -> tuple[float, float]:
 def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str, list[ChannelResult]]":
     """The channels of each system that is shown, that of the event first."""
     systems: dict[str, list[ChannelResult]] = {}
-    for channel in verdict.channels:
-        systems.setdefault(channel.result.system, []).append(channel.result)
+    for result in verdict.characterisation.channels:
+        systems.setdefault(result.system, []).append(result)
     worst = event.worst.channel
     own = next((name for name, members in systems.items() if worst in [one.name for one in members]), "")
     own = event.system if event.system in systems else own
@@ -140,7 +140,7 @@ def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str,
 
 def _choose_colours(verdict: "Verdict", shown: Sequence[str]) -> list[tuple[str, str, str]]:
     """Colours of each system: by its place in the recording, unless another one has them."""
-    order = list(dict.fromkeys(channel.result.system for channel in verdict.channels))
+    order = list(dict.fromkeys(one.system for one in verdict.characterisation.channels))
     taken: list[int] = []
     for name in shown:
         wanted = order.index(name) % len(_COLOURS)
@@ -243,14 +243,13 @@ def _draw_urms(
     scale: float,
 ) -> None:
     found = verdict.characterisation
-    inside = (found.time >= window[0]) & (found.time <= window[1])
+    moments = found.require_series().time
+    inside = (moments >= window[0]) & (moments <= window[1])
     step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
-    time = scale * (found.time[inside][::step] - zero)
+    time = scale * (moments[inside][::step] - zero)
     least, most = 0.9, 1.1
     for result, colour in shown:
-        if result.urms.size != found.time.size:
-            continue
-        values = result.urms[inside][::step]
+        values = found.urms_of(result)[inside][::step]
         axis.plot(time, values, color=colour, lw=1.1, marker="." if time.size < 60 else None, ms=3.5)
         known = values[np.isfinite(values)]
         least, most = min([least, *known.tolist()]), max([most, *known.tolist()])

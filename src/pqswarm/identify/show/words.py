@@ -37,7 +37,7 @@ def magnitude_text(event: "Event") -> str:
     Examples
     --------
     >>> from pqswarm.measure.event import Event, Part
-    >>> part = Part("U1", "A", 0.62, 0.1, 0.2, 0.1)
+    >>> part = Part(0, "U1", "A", "sag", 0.62, 0.1, 0.2, 0.1)
     >>> magnitude_text(Event("sag", "sag", (part,), "", 0.62, "pu", 0.1, 0.2, 0.1, 50.0, 20_000.0, "a sag"))
     '0.62 pu (12.4 kV)'
     """

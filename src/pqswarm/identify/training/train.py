@@ -1,6 +1,5 @@
 """Train a model on generated events."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import inf
@@ -15,7 +14,6 @@ from pqswarm.errors import PqswarmError, unknown_name
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify._deprecated import CLASSIFIER_NAMES
 from pqswarm.identify.features.capture import MEASURES
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, upper_frequencies
 from pqswarm.identify.features.shapes import WHOLE
@@ -203,10 +201,6 @@ def train(
 
 
 def _read_classifier(given: str | Classifier) -> Classifier:
-    if isinstance(given, str) and given in CLASSIFIER_NAMES:
-        name = CLASSIFIER_NAMES[given]
-        warnings.warn(f"classifier {given!r} is called {name!r} now.", DeprecationWarning, stacklevel=3)
-        given = name
     made = given if isinstance(given, Classifier) else CLASSIFIERS.find(given)(_HYPERPARAMETERS.get(given))
     varied = np.eye(2).repeat(20, axis=0) + 0.1 * np.sin(np.arange(80.0)).reshape(40, 2)
     fit_estimator(made, varied, np.arange(2).repeat(20))  # says now if it cannot be used

@@ -12,7 +12,7 @@ from pqswarm.datasets.specs import event_specs
 from pqswarm.errors import PqswarmError
 from pqswarm.events import Preset, check_snr, get_preset
 from pqswarm.events.broad import BROAD_CLASSES
-from pqswarm.identify.agreement import group_of
+from pqswarm.events.classes import class_family
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
 from pqswarm.identify.training.specs import BROAD, HELD_OUT, Made, Recorded, list_recordings, make_events
@@ -37,32 +37,42 @@ class Check:
     confusion : ndarray of int64, shape (n_classes, n_classes)
         Events of each true class (row) called each class (column).
     confidence : float
-        Mean probability that the model gave to the class it chose.
+        Mean probability of the chosen classes.
+    unlabelled : ndarray of int64, shape (n_classes,)
+        Events of each true class without a class by the model: the recording or the event was left to the rules, or is
+        unlike anything learned. They count as wrong.
     """
 
     snr: float
     class_names: tuple[str, ...]
     confusion: "IntArray"
     confidence: float
+    unlabelled: "IntArray"
+
+    @property
+    def n_events(self) -> int:
+        """Number of events."""
+        return int(self.confusion.sum() + self.unlabelled.sum())
 
     @property
     def accuracy(self) -> float:
-        """Share of events with the right class."""
-        return float(np.trace(self.confusion) / self.confusion.sum())
+        """Fraction of events with the right class."""
+        return float(np.trace(self.confusion) / self.n_events)
 
     @property
     def group_accuracy(self) -> float:
-        """Share of events with the right group (:data:`pqswarm.identify.GROUPS`)."""
-        groups = np.array([group_of(name) for name in self.class_names])
+        """Fraction of events with a class of the right family (:class:`pqswarm.events.EventClass`)."""
+        groups = np.array([class_family(name) for name in self.class_names])
         same = groups[:, np.newaxis] == groups
-        return float(self.confusion[same].sum() / self.confusion.sum())
+        return float(self.confusion[same].sum() / self.n_events)
 
     def groups(self) -> dict[str, float]:
-        """Return the accuracy of each group."""
-        groups = np.array([group_of(name) for name in self.class_names])
+        """Return the accuracy of each family."""
+        groups = np.array([class_family(name) for name in self.class_names])
+        totals = self.confusion.sum(axis=1) + self.unlabelled
         return {
             str(group): float(
-                self.confusion[groups == group][:, groups == group].sum() / self.confusion[groups == group].sum()
+                self.confusion[np.ix_(groups == group, groups == group)].sum() / totals[groups == group].sum()
             )
             for group in dict.fromkeys(groups.tolist())
         }
@@ -80,7 +90,7 @@ class Check:
         """Return the numbers in short."""
         return {
             "snr": "inf" if self.snr == inf else self.snr,
-            "events": int(self.confusion.sum()),
+            "events": self.n_events,
             "accuracy": self.accuracy,
             "group_accuracy": self.group_accuracy,
             "confidence": self.confidence,
@@ -117,10 +127,10 @@ def check_model(
     rate : float, optional
         Of the recorder, if not that of the events [Hz]. Classes that it cannot show are left out.
     whole : bool
-        Take each event as a recording of 230 V of which the nominal voltage is not known, through
-        :func:`pqswarm.identify.identify`; by default per unit is known.
+        Analyse each event as a recording of 230 V by :func:`pqswarm.identify.identify`, and compare the class of the
+        main row, :attr:`pqswarm.identify.Verdict.main`. By default the model is given the event in per unit.
     nominal_voltage : float, optional
-        What `identify` is told [V], if `whole`.
+        Given to `identify` if `whole` [V].
     n_jobs : int or None
         Threads.
     progress : callable, optional
@@ -146,6 +156,7 @@ def check_model(
     places = np.array([model.class_names.index(name) for name in classes])
     checks = []
     for level in (check_snr(value) for value in snr):
+        n = len(model.class_names)
         if whole:
             labels, shares = _predict_whole(model, chosen, events_per_class, level, checked_seed(seed), nominal_voltage)
         else:
@@ -161,9 +172,11 @@ def check_model(
                 bandwidth=0 if rate is None else BANDWIDTHS.index(bandwidth_of(rate, 60.0)),
             )
             shares = _predict(model, features, frequencies, rate)
-        n = len(model.class_names)
-        confusion = np.bincount(places[labels] * n + shares.argmax(axis=1), minlength=n * n).reshape(n, n)
-        checks.append(Check(level, model.class_names, confusion, float(shares.max(axis=1).mean())))
+        true, best = places[labels], shares.max(axis=1)
+        cells = (true * n + shares.argmax(axis=1))[best > 0]
+        confusion = np.bincount(cells, minlength=n * n).reshape(n, n)
+        confidence = float(best[best > 0].mean()) if cells.size else 0.0
+        checks.append(Check(level, model.class_names, confusion, confidence, np.bincount(true[best == 0], minlength=n)))
     return tuple(checks)
 
 
@@ -195,8 +208,11 @@ def _predict_whole(
     for order in orders:
         signal, rate, frequency = order.record(None)
         volts = Channel("U1", "V", "A", 230 * np.sqrt(2) * signal)
-        verdict = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal)
-        found = verdict.channels[0].probabilities
+        try:
+            main = identify(Recording((volts,), rate, frequency), model, nominal_voltage=nominal).main
+            found = main.probabilities if main.known else {}
+        except PqswarmError:  # no voltage of the supply frequency: there is no row
+            found = {}
         labels.append(classes.index(order.event_class))
         shares.append([found.get(name, 0.0) for name in model.class_names])
     return np.array(labels), np.array(shares)

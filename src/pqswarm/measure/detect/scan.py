@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
-from typing import Any
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.pages import Page, read_channels, turn_pages
 from pqswarm.measure.detect.screen import find_suspects
 from pqswarm.measure.detect.spans import find_spans, locate
-from pqswarm.measure.detect.transients import Transient, find_transients
+from pqswarm.measure.detect.transients import find_transients
 from pqswarm.measure.detect.urms import MeanSquare, fill_gaps, window_centres
-from pqswarm.measure.ieee1159 import oscillation_word
+from pqswarm.measure.event import Part
 from pqswarm.measure.steady import SteadyMeter, SteadySeries
 from pqswarm.measure.supply.survey import Supply
 from pqswarm.measure.thresholds import Thresholds
@@ -47,7 +46,7 @@ class Scan:
         Centres of the windows of Urms(1/2) [s].
     urms : ndarray of shape (n_channels, n_windows)
         Urms(1/2) [V].
-    transients : tuple of tuple of Transient
+    transients : tuple of tuple of Part
         Of each channel, in order of onset.
     missing : ndarray of shape (n_channels,)
         Share of missing samples.
@@ -57,7 +56,7 @@ class Scan:
 
     time: FloatArray
     urms: FloatArray
-    transients: tuple[tuple[Transient, ...], ...]
+    transients: tuple[tuple[Part, ...], ...]
     missing: FloatArray
     steady: SteadySeries
 
@@ -83,7 +82,7 @@ def scan_pages(
     cycle = source.sampling_rate / supply.frequency
     centres = window_centres(source.n_samples, cycle)
     urms = np.full((len(supply.numbers), centres.size), np.nan)
-    transients: list[list[Transient]] = [[] for _ in supply.numbers]
+    transients: list[list[Part]] = [[] for _ in supply.numbers]
     missing = np.zeros(len(supply.numbers))
     meter = SteadyMeter(
         source.sampling_rate,
@@ -91,6 +90,7 @@ def scan_pages(
         supply.frequency,
         supply.headers,
         systems=[supply.system_of(i) for i in range(len(supply.headers))],
+        numbers=supply.numbers,
         least_notch=thresholds.notch,
     )
     for page in turn_pages(source, supply.numbers, ceil(_MARGIN * cycle), block):
@@ -153,7 +153,7 @@ def _measure(
     supply: Supply,
     i: int,
     thresholds: Thresholds,
-) -> tuple[FloatArray, list[Transient]]:
+) -> tuple[FloatArray, list[Part]]:
     """Urms(1/2) [V] at `centres`, and the transients of the page itself, of one channel."""
     filled, missing = fill_gaps(samples, cycle)
     mean_square = MeanSquare(samples, cycle)
@@ -176,7 +176,7 @@ def _measure(
     wave, steps = filled / (reference * np.sqrt(2)), [moment for edge in edges for moment in edge]
     cycle = sampling_rate / frequency
     stretches = [(0, wave.size)] if wave.size < _CLOSE * cycle else find_suspects(wave, cycle, thresholds.transient)
-    found: list[dict[str, Any]] = []
+    found: list[Part] = []
     for first, stop in stretches:
         begin = first / sampling_rate
         some = find_transients(
@@ -188,26 +188,16 @@ def _measure(
             steps=[moment - begin for moment in steps if first < moment * sampling_rate < stop],
             crowded=[(low - begin, high - begin) for low, high in close] if steady else [],
             unsure=missing[first:stop],
+            make=supply.part_on(i),
         )
-        found += [{**one, "onset": one["onset"] + begin} for one in some]
-    header, begin = supply.headers[i], page.begin / sampling_rate
-    made = (
-        Transient(
-            channel=header.name,
-            phase=header.phase,
-            system=supply.system_of(i),
-            category=(
-                "impulsive transient"
-                if each["kind"] == "impulsive"
-                else f"{oscillation_word(each['frequency'])} oscillatory transient"
-            ),
-            **each,
-        )
-        for each in found
-    )
-    moved = [replace(one, onset=one.onset + begin) for one in made]
-    return urms, [one for one in moved if page.first <= round(one.onset * sampling_rate) < page.stop]
+        found += [_shift(one, begin) for one in some]
+    moved = [_shift(one, page.begin / sampling_rate) for one in found]
+    return urms, [one for one in moved if page.first <= round(one.start * sampling_rate) < page.stop]
 
 
-def _seen(one: Transient, before: Sequence[Transient]) -> bool:
-    return bool(before) and one.onset - before[-1].onset < _TOGETHER
+def _shift(part: Part, seconds: float) -> Part:
+    return replace(part, start=part.start + seconds, end=part.end + seconds)
+
+
+def _seen(one: Part, before: Sequence[Part]) -> bool:
+    return bool(before) and one.start - before[-1].start < _TOGETHER

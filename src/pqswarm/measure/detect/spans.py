@@ -1,5 +1,6 @@
 """Sags, swells and interruptions: from Urms(1/2) to events."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,7 +9,7 @@ import numpy as np
 from pqswarm._base.typing import BoolArray, FloatArray
 from pqswarm.measure.thresholds import Thresholds
 
-__all__ = ["Span", "find_spans", "locate"]
+__all__ = ["Span", "find_spans", "locate", "standard_duration"]
 
 _TRANSITION = 2
 """Values of Urms(1/2) that a step of the voltage passes through."""
@@ -73,6 +74,11 @@ def find_spans(lowest: FloatArray, highest: FloatArray, thresholds: Thresholds) 
     return sorted(spans, key=lambda span: (span.first, span.kind))
 
 
+def standard_duration(waveform: float, urms: float, is_cut: bool) -> float:
+    """Duration by Urms(1/2) [s]; if the record cuts the event, at least what is seen on the waveform [s]."""
+    return max(urms, waveform) if is_cut else urms
+
+
 def _span(kind: str, first: int, stop: int, gaps: BoolArray, magnitude: float) -> Span:
     """A span; a gap cuts it as the ends of the record do."""
     open_start, open_end = first == 0 or gaps[first - 1], stop == gaps.size or gaps[stop]
@@ -116,7 +122,7 @@ def _excursions(beyond: BoolArray, back: BoolArray) -> list[tuple[int, int]]:
 
 
 def locate(
-    spans: list[Span], time: FloatArray, signal: "SlidingMeanSquare", sampling_rate: float, frequency: float
+    spans: Sequence[Span], time: FloatArray, signal: "SlidingMeanSquare", sampling_rate: float, frequency: float
 ) -> list[tuple[float, float]]:
     """Find where on the waveform each span begins and ends [s].
 

@@ -8,9 +8,8 @@ two; else with the cycle before and the cycle after. Steady harmonics, notches a
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,10 @@ from pqswarm.measure.detect.residuals import (
     is_loud,
     robust_size,
 )
+from pqswarm.measure.event import Part, PartMaker, any_channel
+from pqswarm.measure.ieee1159 import oscillation_word
 
-__all__ = ["Transient", "find_transients", "fundamental_rms"]
+__all__ = ["find_transients", "fundamental_rms"]
 
 _LOWEST = 3.0
 """Lowest frequency of an oscillation [multiples of the fundamental]."""
@@ -41,46 +42,6 @@ _NOTICED = 0.25
 _USUAL_FACTOR = 6.0
 
 
-@dataclass(frozen=True)
-class Transient:
-    """A transient on one channel.
-
-    Attributes
-    ----------
-    channel, phase, system : str
-        Where.
-    kind : {"oscillatory", "impulsive"}
-        Whether it swings or is of one polarity (IEEE 1159).
-    category : str
-        In words, such as ``"low-frequency oscillatory transient"``.
-    onset : float
-        From the first sample [s].
-    peak : float
-        Largest deviation from the undisturbed wave [pu of the reference's peak].
-    peak_voltage : float
-        Largest voltage while it lasts [pu of the reference's peak].
-    frequency : float
-        Dominant frequency [Hz]; NaN for an impulse, and if it is below three times the fundamental.
-    decay : float
-        Time constant of the envelope [s]; NaN if it is not known.
-    """
-
-    channel: str
-    phase: str
-    system: str
-    kind: str
-    category: str
-    onset: float
-    peak: float
-    peak_voltage: float
-    frequency: float
-    decay: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the attributes as plain values, None for what is not known."""
-        return {key: None if value != value else value for key, value in asdict(self).items()}
-
-
 def find_transients(
     signal: FloatArray,
     sampling_rate: float,
@@ -91,8 +52,13 @@ def find_transients(
     steps: Sequence[float] = (),
     crowded: Sequence[tuple[float, float]] = (),
     unsure: BoolArray | None = None,
-) -> list[dict[str, Any]]:
-    """Find the transients in a signal [pu of the reference's peak] without NaN: kind, onset, ... as in Transient.
+    make: PartMaker = any_channel,
+) -> list[Part]:
+    """Find the transients in a signal [pu of the reference's peak] without NaN; `make` makes parts on its channel.
+
+    Their magnitude is the largest deviation from the undisturbed wave [pu], their start the onset. Details are
+    ``peak_voltage``, the largest voltage [pu], ``frequency`` [Hz], NaN of an impulse and below three times the
+    fundamental, and ``decay``, the time constant of the envelope [s], NaN if it is unknown.
 
     They peak at `threshold` [pu] at least, and are noticed by the energy of what the cycles beside do not have, in 0.3
     or 1.2 ms, where white noise would have as much in one of 10^8 windows; `noise_factor` over 6 scales that limit. At
@@ -105,8 +71,8 @@ def find_transients(
     >>> t = np.arange(5000) / 25_000
     >>> ring = 0.3 * np.exp(-(t - 0.085) / 0.001) * np.cos(2 * np.pi * 1200 * (t - 0.085)) * (t >= 0.085)
     >>> found, = find_transients(np.sin(2 * np.pi * 50 * t) + ring, 25_000, 50.0)
-    >>> found["kind"], round(found["frequency"], -1), round(found["onset"], 4)
-    ('oscillatory', 1200.0, 0.085)
+    >>> found.category, round(found.details["frequency"], -1), round(found.start, 4)
+    ('low-frequency oscillatory transient', 1200.0, 0.085)
     """
     cycle = sampling_rate / frequency
     if signal.size < 2 * cycle + 2 * MARGIN or sampling_rate < 8 * CUTOFF * frequency:
@@ -133,12 +99,13 @@ def find_transients(
         loud[np.convolve(unsure, np.ones(2 * round(cycle) + 1), "same")[: signal.size] > 0.5] = False
     near = [(low - 0.1 / frequency, high + 0.1 / frequency) for low, high in crowded]
     limit = np.maximum(limit, 2.5 * factor * noise)
+    measure = partial(_describe, signal, raw, filtered, strength, sampling_rate, frequency, steps, limit, make)
     return [
         found
         for first, last in _bursts(loud & (strength > limit), round(cycle))
         if not any(low < first / sampling_rate < high for low, high in near)
-        and (found := _describe(signal, raw, filtered, strength, first, last, sampling_rate, frequency, steps, limit))
-        and found["peak"] >= threshold
+        and (found := measure(first, last))
+        and found.magnitude >= threshold
     ]
 
 
@@ -183,13 +150,14 @@ def _describe(
     raw: tuple[FloatArray, FloatArray],
     filtered: tuple[FloatArray, FloatArray],
     strength: FloatArray,
-    first: int,
-    last: int,
     sampling_rate: float,
     frequency: float,
     steps: Sequence[float],
     limit: FloatArray,
-) -> dict[str, Any] | None:
+    make: PartMaker,
+    first: int,
+    last: int,
+) -> Part | None:
     """Measure one transient; None if it is the step of a sag's edge."""
     cycle = sampling_rate / frequency
     end = min(signal.size, first + max(2 * (last - first) + 1, 8), first + round(cycle))
@@ -212,14 +180,21 @@ def _describe(
     lone = swing < _OPPOSITE or decay * ring_frequency < 0.3
     if lone and any(abs(step - onset / sampling_rate) < 0.25 / frequency for step in steps):
         return None
-    return {
-        "kind": "impulsive" if lone else "oscillatory",
-        "onset": onset / sampling_rate,
-        "peak": float(np.abs(wave[top])),
-        "peak_voltage": float(np.abs(signal[onset : max(end, last + 1)]).max()),
-        "frequency": float("nan") if lone or ring_frequency < 1.01 * _LOWEST * frequency else ring_frequency,
-        "decay": decay if decay < 2 / frequency else float("nan"),
-    }
+    nan = float("nan")
+    hertz = nan if lone or ring_frequency < 1.01 * _LOWEST * frequency else ring_frequency
+    return make(
+        kind="transient",
+        category="impulsive transient" if lone else f"{oscillation_word(hertz)} oscillatory transient",
+        magnitude=float(np.abs(wave[top])),
+        start=onset / sampling_rate,
+        end=onset / sampling_rate,
+        duration=0.0,
+        details={
+            "frequency": hertz,
+            "decay": decay if decay < 2 / frequency else nan,
+            "peak_voltage": float(np.abs(signal[onset : max(end, last + 1)]).max()),
+        },
+    )
 
 
 def _is_step(residual: FloatArray, onset: int, end: int, use: int, peak: float, cycle: float) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.measure.detect.spans import Span
+from pqswarm.measure.event import Part, PartMaker, any_channel
 
-__all__ = ["VoltageChange", "find_voltage_changes"]
+__all__ = ["find_voltage_changes"]
 
 _LEAST = 3
 """Values of Urms(1/2) before and after a change, and beyond the threshold."""
@@ -24,7 +25,7 @@ _NOISE = 5.0
 
 
 @dataclass(frozen=True)
-class VoltageChange:
+class _Change:
     """First value of Urms(1/2) beyond the threshold, first steady one; level before, after, and farthest between."""
 
     first: int
@@ -34,36 +35,52 @@ class VoltageChange:
     extreme: float
     open_end: bool
 
-    @property
-    def largest(self) -> float:
-        """Largest difference from the level before [pu]."""
-        return abs(self.extreme - self.before)
-
 
 def find_voltage_changes(
-    urms: FloatArray, spans: Sequence[Span], frequency: float, threshold: float = 0.02
-) -> list[VoltageChange]:
-    """Find the small changes in Urms(1/2) [pu], outside sags, swells and interruptions.
+    urms: FloatArray,
+    time: FloatArray,
+    spans: Sequence[Span],
+    frequency: float,
+    threshold: float = 0.02,
+    make: PartMaker = any_channel,
+) -> list[Part]:
+    """Find the changes of Urms(1/2) [pu] at `time` [s] outside sags, swells and interruptions.
+
+    `make` makes parts on the channel. Details are the levels ``before`` and ``after`` [pu].
 
     Examples
     --------
     >>> steps = np.where(np.arange(300) < 150, 1.0, 0.96)
-    >>> (one,) = find_voltage_changes(steps, [], 50.0)
-    >>> one.first, one.stop, round(one.largest, 2), round(one.after, 2)
-    (150, 150, 0.04, 0.96)
+    >>> (one,) = find_voltage_changes(steps, np.arange(300) / 100, [], 50.0)
+    >>> one.start, one.end, round(one.magnitude, 1), round(one.details["after"], 2)
+    (1.5, 1.5, -4.0, 0.96)
     """
     quiet = np.isfinite(urms)
     for span in spans:
         quiet[max(span.first - _BESIDE, 0) : span.stop + _BESIDE] = False
     bounds = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]])))
     window = max(round(2 * frequency), _LEAST)
-    found: list[VoltageChange] = []
+    found: list[_Change] = []
     for first, stop in zip(bounds[::2].tolist(), bounds[1::2].tolist(), strict=True):
         found += _changes(urms[first:stop], first, stop < urms.size, window, threshold)
-    return found
+    return [_change_part(one, time, make) for one in found]
 
 
-def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float) -> list[VoltageChange]:
+def _change_part(change: _Change, time: FloatArray, make: PartMaker) -> Part:
+    start, end = float(time[change.first]), float(time[min(change.stop, time.size - 1)])
+    return make(
+        kind="voltage change",
+        category="small voltage change",
+        magnitude=100 * (change.extreme - change.before),
+        start=start,
+        end=end,
+        duration=end - start,
+        cut_end=change.open_end,
+        details={"before": change.before, "after": change.after},
+    )
+
+
+def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, threshold: float) -> list[_Change]:
     """Changes in a stretch without events; `goes_on` if an event follows it."""
     if values.size < 2 * _LEAST + 1:
         return []
@@ -89,7 +106,7 @@ def _changes(values: FloatArray, offset: int, goes_on: bool, window: int, thresh
         extreme = float(max((far, after), key=lambda level: abs(level - before)))
         open_end = stop >= values.size and not goes_on
         if abs(extreme - before) > limit:
-            found.append(VoltageChange(offset + first, offset + stop, before, after, extreme, open_end))
+            found.append(_Change(offset + first, offset + stop, before, after, extreme, open_end))
         begin = max(stop, first + 1)
     return found
 

@@ -1,152 +1,124 @@
-"""Say once what several channels share."""
+"""Events in words: what several channels share is said once."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from pqswarm.measure.ieee1159 import category, duration_text, join_names
+from pqswarm.measure.event import Event, Part, name_parts
+from pqswarm.measure.ieee1159 import duration_text
 
-if TYPE_CHECKING:
-    from pqswarm.measure.characterisation import Disturbance, Flag
-    from pqswarm.measure.detect.transients import Transient
-    from pqswarm.measure.detect.voltage_changes import VoltageChange
-    from pqswarm.measure.event import Part
-
-__all__ = [
-    "describe_change",
-    "describe_disturbances",
-    "describe_flags",
-    "describe_transients",
-    "group_events",
-    "group_transients",
-    "merge_events",
-]
+__all__ = ["describe_change", "describe_levels", "describe_steady", "describe_transients"]
 
 _SAME_SIZE = 0.03
 """Magnitudes that differ by less are said once [pu]."""
-_TOGETHER = 0.002
-"""Transients on several channels that begin within this time are one [s]."""
+_SAME_LENGTH = 0.5
+"""Steady parts whose durations differ by less have the same duration [s]."""
+_MAX_CYCLES_OFF = 1.25
+"""Cycles by which the duration of the standard may differ from that on the waveform."""
+_AROUND = {"harmonics": ("THD ", ""), "notching": ("", " deep"), "flicker": ("", " deep")}
+"""What is said before and after the largest value of a steady disturbance."""
 
 
-def group_events(events: Iterable["Disturbance"]) -> list[list["Disturbance"]]:
-    """Group the events of one system and kind that overlap in time."""
-    groups: list[list[Disturbance]] = []
-    for event in sorted(events, key=lambda event: (event.system, event.kind, event.start)):
-        group = groups[-1] if groups else []
-        if (
-            group
-            and (group[0].system, group[0].kind) == (event.system, event.kind)
-            and event.start < max(member.end for member in group)
-        ):
-            group.append(event)
-        else:
-            groups.append([event])
-    return groups
-
-
-def merge_events(events: Sequence["Disturbance"]) -> "Disturbance":
-    """One event from the first start to the last end, with the worst magnitude."""
-    first = events[0]
-    if len(events) == 1:
-        return first
-    start, end = min(event.start for event in events), max(event.end for event in events)
-    urms_start, urms_end = min(event.urms_start for event in events), max(event.urms_end for event in events)
-    worst = max if first.kind == "swell" else min
-    pairs = [zip(event.phases, event.channels, strict=True) for event in events]
-    where = sorted({pair for each in pairs for pair in each})
-    return replace(
-        first,
-        category=category(first.kind, end - start, first.nominal_frequency),
-        channels=tuple(name for _, name in where),
-        phases=tuple(phase for phase, _ in where),
-        magnitude=worst(event.magnitude for event in events),
-        start=start,
-        end=end,
-        duration=end - start,
-        cycles=(end - start) * first.nominal_frequency,
-        urms_start=urms_start,
-        urms_end=urms_end,
-        urms_duration=urms_end - urms_start,
-        cut_start=any(event.cut_start for event in events),
-        cut_end=any(event.cut_end for event in events),
-    )
-
-
-def describe_disturbances(group: Sequence["Disturbance"]) -> str:
-    """Describe the sags, swells or interruptions that make one event; where phases differ, each gets its own words."""
-    whole = merge_events(group)
-    cycle = 1 / whole.nominal_frequency
-    sizes, lengths = [one.magnitude for one in group], [one.said_duration for one in group]
-    spread = max(lengths) - min(lengths)
-    if max(sizes) - min(sizes) < _SAME_SIZE and spread <= max(1.01 * cycle, 0.05 * max(lengths)):
-        return whole.sentence
+def describe_levels(event: Event) -> str:
+    """Describe the sags, swells or interruptions of an event; where phases differ, each gets its own words."""
+    hertz, parts = event.nominal_frequency, event.parts
+    start, end = min(one.details["urms_start"] for one in parts), max(one.details["urms_end"] for one in parts)
+    word = "maximum" if event.kind == "swell" else "residual"
+    length = duration_text(_shown_duration(event.end - event.start, end - start, hertz), hertz)
+    text = f"{event.category} on {event.where}, {event.magnitude:.2f} pu {word}, "
+    cut = " and ".join(name for name, yes in (("start", event.cut_start), ("end", event.cut_end)) if yes)
+    text += f"at least {length} (cut by the {cut} of the record)" if cut else length
+    lengths = [
+        _shown_duration(one.end - one.start, one.details["urms_end"] - one.details["urms_start"], hertz)
+        for one in parts
+    ]
+    sizes = [one.magnitude for one in parts]
+    alike = max(sizes) - min(sizes) < _SAME_SIZE
+    if alike and max(lengths) - min(lengths) <= max(1.01 / hertz, 0.05 * max(lengths)):
+        return text
     each = (
-        f"{one.phases[0] or one.channels[0]} {one.magnitude:.2f} pu for {duration_text(one.said_duration, 1 / cycle)}"
-        for one in sorted(group, key=lambda one: (one.phases, one.channels))
+        f"{one.label} {one.magnitude:.2f} pu for {duration_text(seconds, hertz)}"
+        for one, seconds in zip(parts, lengths, strict=True)
     )
-    return f"{whole.sentence}: {', '.join(each)}"
+    return f"{text}: {', '.join(each)}"
 
 
-def describe_flags(flags: Sequence["Flag"]) -> str:
-    """Describe the steady disturbances of one kind in a system, each phase with its own value."""
-    if len(flags) == 1:
-        return flags[0].sentence
-    where = join_names(tuple(flag.channel for flag in flags), tuple(flag.phase for flag in flags), flags[0].system)
-    each = ", ".join(f"{flag.phase or flag.channel} {flag.value_text}" for flag in flags)
-    return f"{flags[0].kind} on {where} ({each})"
+def _shown_duration(waveform: float, urms: float, nominal_frequency: float) -> float:
+    """Duration on the waveform [s], or, where edges are too slow for that, that by Urms(1/2) [s]."""
+    return waveform if abs(urms - waveform) * nominal_frequency <= _MAX_CYCLES_OFF else urms
 
 
-def describe_change(parts: Sequence["Part"], system: str, worst: "VoltageChange", nominal_frequency: float) -> str:
-    """Describe a small voltage change, each phase with its own size."""
-    where = join_names(tuple(part.channel for part in parts), tuple(part.phase for part in parts), system)
-    largest = max(parts, key=lambda part: abs(part.magnitude))
-    word = "step" if abs(worst.after - worst.before) > worst.largest / 2 else "dip" if largest.magnitude < 0 else "rise"
-    each = ", ".join(f"{part.phase or part.channel} {part.magnitude:+.1f} %" for part in parts)
-    alike = len({part.magnitude > 0 for part in parts}) == 1
-    text = (
-        f"small voltage change on {where}, {word} of {largest.magnitude:+.1f} %"
-        if alike
-        else f"small voltage change on {where}"
-    )
+def describe_change(parts: Sequence[Part], nominal_frequency: float) -> str:
+    """Describe a rapid voltage change, each phase with its own size."""
+    worst = max(parts, key=lambda part: abs(part.magnitude))
+    before, after = worst.details["before"], worst.details["after"]
+    is_step = abs(after - before) > abs(worst.magnitude) / 200
+    word = "step" if is_step else "dip" if worst.magnitude < 0 else "rise"
+    text = f"small voltage change on {name_parts(parts, worst.system)}"
+    if len({part.magnitude > 0 for part in parts}) == 1:
+        text += f", {word} of {worst.magnitude:+.1f} %"
     if len(parts) > 1:
-        text += f" ({each})"
-    of = f" on {largest.phase or largest.channel}" if len(parts) > 1 else ""
-    text += f", from {worst.before:.3f} to {worst.after:.3f} pu{of}"
-    return text if largest.end <= largest.start else f"{text}, {duration_text(largest.duration, nominal_frequency)}"
+        text += f" ({', '.join(f'{part.label} {part.magnitude:+.1f} %' for part in parts)})"
+    of = f" on {worst.label}" if len(parts) > 1 else ""
+    text += f", from {before:.3f} to {after:.3f} pu{of}"
+    return text if worst.end <= worst.start else f"{text}, {duration_text(worst.duration, nominal_frequency)}"
 
 
-def group_transients(transients: Iterable["Transient"]) -> list[list["Transient"]]:
-    """Group the transients of one system that begin together."""
-    groups: list[list[Transient]] = []
-    for transient in sorted(transients, key=lambda transient: (transient.system, transient.onset)):
-        group = groups[-1] if groups else []
-        if group and group[0].system == transient.system and transient.onset <= group[0].onset + _TOGETHER:
-            group.append(transient)
-        else:
-            groups.append([transient])
-    return groups
-
-
-def _moment(seconds: float) -> str:
-    return f"{1000 * seconds:.1f} ms" if seconds < 10 else f"{seconds:.4f} s"
-
-
-def describe_transients(group: Sequence["Transient"]) -> str:
+def describe_transients(group: Sequence[Part]) -> str:
     """Describe the strongest of simultaneous transients, and say where they are."""
-    strongest = max(group, key=lambda transient: transient.peak)
-    where = sorted({(transient.phase, transient.channel) for transient in group})
+    worst = max(group, key=lambda part: part.magnitude)
+    onset, hertz, decay = worst.start, worst.details["frequency"], worst.details["decay"]
     text = (
-        f"{strongest.category} on "
-        f"{join_names(tuple(name for _, name in where), tuple(phase for phase, _ in where), strongest.system)} "
-        f"at {_moment(strongest.onset)}, {strongest.peak:.2f} pu peak "
-        f"({max(transient.peak_voltage for transient in group):.2f} pu voltage)"
+        f"{worst.category} on {name_parts(sorted(group, key=lambda part: (part.phase, part.channel)), worst.system)} "
+        f"at {f'{1000 * onset:.1f} ms' if onset < 10 else f'{onset:.4f} s'}, {worst.magnitude:.2f} pu peak "
+        f"({max(part.details['peak_voltage'] for part in group):.2f} pu voltage)"
     )
-    peaks = {transient.phase or transient.channel: transient.peak for transient in group}
+    peaks = {part.label: part.magnitude for part in group}
     if len(peaks) > 1 and min(peaks.values()) < 0.8 * max(peaks.values()):
         text += f" ({', '.join(f'{name} {peak:.2f}' for name, peak in sorted(peaks.items()))} pu)"
-    if strongest.frequency == strongest.frequency:
-        hertz = strongest.frequency
+    if hertz == hertz:
         text += f", {hertz / 1000:.1f} kHz" if hertz >= 1000 else f", {hertz:.0f} Hz"
-    if strongest.decay == strongest.decay:
-        text += f", decays in {1000 * strongest.decay:.2g} ms"
+    if decay == decay:
+        text += f", decays in {1000 * decay:.2g} ms"
     return text
+
+
+def describe_steady(parts: Sequence[Part]) -> str:
+    """Describe a steady disturbance by its worst part, with what differs on the others."""
+    worst = max(parts, key=lambda part: abs(part.magnitude))
+    kind, duration = worst.kind, max(part.end for part in parts) - min(part.start for part in parts)
+    before, after = _AROUND.get(kind, ("", ""))
+    text = f"{kind} on {name_parts(parts, worst.system)}, {before}{_steady_value(worst)}{after}"
+    values = [_steady_value(part) for part in parts]
+    lasting = [f" for {part.duration:.1f} s" if duration - part.duration > _SAME_LENGTH else "" for part in parts]
+    # Unbalance is one value of all phases.
+    if kind != "unbalance" and (len(set(values)) > 1 or any(lasting)):
+        each = (f"{part.label} {value}{last}" for part, value, last in zip(parts, values, lasting, strict=True))
+        text += f" ({', '.join(each)})"
+    return f"{text}{_steady_details(parts, worst)}, for {duration:.1f} s"
+
+
+def _steady_value(part: Part) -> str:
+    if part.kind == "DC offset":
+        return f"{part.magnitude / 100:.3f} pu"
+    return f"{part.magnitude / 100:.2f} pu" if part.kind == "notching" else f"{part.magnitude:.1f} %"
+
+
+def _steady_details(parts: Sequence[Part], worst: Part) -> str:
+    """What else is said, of each phase where they differ."""
+    if worst.kind == "harmonics":
+        return f", most of order {_each_phase(parts, 'order', '.0f')}"
+    if worst.kind == "notching":
+        return f", {_each_phase(parts, 'per_cycle', '.0f')} per cycle"
+    if worst.kind == "flicker" and "pst" in worst.details:
+        return f", Pst {_each_phase(parts, 'pst', '.2f')}"
+    if worst.kind == "flicker":
+        return f", at {_each_phase(parts, 'frequency', '.1f')} Hz"
+    if worst.kind == "unbalance" and worst.details["zero_sequence"] == worst.details["zero_sequence"]:
+        return f", zero sequence {100 * worst.details['zero_sequence']:.1f} %"
+    return ""
+
+
+def _each_phase(parts: Sequence[Part], name: str, form: str) -> str:
+    values = [format(part.details.get(name, float("nan")), form) for part in parts]
+    if len(set(values)) == 1:
+        return values[0]
+    return ", ".join(f"{value} on {part.label}" for value, part in zip(values, parts, strict=True))

@@ -51,6 +51,8 @@ class SteadyMeter:
         Name and phase of each channel.
     systems : sequence of str, optional
         Name of the group of phases to which each channel belongs; by default all belong together.
+    numbers : sequence of int, optional
+        Index of each channel in the recording; by default 0, 1, 2, ...
     least_notch : float
         Least depth of a notch [share of the peak].
     lamp : {230, 120}, optional
@@ -77,6 +79,7 @@ class SteadyMeter:
         channels: Sequence[ChannelHeader],
         *,
         systems: Sequence[str] | None = None,
+        numbers: Sequence[int] | None = None,
         least_notch: float = 0.05,
         lamp: int | None = None,
     ) -> None:
@@ -98,6 +101,7 @@ class SteadyMeter:
         self._least_notch = least_notch
         self._channels = tuple(ChannelHeader(one.name, one.unit, one.phase) for one in channels)
         self._systems = tuple(systems) if systems is not None else ("",) * len(channels)
+        self._numbers = tuple(numbers) if numbers is not None else tuple(range(len(channels)))
         self._most = _WINDOWS * (int(self._cycles * sampling_rate / self._bounds[0]) + 1)
         self._buffer = np.empty((len(channels), 0))
         self._filled = 0
@@ -141,6 +145,7 @@ class SteadyMeter:
         return build_series(
             self._channels,
             self._systems,
+            self._numbers,
             self._rate,
             self._nominal,
             self._cycles,

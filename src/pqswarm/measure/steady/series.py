@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
 from pqswarm.errors import PqswarmError
+from pqswarm.measure.event import Part, PartMaker
 from pqswarm.measure.steady.flickermeter import long_term_severity
 from pqswarm.measure.steady.modulation import measure_modulation
 from pqswarm.measure.steady.unbalance import measure_unbalance
@@ -39,6 +41,8 @@ class SteadySeries:
         What was measured.
     systems : tuple of str
         Name of the group of phases of each channel.
+    numbers : tuple of int
+        Index of each channel in the recording.
     groups : tuple of tuple of int
         The three channels of each three-phase system, in the order of the phases.
     sampling_rate : float
@@ -81,6 +85,7 @@ class SteadySeries:
 
     channels: tuple[ChannelHeader, ...]
     systems: tuple[str, ...]
+    numbers: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
     sampling_rate: float
     nominal_frequency: float
@@ -107,6 +112,15 @@ class SteadySeries:
     def n_windows(self) -> int:
         """Number of windows."""
         return self.edges.size - 1
+
+    def part_on(self, i: int) -> PartMaker:
+        """Return a function that makes parts on channel `i`."""
+        one = self.channels[i]
+        return partial(Part, number=self.numbers[i], channel=one.name, phase=one.phase, system=self.part_system(i))
+
+    def part_system(self, i: int) -> str:
+        """Name of the system of channel `i`; empty if there is only one."""
+        return self.systems[i] if len(set(self.systems)) > 1 else ""
 
     @property
     def samples_per_cycle(self) -> float:
@@ -253,6 +267,7 @@ def interval_of(start: FloatArray) -> IntArray:
 def build_series(
     channels: Sequence[ChannelHeader],
     systems: Sequence[str],
+    numbers: Sequence[int],
     sampling_rate: float,
     nominal_frequency: float,
     cycles: int,
@@ -278,6 +293,7 @@ def build_series(
     return SteadySeries(
         channels=tuple(channels),
         systems=tuple(systems),
+        numbers=tuple(numbers),
         groups=groups,
         sampling_rate=sampling_rate,
         nominal_frequency=nominal_frequency,

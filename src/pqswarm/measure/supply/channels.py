@@ -13,7 +13,7 @@ from pqswarm.recordings.frequency import cycle_shares, measure_frequency, supply
 from pqswarm.recordings.phases import find_phase
 from pqswarm.recordings.recording import Channel, ChannelHeader, Recording, RecordingSource
 
-__all__ = ["FEWEST_SAMPLES", "NotJudged", "SupplyChannel", "check_waveform", "name_systems", "select_channels"]
+__all__ = ["FEWEST_SAMPLES", "IgnoredChannel", "SupplyChannel", "check_waveform", "name_systems", "select_channels"]
 
 FEWEST_SAMPLES = 8
 """Per cycle: fewer are no waveform."""
@@ -43,7 +43,7 @@ class SupplyChannel:
 
 
 @dataclass(frozen=True, eq=False)
-class NotJudged:
+class IgnoredChannel:
     """A voltage that is not looked at, and why."""
 
     channel: ChannelHeader
@@ -62,7 +62,7 @@ class _Candidate:
 
 def select_channels(
     recording: Recording, names: Sequence[str] | None
-) -> tuple[tuple[SupplyChannel, ...], tuple[NotJudged, ...], float | None]:
+) -> tuple[tuple[SupplyChannel, ...], tuple[IgnoredChannel, ...], float | None]:
     """Choose the channels that are voltages of the supply, group them into systems and measure the frequency.
 
     Returns the channels, those that are not judged, and the frequency [Hz] or None. Channels that are named are judged
@@ -84,11 +84,11 @@ def select_channels(
         filled, missing = fill_gaps(channel.samples, cycle)
         candidates.append(_Candidate(channel, filled, float(missing.mean()), _largest_rms(filled, cycle)))
     frequency = _measure(candidates, recording)
-    left_out: tuple[NotJudged, ...] = ()
+    left_out: tuple[IgnoredChannel, ...] = ()
     if names is None:
         candidates, left_out = _judge(candidates, recording.sampling_rate, frequency or recording.nominal_frequency)
         if not candidates:
-            raise PqswarmError(f"{source} has no voltage that can be judged: {'; '.join(list_reasons(left_out))}.")
+            raise PqswarmError(f"{source} has no voltage that can be analysed: {'; '.join(list_reasons(left_out))}.")
     systems = name_systems([one.channel for one in candidates])
     return (
         tuple(
@@ -113,7 +113,7 @@ def check_waveform(recording: RecordingSource) -> None:
         )
 
 
-def list_reasons(left_out: Sequence[NotJudged]) -> list[str]:
+def list_reasons(left_out: Sequence[IgnoredChannel]) -> list[str]:
     """Channels that are not judged, by reason: ``"UN (neutral or residual voltage)"``."""
     names: dict[str, list[str]] = {}
     for one in left_out:
@@ -131,7 +131,7 @@ def _measure(candidates: Sequence[_Candidate], recording: Recording) -> float | 
 
 def _judge(
     candidates: Sequence[_Candidate], sampling_rate: float, frequency: float
-) -> tuple[list[_Candidate], tuple[NotJudged, ...]]:
+) -> tuple[list[_Candidate], tuple[IgnoredChannel, ...]]:
     """Those that are voltages of the supply, and the others; the phases, if there is no voltage at all."""
     phases = [one for one in candidates if (one.channel.phase or find_phase("", one.channel.name)) != "N"]
     waves = {id(one): _is_wave(one, sampling_rate, frequency) for one in phases}
@@ -153,7 +153,7 @@ def _judge(
     named = [one for one in phases if one.channel.phase] or phases
     if not kept and all(reasons[id(one)] == _NO_VOLTAGE for one in named):
         kept = named
-    left_out = tuple(NotJudged(one.channel, reasons[id(one)]) for one in candidates if one not in kept)
+    left_out = tuple(IgnoredChannel(one.channel, reasons[id(one)]) for one in candidates if one not in kept)
     return kept, left_out
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -9,7 +10,8 @@ from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
 from pqswarm.measure.detect.pages import PAGE
 from pqswarm.measure.detect.urms import half_cycle_rms
-from pqswarm.measure.supply.channels import NotJudged, select_channels
+from pqswarm.measure.event import Part, PartMaker
+from pqswarm.measure.supply.channels import IgnoredChannel, select_channels
 from pqswarm.measure.supply.reference import Reference, choose_reference
 from pqswarm.recordings.frequency import supply_share
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingSource
@@ -38,7 +40,7 @@ class Supply:
         Frequency [Hz]; None if it could not be measured.
     nominal_frequency : float
         [Hz].
-    not_judged : tuple of NotJudged
+    ignored : tuple of IgnoredChannel
         Other voltages, and why they are not looked at.
     """
 
@@ -48,7 +50,7 @@ class Supply:
     references: tuple[Reference, ...]
     measured: float | None
     nominal_frequency: float
-    not_judged: tuple[NotJudged, ...]
+    ignored: tuple[IgnoredChannel, ...]
 
     @property
     def frequency(self) -> float:
@@ -58,6 +60,11 @@ class Supply:
     def system_of(self, i: int) -> str:
         """Name of the system of a channel; empty if there is only one."""
         return self.systems[i] if len(set(self.systems)) > 1 else ""
+
+    def part_on(self, i: int) -> PartMaker:
+        """Return a function that makes parts on channel `i`."""
+        header = self.headers[i]
+        return partial(Part, number=self.numbers[i], channel=header.name, phase=header.phase, system=self.system_of(i))
 
 
 def survey(
@@ -98,7 +105,7 @@ def survey(
         references=tuple(references[i] for i in range(len(chosen))),
         measured=measured,
         nominal_frequency=nominal_frequency,
-        not_judged=tuple(replace(one, channel=_header(one.channel)) for one in left_out),
+        ignored=tuple(replace(one, channel=_header(one.channel)) for one in left_out),
     )
 
 

@@ -10,11 +10,35 @@ from typing import Any
 from pqswarm._base.toml import read_toml_text
 from pqswarm.errors import PqswarmError
 from pqswarm.recordings.recording import ChannelHeader, Recording, RecordingError, RecordingSource
-from pqswarm.recordings.site.file import ChannelRule, parse_site
 from pqswarm.recordings.site.source import Pick, SiteSource
 from pqswarm.recordings.units import si_unit
 
 __all__ = ["ChannelRule", "Site"]
+
+
+@dataclass(frozen=True)
+class ChannelRule:
+    """What a site file says of a channel; None where it says nothing.
+
+    Attributes
+    ----------
+    name, phase, unit, system : str or None
+        Instead of those of the file.
+    ratio : float
+        Factor to what is measured, such as that of a voltage transformer; negative for a reversed one.
+    nominal : float or None
+        Nominal voltage of this channel, RMS, after the ratio [V].
+    ignore : bool
+        Whether to leave the channel out.
+    """
+
+    name: str | None = None
+    phase: str | None = None
+    unit: str | None = None
+    ratio: float = 1.0
+    system: str | None = None
+    nominal: float | None = None
+    ignore: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,7 +131,11 @@ class Site:
         Site
             Checked.
         """
-        return cls(**parse_site(text, source), source=source)
+        from pqswarm.recordings.site.file import parse_site  # pydantic is imported when a file is read
+
+        fields = parse_site(text, source)
+        channels = {name: ChannelRule(**rule) for name, rule in fields.pop("channels").items()}
+        return cls(**fields, channels=channels, source=source)
 
     @staticmethod
     def template(recording: RecordingSource) -> str:

@@ -35,8 +35,8 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
         "",
         f"Confusion matrices: all features, and the best subset of {found.reference}",
         f"Rows are the true classes, columns the predicted ones, of {study.searched_on}. The diagonal counts the "
-        f"{study.noun}s that are classified correctly, the red cells those that are not. Recall: how many of the "
-        f"{study.noun}s of a class are found [%]; precision: how many of the {study.noun}s that are said to be of a "
+        f"{study.item}s that are classified correctly, the red cells those that are not. Recall: how many of the "
+        f"{study.item}s of a class are found [%]; precision: how many of the {study.item}s that are said to be of a "
         f"class are so [%]. 100 means all of them.",
         draw,
         narrow=lambda: draw(narrow=True),

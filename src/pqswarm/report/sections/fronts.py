@@ -1,30 +1,35 @@
 """The question "How few features are enough?": the least error that was reached with at most so many features."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
+import numpy.typing as npt
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from pqswarm._base.typing import FloatArray
 from pqswarm.errors import PqswarmError
-from pqswarm.report.curves import attained_errors
-from pqswarm.report.interactive import mark
-from pqswarm.report.run_figures import ALL_FEATURES
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.sentences import features, percent, runs
-from pqswarm.report.style import FAINT, GREY, NARROW, STYLE, WIDE, EndLabel, Palette, label_ends
-from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.shared.curves import attained_errors
+from pqswarm.report.shared.interactive import mark
+from pqswarm.report.shared.palette import EndLabel, Palette, label_ends
+from pqswarm.report.shared.run_points import ALL_FEATURES
+from pqswarm.report.shared.sentences import features, percent, runs
+from pqswarm.report.style import BAND, FAINT, GREY, NARROW, STYLE, WAVE, WIDE, settle
 from pqswarm.report.tables import Table
-from pqswarm.study import RunRecord
 
-__all__ = ["content", "plot_fronts"]
+if TYPE_CHECKING:
+    from pqswarm.report.summary import ClassifierSummary, StudySummary
+    from pqswarm.study import RunRecord
+
+__all__ = ["content", "plot_front", "plot_fronts"]
 
 _SIZES = (1, 2, 3, 4, 6, 8, 10, 15, 20, 30, 50)  # of the table
 
 
-def content(study: StudySummary, found: ClassifierSummary) -> Content:
+def content(study: "StudySummary", found: "ClassifierSummary") -> Content:
     """Show what each algorithm reached with few features; nothing of studies whose runs kept no fronts."""
     groups = {
         title: group for title, group in found.groups.items() if all(r.result.front_masks is not None for r in group)
@@ -48,7 +53,7 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
     return Content(words=_words(groups, found), drawings=[drawing], tables=[_table(attained, found)])
 
 
-def _words(groups: Mapping[str, Sequence[RunRecord]], found: ClassifierSummary) -> list[str]:
+def _words(groups: "Mapping[str, Sequence[RunRecord]]", found: "ClassifierSummary") -> list[str]:
     """Say with how few features a run did no worse than all of them."""
     met = [
         (int(mask.sum()), float(error), title)
@@ -66,7 +71,7 @@ def _words(groups: Mapping[str, Sequence[RunRecord]], found: ClassifierSummary) 
     ]
 
 
-def _table(attained: Mapping[str, FloatArray], found: ClassifierSummary) -> Table:
+def _table(attained: Mapping[str, FloatArray], found: "ClassifierSummary") -> Table:
     medians = {title: np.median(curves, axis=0) for title, curves in attained.items()}
     last = max(_end(median) for median in medians.values())
     sizes = [size for size in _SIZES if size < last] + [last]
@@ -162,3 +167,39 @@ def plot_fronts(
 def _tip(title: str, median: FloatArray, n_runs: int) -> str:
     what = "one run" if n_runs == 1 else f"median of {runs(n_runs)}"
     return f"{title}, {what}: error {percent(float(median.min()))} with at most {features(_end(median))}"
+
+
+def plot_front(sizes: npt.ArrayLike, scores: npt.ArrayLike, stds: npt.ArrayLike, chosen: int | None = None) -> Figure:
+    """Draw the best score of each size, and its spread.
+
+    Parameters
+    ----------
+    sizes, scores, stds : array_like of shape (k,)
+        Number of features, mean score and its standard deviation over the splits, of each subset on the front; a
+        standard deviation may be NaN.
+    chosen : int, optional
+        The size of the subset that was selected.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> figure = plot_front([1, 2, 4], [0.8, 0.9, 0.93], [0.05, 0.04, 0.04], chosen=2)
+    >>> figure.axes[0].get_xlabel()
+    'features'
+    """
+    size, score, std = (np.asarray(values, dtype=np.float64) for values in (sizes, scores, stds))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(6, 3.6), layout="constrained")
+        axes = figure.subplots()
+        axes.errorbar(size, score, np.nan_to_num(std), color=WAVE, marker="o", ms=4, lw=1.2, elinewidth=0.8, capsize=2)
+        if chosen is not None:
+            axes.plot(size[size == chosen], score[size == chosen], "o", ms=10, mfc="none", mec=BAND, mew=1.8)
+            axes.set_title(f"selected: {chosen} features", fontsize=10)
+        axes.set_xlabel("features")
+        axes.set_ylabel("score, mean and standard deviation over the splits")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return settle(figure)

@@ -5,11 +5,11 @@ from math import isnan
 from typing import Any
 
 from pqswarm.report.section import Content
-from pqswarm.report.sentences import enumerate_words, features, percent, points
-from pqswarm.report.spread import t_interval
+from pqswarm.report.shared.sentences import enumerate_words, features, percent, points
+from pqswarm.report.shared.spread import t_interval
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import Table
-from pqswarm.statistics import stability
+from pqswarm.statistics import selection_stability
 from pqswarm.study.findings import ALL_FEATURES, ONE_STANDARD_ERROR
 
 __all__ = ["content", "stability_content"]
@@ -31,27 +31,27 @@ def content(study: StudySummary, found: ClassifierSummary) -> Content:
         ends = {"low": float(net.low), "high": float(net.high)}
         rows[subset] |= {key: None if whole or isnan(end) else end for key, end in ends.items()}
     several = (
-        f"The interval is Student's t over the {n_sets} sets of held-out {study.noun}s, 95 %; it says how well the net "
+        f"The interval is Student's t over the {n_sets} sets of held-out {study.item}s, 95 %; it says how well the net "
         f"loss of these subsets is known, not how other subsets would fare."
         if n_sets > 1
-        else f"There is one set of held-out {study.noun}s, and so no interval."
+        else f"There is one set of held-out {study.item}s, and so no interval."
     )
     table = Table(
         "held-out",
-        f"Optimism: best subsets on held-out {study.noun}s, which no search saw, with {found.name}",
+        f"Optimism: best subsets on held-out {study.item}s, which no search saw, with {found.name}",
         list(rows.values()),
         {
             "size": ("ξ", ""),
             "J": ("J in the search", ".4f"),
-            "held_out": (f"error rate on held-out {study.noun}s", ".4f"),
+            "held_out": (f"error rate on held-out {study.item}s", ".4f"),
             "loss": ("loss", "+.4f"),
             "net": ("net loss", "+.4f"),
             "low": ("95 % interval from", "+.4f"),
             "high": ("to", "+.4f"),
         },
         lowest=("J", "held_out"),
-        note=f"The classifier was trained on all {study.noun}s of the study; error rates are means over the sets. "
-        f"Loss: by how much the error rate on held-out {study.noun}s is above J, the cross-validated one. A search "
+        note=f"The classifier was trained on all {study.item}s of the study; error rates are means over the sets. "
+        f"Loss: by how much the error rate on held-out {study.item}s is above J, the cross-validated one. A search "
         f"takes the least of many J, which is too good to be true; but all features, which nobody selected, lose as "
         f"well. Net loss: what a subset loses more than they do. {several} One standard error: the smallest "
         f"subset found that is within one standard error of the best of {found.reference}.",
@@ -85,7 +85,7 @@ def _sentences(study: StudySummary, reference: str, rows: Mapping[str, Mapping[s
         ends = f"{_points(best['low'])} to {_points(best['high'])}"
         net += f" (95 % t interval over the {n_sets} sets: {ends}): {verdict}."
     return [
-        f"On held-out {study.noun}s, which no search saw{sets}, the best subset of {reference} "
+        f"On held-out {study.item}s, which no search saw{sets}, the best subset of {reference} "
         f"({features(best['size'])}) has an error rate of {percent(best['held_out'])}, where the search promised "
         f"{percent(best['J'])}; all features have one of {percent(whole['held_out'])}. It loses "
         f"{_points(best['loss'])} percentage points, all features, which nobody selected, {_points(whole['loss'])}. "
@@ -104,7 +104,7 @@ def stability_content(study: StudySummary, found: ClassifierSummary) -> Content:
         return Content()
     rows: list[dict[str, Any]] = []
     for title in found.runs:
-        result = stability(found.masks(title))
+        result = selection_stability(found.masks(title))
         values = {"stability": result.stability, "low": result.lower, "high": result.upper}
         rows.append({"algorithm": title} | {key: None if isnan(value) else value for key, value in values.items()})
     table = Table(

@@ -1,7 +1,7 @@
 """How the study was run: version, machine, time, seeds, and the plan, to run it again."""
 
 from pqswarm.report.section import Content
-from pqswarm.report.sentences import duration, enumerate_words
+from pqswarm.report.shared.sentences import duration, enumerate_words
 from pqswarm.report.summary import StudySummary
 from pqswarm.study import format_plan
 from pqswarm.study.data import held_out_seeds
@@ -16,7 +16,7 @@ def content(study: StudySummary) -> Content:
     listed = [f"{seed} ({what})" for what, seed in seeds.items() if seed is not None]
     listed.insert(-1, f"{plan.folds.seed} and {plan.folds.stage_two_seed} (folds)")
     held_out = [str(seed) for seed in held_out_seeds(plan)]
-    listed += [f"{enumerate_words(held_out)} (held-out {study.noun}s)"] if held_out else []
+    listed += [f"{enumerate_words(held_out)} (held-out {study.item}s)"] if held_out else []
     words = (
         f"pqswarm {about.version} on {machine['processor']} ({machine['cores']} cores, {machine['system']}, Python "
         f"{machine['python']}). All searches together took {duration(study.seconds)} of computing time. Seeds: "

@@ -5,9 +5,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm.evaluation import GridSearchResult
-from pqswarm.report.interactive import mark
 from pqswarm.report.section import Content, Drawing
-from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, EndLabel, label_ends, settle
+from pqswarm.report.shared.interactive import mark
+from pqswarm.report.shared.palette import EndLabel, label_ends
+from pqswarm.report.style import FAINT, NARROW, STYLE, WIDE, settle
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 
 __all__ = ["content"]

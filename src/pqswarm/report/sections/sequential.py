@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from pqswarm.report.section import Content
-from pqswarm.report.sentences import features, percent
+from pqswarm.report.shared.sentences import features, percent
 from pqswarm.report.summary import ClassifierSummary, StudySummary
 from pqswarm.report.tables import SOURCE, STUDY, Table
 

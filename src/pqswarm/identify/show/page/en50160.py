@@ -91,12 +91,12 @@ def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
     """The whole intervals of a recording, with deviations from what is nominal [%]."""
     found = verdict.characterisation
     nominal = {
-        channel.result.name: channel.result.reference
-        for channel in verdict.channels
-        if channel.result.reference_source.startswith(("nominal", "given"))
+        channel.name: channel.reference
+        for channel in found.channels
+        if channel.reference_source.startswith(("nominal", "given"))
     }
     rows = []
-    for row in found.steady.ten_minutes() if has_ten_minutes(verdict) else ():
+    for row in found.require_series().steady.ten_minutes() if has_ten_minutes(verdict) else ():
         if row["end"] - row["start"] < _NEARLY * _INTERVAL:
             continue
         level = 100 * row["rms"] / nominal.get(row["channel"], float("nan"))

@@ -233,10 +233,7 @@ def _en50160_table(verdicts: "Sequence[Verdict]") -> "Table | None":
 def _describe(verdict: "Verdict") -> dict[str, Any]:
     """What is known of a recording, and what was assumed."""
     found = verdict.characterisation
-    references = [
-        f"{one.result.name} {voltage_text(one.result.reference)} ({one.result.reference_source})"
-        for one in verdict.channels
-    ]
+    references = [f"{one.name} {voltage_text(one.reference)} ({one.reference_source})" for one in found.channels]
     facts = [
         ("Station", verdict.station),
         ("First sample", time_text(verdict.start)),

@@ -9,6 +9,7 @@ from pqswarm.identify.show.curves import rank_event
 from pqswarm.identify.show.page.en50160 import has_ten_minutes
 from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_parts
 from pqswarm.identify.show.page.waveforms import MOST_FIGURES
+from pqswarm.measure import Series
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray
@@ -31,24 +32,15 @@ class _TenMinutes:
 def slim(verdict: "Verdict") -> "Verdict":
     """Return a verdict from which the same page is made: Urms(1/2) as far as it is drawn, and ten-minute values."""
     found = verdict.characterisation
-    kept = _near_events(verdict)
-    results = {
-        id(one): replace(one, spans=(), urms=one.urms[kept] if one.urms.size == kept.size else one.urms[:0])
-        for one in (*found.channels, *(channel.result for channel in verdict.channels))
-    }
-    steady: Any = _TenMinutes(found.steady.ten_minutes() if has_ten_minutes(verdict) else [])
-    return replace(
-        verdict,
-        characterisation=replace(
-            found, time=found.time[kept], channels=tuple(results[id(one)] for one in found.channels), steady=steady
-        ),
-        channels=tuple(replace(one, result=results[id(one.result)]) for one in verdict.channels),
-    )
+    series, kept = found.require_series(), _near_events(verdict)
+    steady: Any = _TenMinutes(series.steady.ten_minutes() if has_ten_minutes(verdict) else [])
+    slimmer = Series(series.time[kept], series.urms[:, kept], steady)
+    return replace(verdict, characterisation=replace(found, series=slimmer))
 
 
 def _near_events(verdict: "Verdict") -> "BoolArray":
     """Which values of Urms(1/2) a figure may show: all near the worst events, and the extremes of the rest."""
-    time = verdict.characterisation.time
+    time = verdict.characterisation.require_series().time
     kept = urms_parts(verdict)
     events = sorted((one.event for one in verdict.events), key=rank_event, reverse=True)
     for event in events[:MOST_FIGURES]:

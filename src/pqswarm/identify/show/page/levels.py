@@ -99,7 +99,7 @@ def describe_recording(recording: "RecordingSource", channels: Sequence[int]) ->
 
 def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
     """Choose the channels to show: all, or of very many the judged voltages, then currents, then others."""
-    judged = [channel.result.number for channel in verdict.channels]
+    judged = [result.number for result in verdict.characterisation.channels]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
     order = dict.fromkeys([*judged, *currents, *range(len(recording.channels))])
     return sorted(list(order)[:_MOST_CHANNELS])
@@ -145,18 +145,16 @@ def list_views(
 
 def urms_parts(verdict: "Verdict") -> "BoolArray":
     """Which values of Urms(1/2) the picture of the whole recording needs: the least and greatest of each part."""
-    found = verdict.characterisation
+    series = verdict.characterisation.require_series()
     if not _is_long(verdict):
-        return np.ones(found.time.size, dtype=bool)
-    kept = np.zeros(found.time.size, dtype=bool)
-    edges = np.searchsorted(found.time, _edges(verdict))
-    for result in (channel.result for channel in verdict.channels):
-        if result.urms.size != found.time.size:
-            continue
+        return np.ones(series.time.size, dtype=bool)
+    kept = np.zeros(series.time.size, dtype=bool)
+    edges = np.searchsorted(series.time, _edges(verdict))
+    for urms in series.urms:
         for begin, end in pairwise(edges.tolist()):
-            known = np.flatnonzero(np.isfinite(result.urms[begin:end])) + begin
+            known = np.flatnonzero(np.isfinite(urms[begin:end])) + begin
             if known.size:
-                kept[known[np.argmin(result.urms[known])]] = kept[known[np.argmax(result.urms[known])]] = True
+                kept[known[np.argmin(urms[known])]] = kept[known[np.argmax(urms[known])]] = True
     return kept
 
 
@@ -174,23 +172,23 @@ def _edges(verdict: "Verdict") -> "FloatArray":
 def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float) -> dict[str, Any] | None:
     """Urms(1/2) of a stretch [pu]; of the whole recording in parts, unless it is short."""
     found = verdict.characterisation
-    lines = [one.result for one in verdict.channels if one.result.urms.size == found.time.size]
-    lines = [result for result in lines if result.number in channels]
+    series = found.require_series()
+    lines = [one for one in found.channels if one.number in channels]
     pairs: list[tuple[FloatArray, FloatArray | None]]
-    inside = np.flatnonzero((found.time >= begin) & (found.time <= end))
+    inside = np.flatnonzero((series.time >= begin) & (series.time <= end))
     if not lines or inside.size < 2:
         return None
     whole = begin == 0 and end >= (found.n_samples - 1) / found.sampling_rate
     if whole and _is_long(verdict):
         edges = _edges(verdict)
-        places = np.searchsorted(found.time, edges).tolist()
+        places = np.searchsorted(series.time, edges).tolist()
         start, step = 0.0, float(edges[1] - edges[0])
-        pairs = [extremes_between(result.urms, places) for result in lines]
+        pairs = [extremes_between(found.urms_of(result), places) for result in lines]
     else:
-        times = found.time[inside]
+        times = series.time[inside]
         each = -(-inside.size // _MOST_VALUES)
         start, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
-        values = [result.urms[inside] for result in lines]
+        values = [found.urms_of(result)[inside] for result in lines]
         pairs = [extremes(line, each) if each > 1 else (line, None) for line in values]
         start -= 0.5 * step / each if each > 1 else 0.0
     return {

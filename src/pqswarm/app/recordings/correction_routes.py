@@ -1,0 +1,81 @@
+"""Route for corrections."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pqswarm._base.checks import is_integer
+from pqswarm.app.handlers import Base, HTTPRefusal, Missing
+from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
+from pqswarm.app.recordings.routes import RecordingHandler
+from pqswarm.identify.show.lines import json_text
+from pqswarm.identify.training.corrections import Correction
+
+__all__ = ["ROUTES"]
+
+_LISTED = ("source", "kind", "start", "channels", "said", "rule", "label", "by", "at", "note")
+
+
+class CorrectionHandler(RecordingHandler):
+    """Lists and stores corrections."""
+
+    async def get(self) -> None:
+        """List the corrections in force."""
+        found = await self.work(self.section.corrections.visible_to, upload_folder_name(self.visitor))
+        listed = [
+            {"path": self._shown_path(Path(one.path)), **{name: getattr(one, name) for name in _LISTED}}
+            for one in found
+        ]
+        self.send_json_text(json_text({"file": self.workbench.corrections.name, "corrections": listed}))
+
+    async def post(self) -> None:
+        """Append a correction."""
+        given = self.read_json()
+        name, index = given.get("recording"), given.get("event")
+        texts = [given.get(key, "") for key in ("label", "by", "note")]
+        if not isinstance(name, str) or not is_integer(index):
+            raise HTTPRefusal("A correction needs a recording and the number of an event.", 400)
+        if not all(isinstance(text, str) for text in texts):
+            raise HTTPRefusal("label, by and note must be strings.", 400)
+        label, by, note = texts
+        if not by.strip():
+            raise HTTPRefusal("Enter your name: corrections are signed.", 400)
+        place = await self.find(name)
+        correction = await self.work(self._add, place, index, label, by.strip(), note)
+        message = {"about": "recordings", "id": place.id, "state": "corrected", "event": index}
+        self.workbench.publish(message | {"correction": correction}, place.file.visitor or None)
+        self.send_json({"correction": correction})
+
+    def _shown_path(self, path: Path) -> str:
+        is_upload = bool(self.section.corrections.owner_of(path))
+        return f"uploads/{path.name}" if is_upload else self.section.hide(str(path))
+
+    def _add(self, place: RecordingInFile, index: int, label: str, by: str, note: str) -> dict[str, Any] | None:
+        section = self.section
+        found, details = section.findings(place), section.queue.details(place.file, place.number)
+        findings = section.queue.findings(place.file)
+        if found is None or details is None or findings is None or not 0 <= index < len(found.events):
+            raise Missing("There is no such event, or the recording has not been analysed yet.")
+        event, verdict = found.events[index], details["events"][index]
+        if label and label not in verdict["possible"]:
+            raise HTTPRefusal("That class contradicts the measurements.", 400)
+        section.corrections.file.add(
+            Correction(
+                path=str(place.file.path),
+                digest=findings.digest,
+                source=found.source,
+                kind=event.row["kind"],
+                start=round(event.start, 6),
+                channels=event.channels,
+                said=event.row["class"],
+                rule=event.row["rule_class"],
+                label=label,
+                by=by,
+                at=datetime.now(UTC).isoformat(timespec="seconds"),
+                note=note,
+            )
+        )
+        return section.correction_of(place, event, section.corrections.read_or_none())
+
+
+ROUTES: list[tuple[str, type[Base]]] = [(r"/api/corrections", CorrectionHandler)]

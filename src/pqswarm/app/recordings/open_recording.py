@@ -1,0 +1,178 @@
+"""An open recording: its header, views of any interval, and measurements at a point in time."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm.errors import PqswarmError
+from pqswarm.recordings import Envelope
+from pqswarm.recordings.status import interruptible
+from pqswarm.recordings.view.encode import describe_header, describe_status, describe_view, thin
+
+if TYPE_CHECKING:
+    from pqswarm.identify import Verdict
+    from pqswarm.recordings import RecordingSource
+
+__all__ = ["MAX_POINTS", "OpenRecording", "urms_view"]
+
+MAX_POINTS = 4000
+"""Maximum number of columns of a view; no screen has more."""
+_MAX_STATUS, _MAX_CHANGES = 128, 2000
+"""Maximum number of status channels sent, and of changes of each."""
+_MAX_BAND_SAMPLES, _MAX_ROWS = 100_000, 200_000
+"""Maximum number of samples for wavelet bands, and of rows of a table of samples."""
+_BAND_MARGIN = 10.0
+"""Cycles before and after an interval that are included in its wavelet transform."""
+_READ_FROM_DISK = ("COMTRADE", "CSV", "table")
+"""Formats whose samples are not held in memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class OpenRecording:
+    """A recording after the site file was applied, and its envelope.
+
+    Attributes
+    ----------
+    source : RecordingSource
+        The recording.
+    envelope : Envelope
+        Its envelope, built in the background.
+    number, n_recordings : int
+        Its position in the file, and the number of recordings there.
+    """
+
+    source: "RecordingSource"
+    envelope: Envelope
+    number: int
+    n_recordings: int
+
+    @classmethod
+    def of(cls, source: "RecordingSource", number: int, n_recordings: int) -> "OpenRecording":
+        """Open a recording with an empty envelope."""
+        return cls(source, Envelope(source), number, n_recordings)
+
+    @property
+    def size(self) -> int:
+        """Approximate memory use [byte]; compressed formats are held in memory."""
+        samples = len(self.source.channels) * self.source.n_samples
+        return 16 * samples // self.envelope.part + (
+            0 if self.source.format.startswith(_READ_FROM_DISK) else 8 * samples
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Duration [s]."""
+        return self.source.n_samples / self.source.sampling_rate
+
+    def header(self, check: Callable[[], object]) -> dict[str, Any]:
+        """Return its metadata as plain values; `check` may interrupt the reading of status channels."""
+        source = self.source
+        with interruptible(check):
+            status = self._status()
+        return {
+            "source": source.source,
+            "station": source.station,
+            "format": source.format,
+            "notes": list(source.notes),
+            **describe_header(source),
+            "status": status,
+        }
+
+    def _status(self) -> list[dict[str, Any]]:
+        """Status channels; those that change come first."""
+        found = sorted(self.source.status, key=lambda one: len(one.places) < 2)
+        return describe_status(found[:_MAX_STATUS], self.source.sampling_rate, _MAX_CHANGES)
+
+    def view(self, start: float, end: float, points: int, check: Callable[[], object]) -> dict[str, Any]:
+        """Return the waveforms of an interval [s], thinned to what can be drawn."""
+        rate = self.source.sampling_rate
+        found = self.envelope.view(floor(start * rate), ceil(end * rate), min(max(points, 1), MAX_POINTS), check)
+        return describe_view(found, rate)
+
+    def measure(self, moment: float, cycles: int) -> dict[str, Any]:
+        """Return phasors, symmetrical components and spectra just before a point in time [s], or an error."""
+        from pqswarm.measure import measure_at
+
+        try:
+            return measure_at(self.source, moment, cycles=cycles, side="before").as_dict()
+        except PqswarmError as error:
+            return {"moment": moment, "error": str(error)}
+
+    def bands(self, start: float, end: float, channel: int, points: int) -> dict[str, Any]:
+        """Return the wavelet bands of an interval [s] of a channel, thinned."""
+        from pqswarm.features import band_waveforms
+
+        rate = self.source.sampling_rate
+        if not 0 <= channel < len(self.source.channels):
+            raise PqswarmError(f"channel must be 0 to {len(self.source.channels) - 1}, not {channel}.")
+        first, stop = max(floor(start * rate), 0), min(ceil(end * rate), self.source.n_samples)
+        if stop - first > _MAX_BAND_SAMPLES:
+            raise PqswarmError(f"wavelet bands are limited to {_MAX_BAND_SAMPLES / rate:.3g} s: zoom in.")
+        margin = ceil(_BAND_MARGIN * rate / self.source.nominal_frequency)  # filters reach beyond the ends
+        read_from, read_to = max(first - margin, 0), min(stop + margin, self.source.n_samples)
+        samples = self.source.read(read_from, read_to).channels[channel].samples
+        found = band_waveforms(samples, rate, self.source.nominal_frequency)
+        shown = slice(first - read_from, stop - read_from)
+        step = max(ceil((stop - first) / min(max(points, 1), MAX_POINTS)), 1)
+        header = self.source.channels[channel]
+        return {
+            "channel": channel,
+            "name": header.name,
+            "unit": header.unit,
+            "from": first / rate,
+            "to": stop / rate,
+            "bands": [
+                {"name": name, "edges_hz": list(map(float, edges)), **thin(values[shown], first / rate, 1 / rate, step)}
+                for name, edges, values in zip(found.names, found.edges_hz, found.values, strict=True)
+            ],
+            "note": "",
+        }
+
+    def table(self, start: float, end: float) -> str:
+        """Return the samples of an interval [s] as CSV."""
+        import csv
+        import io
+
+        from pqswarm._base.text import disarm
+
+        rate = self.source.sampling_rate
+        first, stop = max(floor(start * rate), 0), min(ceil(end * rate), self.source.n_samples)
+        if stop - first > _MAX_ROWS:
+            raise PqswarmError(f"the table of samples is limited to {_MAX_ROWS / rate:.3g} s: zoom in.")
+        part = self.source.read(first, stop)
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["time [s]", *(disarm(f"{one.name} [{one.unit}]") for one in part.channels)])
+        columns = [(first + np.arange(stop - first)) / rate, *(one.samples for one in part.channels)]
+        for row in zip(*(column.tolist() for column in columns), strict=True):
+            writer.writerow([f"{value:.9g}" if value == value else "" for value in row])
+        return stream.getvalue()
+
+
+def urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict[str, Any] | None:
+    """Return Urms(1/2) [pu] of all analysed channels in an interval [s]; None if there is none."""
+    found = verdict.characterisation
+    measured, points = found.require_series(), min(max(points, 1), MAX_POINTS)
+    time = measured.time
+    if time.size < 2 or not found.channels:
+        return None
+    step = float(time[-1] - time[0]) / (time.size - 1)
+    first = max(int(np.searchsorted(time, start)) - 1, 0)
+    stop = min(int(np.searchsorted(time, end)) + 1, time.size)
+    times = 1 if stop - first <= 2 * points else ceil((stop - first) / points)
+    # On a fixed grid, the curve does not flicker while panning.
+    first, stop = first // times * times, min(ceil(stop / times) * times, time.size)
+    series = [thin(urms[first:stop], float(time[first]), step, times) for urms in measured.urms]
+    return {
+        "from": float(time[first]),
+        "to": float(time[max(stop - 1, 0)]),
+        "n": series[0]["n"],
+        "step": series[0]["step"],
+        "channels": [
+            {"index": one.number, "low": own["low"], "high": own["high"]}
+            for one, own in zip(found.channels, series, strict=True)
+        ],
+    }

@@ -1,0 +1,263 @@
+// The page of a recording: events, verdicts, waveforms, and measurements at the cursors.
+"use strict";
+(() => {
+  const pq = window.pq;
+  const { kindTitle, magnitudeText } = pq.recordings;
+  const LINK_WAIT = 250; // milliseconds
+  const round = (x) => Number(x.toFixed(9));
+  const given = (query, name) => {
+    const value = Number.parseFloat(query.get(name) ?? "");
+    return Number.isFinite(value) ? value : null;
+  };
+
+  pq.RecordingPage = class {
+    constructor(holder, id, route) {
+      Object.assign(this, { holder, id, route, event: null, analysis: null, answer: "", header: null, waves: null });
+      this.end = new AbortController();
+      this.build();
+      this.open();
+    }
+
+    destroy() {
+      this.flush();
+      this.end.abort();
+      this.waves?.destroy();
+      this.cursors?.destroy();
+      this.bands?.destroy();
+      this.verdict?.destroy();
+    }
+
+    api(path, options = {}) {
+      return pq.app.api(`/api/recordings/${this.id}${path}`, { signal: this.end.signal, ...options });
+    }
+
+    build() {
+      this.title = pq.el("h1", { tabindex: "-1" }, "…");
+      this.facts = pq.el("p", { class: "soft facts" });
+      this.tools = pq.el("div", { class: "tools", role: "group", "aria-label": "Export" });
+      this.progress = pq.el("div", { class: "row analysing", role: "status", hidden: true });
+      this.notes = pq.el("details", { class: "note", hidden: true });
+      this.events = pq.el("section", { class: "own-events", "aria-label": "Events of this recording" });
+      this.side = pq.el("section", { class: "card verdict", "aria-label": "Verdict", hidden: true });
+      this.stage = pq.el("section", { class: "stage", "aria-label": "Waveforms" });
+      this.instruments = pq.el("section", { class: "instruments", "aria-label": "At the cursors" });
+      this.below = pq.el("section", { class: "bands", "aria-label": "Wavelet bands" });
+      this.holder.append(pq.el("div", { class: "recording" },
+        pq.el("div", { class: "title" }, pq.el("div", { class: "row" }, pq.el("a", { class: "back", href: pq.recordings.kept.link }, "← All events"), this.title),
+          pq.el("div", { class: "row" }, this.facts, this.tools), this.notes, this.progress),
+        this.events, this.side, this.stage, this.below, this.instruments));
+    }
+
+    async open() {
+      try {
+        this.header = await this.api("");
+      } catch (error) {
+        this.title.textContent = "This recording cannot be shown";
+        pq.app.fail(error, this.holder);
+        return;
+      }
+      this.writeHeader();
+      this.title.focus({ preventScroll: true });
+      window.scrollTo(0, 0);
+      this.buildTable();
+      const place = this.place(this.route.query);
+      this.cursors = new pq.CursorReadings(this.instruments, this.id);
+      this.bands = new pq.Bands(this.below, this);
+      this.verdict = new pq.VerdictCard(this.side, this);
+      this.waves = new pq.Waves(this.stage, this.header, (from, to, points, signal) => this.view(from, to, points, signal),
+        { range: place.range ?? undefined, cursors: place.cursors, onchange: (state) => this.moved(state), onevent: (index) => this.choose(index, false) });
+      this.cursors.show(this.waves.cursors);
+      await this.loadAnalysis();
+    }
+
+    view(from, to, points, signal) {
+      return this.api(`/view?${new URLSearchParams({ from, to, points })}`, { signal });
+    }
+
+    writeHeader() {
+      const { name, station, start, seconds, sampling_rate: rate, channels, format, status } = this.header;
+      this.title.textContent = station ? `${station} · ${name}` : name;
+      const facts = [format, start ? start.replace("T", " ").slice(0, 23) : "", pq.seconds(seconds), pq.si(rate, "Hz"),
+        `${channels.length} ${channels.length === 1 ? "channel" : "channels"}${status.length ? ` and ${status.length} status` : ""}`];
+      this.facts.textContent = facts.filter(Boolean).join(" · ");
+      this.writeNotes();
+      const link = (text, path, title) => pq.el("a", { class: "button", href: `/api/recordings/${this.id}${path}`, download: true, title }, text);
+      const table = pq.el("a", { class: "button", href: `/api/table.csv?recording=${this.id}`, download: true, title: "Events of this recording" }, "Events (CSV)");
+      const samples = link("Samples (CSV)", "/raw.csv", "Samples of the visible interval");
+      samples.addEventListener("click", () => {
+        const [from, to] = this.waves.range;
+        samples.href = `/api/recordings/${this.id}/raw.csv?${new URLSearchParams({ from, to })}`;
+      });
+      const picture = pq.el("button", { on: { click: () => this.saveWaves() } }, "Waveforms (SVG)");
+      this.tools.replaceChildren(link("Page (HTML)", "/page.html", "A single file that works offline"), table, samples, picture);
+      this.name();
+    }
+
+    // Assumptions made while reading; caveats are listed with the verdict.
+    writeNotes() {
+      const notes = [...new Set([...this.header.notes, ...(this.analysis?.notes ?? [])])];
+      this.notes.hidden = !notes.length;
+      this.notes.replaceChildren(pq.el("summary", {}, `${notes.length} ${notes.length === 1 ? "note" : "notes"} on this recording`), pq.el("ul", {}, notes.map((text) => pq.el("li", {}, text))));
+    }
+
+    name() {
+      if (this.header) document.title = `${this.header.station || this.header.name} · pqswarm`;
+    }
+
+    buildTable() {
+      const kept = ["kind", "phases", "magnitude", "duration", "class", "probability", "agreement"];
+      const columns = kept.map((key) => pq.recordings.columns.find((column) => column.key === key));
+      const moment = (row) => `${pq.fixed(row.start, 4)} s`;
+      this.table = new pq.Table(this.events, { caption: "Events", rows: [], key: (row) => row.event, limit: 200, empty: "Not analysed yet.", onclick: (row) => this.choose(row.event),
+        columns: [{ key: "start", title: "Start", number: true, text: moment, help: "From the first sample" }, ...columns] });
+    }
+
+    // The file or the server may have been replaced.
+    async openAgain() {
+      try {
+        const header = await this.api("");
+        if (JSON.stringify(header) !== JSON.stringify(this.header)) {
+          pq.recordings.reopen();
+          return;
+        }
+        this.waves?.refresh();
+        await this.loadAnalysis();
+      } catch (error) {
+        pq.app.fail(error, this.holder);
+      }
+    }
+
+    async loadAnalysis() {
+      try {
+        const text = await this.api("/judged", { text: true });
+        if (text === this.answer) return;
+        const before = this.analysis?.state;
+        [this.answer, this.analysis] = [text, JSON.parse(text)];
+        if (before === "analysed") this.openAgain();
+      } catch (error) {
+        pq.app.fail(error, this.events);
+        return;
+      }
+      const { state, events, reason, thresholds } = this.analysis;
+      this.writeProgress(state, this.analysis.share, reason);
+      const rows = events.map((one) => one.row);
+      const found = rows.filter((row) => row.kind !== "none");
+      this.table.options.empty = state === "analysed" ? "No disturbance found." : state === "failed" ? reason : "Not analysed yet.";
+      this.table.update(found);
+      this.writeNotes();
+      if (thresholds) this.waves.setThresholds(thresholds);
+      this.waves.setEvents(events.filter((one) => one.kind !== "none").map((one) => ({ start: one.start, end: one.end, kind: one.kind, index: one.index,
+        title: [kindTitle(one), one.phases?.filter(Boolean).join(""), magnitudeText(one.row)].filter(Boolean).join(" ") })));
+      this.flush();
+      if (state === "analysed") this.apply(this.route, true);
+    }
+
+    writeProgress(state, share, reason) {
+      this.progress.hidden = state === "analysed";
+      const words = { waiting: reason || "Queued for analysis.", working: `${this.analysis?.state === "analysed" ? "Measuring Urms(1/2)" : "Analysing"}: ${Math.round(100 * (share || 0))} %`, failed: `The analysis failed: ${reason}` }[state] ?? "";
+      this.progress.classList.toggle("error", state === "failed");
+      this.progress.replaceChildren(...(state === "working" ? [pq.el("progress", { max: 1, value: share || 0, "aria-label": "Analysis" })] : []), words);
+    }
+
+    message(message) {
+      if (message.state === "again") {
+        this.openAgain();
+        return;
+      }
+      if (!this.header || message.id.split("-")[0] !== this.id.split("-")[0]) return;
+      if (message.state === "working") this.writeProgress("working", message.share, "");
+      if (message.state === "analysed" || message.state === "failed") {
+        this.writeProgress(message.state, 1, message.reason ?? "");
+        this.loadAnalysis();
+        if (message.urms) this.waves?.refresh();
+      }
+      if (message.state === "corrected") {
+        const event = this.analysis?.events[message.event];
+        if (!event) return;
+        event.correction = event.row.correction = message.correction;
+        this.table.update(this.table.rows);
+        if (this.event === message.event) this.verdict.show(event, this.analysis);
+      }
+    }
+
+    // Target of a link: interval, cursors, event.
+    place(query) {
+      const [t, span, a, b] = ["t", "span", "a", "b"].map((name) => given(query, name));
+      const cursors = { ...(a === null ? {} : { A: a }), ...(b === null ? {} : { B: b }) };
+      return { range: t !== null && span > 0 ? [t - span / 2, t + span / 2] : null, cursors, event: given(query, "event") };
+    }
+
+    placeOf(event) {
+      const { t, span, a, b } = this.waves.placeOf(event);
+      return { t: round(t), span: round(span), event: event.index, a: round(a), b: round(b) };
+    }
+
+    apply(route, first = false) {
+      clearTimeout(this.linking);
+      this.linking = 0;
+      this.route = route;
+      this.name();
+      if (!this.waves) return;
+      const { range, cursors, event } = this.place(route.query);
+      const found = event === null ? null : this.analysis?.events[event] ?? null;
+      if (range) this.waves.show(...range);
+      else if (found) {
+        const place = this.placeOf(found);
+        this.waves.centre(place.t, place.span);
+        Object.assign(cursors, { A: cursors.A ?? place.a, B: cursors.B ?? place.b });
+      } else if (!first) this.waves.showAll?.();
+      for (const [name, t] of Object.entries(cursors)) this.waves.setCursor(name, t);
+      this.select(found ?? (this.analysis?.events.length === 1 ? this.analysis.events[0] : null));
+    }
+
+    select(event) {
+      this.event = event?.index ?? null;
+      this.table.select(this.event);
+      this.side.hidden = !this.analysis?.events.length;
+      this.verdict.show(event, this.analysis);
+    }
+
+    choose(index, scroll = true) {
+      const event = this.analysis?.events[index];
+      if (!event) return;
+      this.flush();
+      const query = this.placeOf(event);
+      if (pq.app.link("recordings", this.id, query) === window.location.hash) this.apply(pq.app.parse());
+      else pq.app.go("recordings", this.id, query);
+      if (scroll && this.stage.getBoundingClientRect().top > window.innerHeight - 160) this.stage.scrollIntoView({ block: "start" });
+    }
+
+    // Write the view into the address, so that a reload restores it.
+    moved({ cursors }) {
+      this.cursors.show(cursors);
+      this.bands.moved();
+      clearTimeout(this.linking);
+      this.linking = 0;
+      if (this.analysis?.state !== "analysed" && this.route.query.has("event")) return; // the link leads to an event that is not known yet
+      this.linking = setTimeout(() => this.write(), LINK_WAIT);
+    }
+
+    write() {
+      this.linking = 0;
+      const now = pq.app.parse();
+      if (now.section !== "recordings" || now.path !== this.id || !this.waves) return;
+      const [from, to] = this.waves.range;
+      const whole = to - from >= this.waves.seconds - 1e-9;
+      const query = { ...(whole && this.event === null ? {} : { t: round((from + to) / 2), span: round(to - from) }), event: this.event, a: round(this.waves.cursors.A), b: round(this.waves.cursors.B) };
+      pq.app.go("recordings", this.id, query, { replace: true });
+      this.route = pq.app.parse();
+    }
+
+    flush() {
+      if (!this.linking) return;
+      clearTimeout(this.linking);
+      this.write();
+    }
+
+    changed() {}
+
+    saveWaves() {
+      pq.saveSvgs(`${this.header.name.replace(/[^\w.-]+/g, "_")}.svg`, this.waves.stage, this.waves.stage.querySelectorAll("svg"));
+    }
+  };
+})();

@@ -1,0 +1,250 @@
+"""Steady disturbances: stretches of windows in which a steady quantity exceeds its threshold."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from pqswarm._base.typing import BoolArray, FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.measure.event import Part, group_overlapping
+from pqswarm.measure.steady.modulation import strongest_modulation
+from pqswarm.measure.steady.series import SteadySeries
+from pqswarm.measure.thresholds import Thresholds
+
+__all__ = ["find_steady"]
+
+_BRIDGE = 5
+"""Windows below the threshold that do not end an event: a second."""
+_BRIDGE_QUIET = 25
+"""Windows that do not count, in the middle of an event."""
+_LEAST = 3
+"""Windows of the shortest event."""
+_LEAST_FLICKER = 10
+"""The same for flicker: two seconds."""
+_LEAST_CHANGES = 5
+"""Separate changes in ten minutes of severe flicker: one or two steps are none."""
+_AFTER_QUIET = 5
+"""Windows beside a sag or transient that tell nothing about flicker."""
+_LIVE = 0.5
+"""Share of the reference, and of the RMS, below which the fundamental is not that of a supply."""
+_OFF = 0.01
+"""By which the frequency of a window may differ from the one that set its length."""
+_BEAT = 0.05
+"""Least modulation over the depth of notches."""
+_NOISE = 2.5
+"""Least modulation over the one that white noise makes."""
+
+
+def find_steady(
+    series: SteadySeries,
+    thresholds: Thresholds | Mapping[str, float] | None = None,
+    *,
+    quiet: BoolArray | Sequence[tuple[float, float]] = (),
+    references: Sequence[float] | None = None,
+) -> list[Part]:
+    """Find harmonics, DC offset, notching, flicker and unbalance that last for some windows.
+
+    A disturbance needs at least three windows above the threshold (flicker: two seconds); up to a second below the
+    threshold does not end it. A single step of the voltage is not flicker.
+
+    Parameters
+    ----------
+    series : SteadySeries
+        The measured series.
+    thresholds : Thresholds or mapping, optional
+        ``thd``, ``dc``, ``notch``, ``flicker``, ``pst`` and ``unbalance`` are used.
+    quiet : ndarray of bool of shape (n_windows,), or sequence of (start, end)
+        Windows, or times [s], that do not count: sags, swells, interruptions and transients.
+    references : sequence of float, optional
+        Voltage of 1 pu on each channel [V]; by default the median of its fundamental.
+
+    Returns
+    -------
+    list of Part
+        Magnitudes are in percent.
+
+    Examples
+    --------
+    >>> from pqswarm.measure.steady import SteadyMeter
+    >>> from pqswarm.recordings.recording import ChannelHeader
+    >>> t = np.arange(60_000) / 6000
+    >>> u = 325 * np.sin(2 * np.pi * 50 * t) + 32.5 * np.sin(2 * np.pi * 250 * t) * ((t > 2) & (t < 6))
+    >>> meter = SteadyMeter(6000, 50, 50.0, [ChannelHeader("U1", "V", "A")])
+    >>> meter.feed(u[None])
+    >>> part, = find_steady(meter.finish())
+    >>> part.kind, round(part.magnitude, 1), part.details["order"], round(part.start, 1), round(part.duration, 1)
+    ('harmonics', 10.0, 5.0, 2.0, 4.0)
+    """
+    levels = Thresholds.of(thresholds)
+    if not series.n_windows:
+        return []
+    neutral = series.quiet_windows(quiet) | _unsteady(series)
+    volts = _references(series, references)
+    live = series.fundamental > _LIVE * np.maximum(volts[:, None], series.rms)
+    found: list[Part] = []
+    for kind, values, limit, least, unsure in _quantities(series, levels, volts, neutral):
+        above = np.nan_to_num(np.abs(values), nan=-1.0) > limit
+        own: list[Part] = []
+        for row, inside in enumerate(above):
+            members = series.groups[row] if kind == "unbalance" else (row,)
+            skipped = unsure | ~live[list(members)].all(axis=0)
+            if kind == "harmonics":
+                skipped = skipped | _unseen_notches(series, row, found)
+            for first, stop in _runs(inside & ~skipped, skipped, least):
+                used = np.arange(first, stop)[inside[first:stop] & ~skipped[first:stop]]
+                own += [_measure_stretch(series, kind, channel, row, values, first, stop, used) for channel in members]
+        if kind == "flicker":
+            own += _find_severe(series, levels, neutral, own)
+        found += own
+    return found
+
+
+def _unseen_notches(series: SteadySeries, channel: int, found: Sequence[Part]) -> BoolArray:
+    """Windows amid notching in which no notch was seen: what is in them may be its harmonics."""
+    system = series.part_system(channel)
+    inside = np.zeros(series.n_windows, dtype=bool)
+    for group in group_overlapping(part for part in found if part.kind == "notching" and part.system == system):
+        start, end = min(part.start for part in group), max(part.end for part in group)
+        inside |= (series.edges[1:] > start) & (series.edges[:-1] < end)
+    inside[series.notches[channel] > 0] = False
+    return inside
+
+
+def _find_severe(series: SteadySeries, levels: Thresholds, neutral: BoolArray, found: Sequence[Part]) -> list[Part]:
+    """Find ten minutes of severe flicker with repeated changes, where nothing else in them explains it."""
+    intervals = series.intervals
+    severe: list[Part] = []
+    for channel, interval in zip(*np.nonzero(np.nan_to_num(series.severity) > levels.pst), strict=True):
+        places = np.flatnonzero(intervals == interval)
+        first, stop = int(places[0]), int(places[-1]) + 1
+        start, end = series.edges[first], series.edges[stop]
+        number = series.numbers[channel]
+        known = any(one.number == number and one.start < end and one.end > start for one in (*found, *severe))
+        changes = np.nan_to_num(series.modulation[channel, places]) > levels.flicker
+        repeated = int(np.sum(np.diff(changes, prepend=False) & changes)) >= _LEAST_CHANGES
+        if repeated and not known and not neutral[places].any():
+            depth = _greatest(series.modulation[channel, places])
+            severity = float(series.severity[channel, interval])
+            sensation = _greatest(series.sensation[channel, places])
+            details = {"pst": severity, "depth": depth, "frequency": float("nan"), "pinst": sensation}
+            severe.append(_make_part(series, "flicker", int(channel), 100 * depth, first, stop, details))
+    return severe
+
+
+def _quantities(
+    series: SteadySeries, levels: Thresholds, volts: FloatArray, neutral: BoolArray
+) -> list[tuple[str, FloatArray, FloatArray | float, int, BoolArray]]:
+    """Kind, values, threshold, least number of windows, and windows that tell nothing."""
+    wide = np.convolve(neutral, np.ones(2 * _AFTER_QUIET + 1), mode="same") > 0
+    beside = wide[: neutral.size]
+    # The middle of five windows is blind to a step, which is in two of them.
+    modulation = np.where(neutral, 0.0, np.nan_to_num(series.modulation))
+    modulation = np.pad(modulation, ((0, 0), (2, 2)), mode="edge")
+    middle = np.median([modulation[:, k : k + series.n_windows] for k in range(5)], axis=0)
+    floor = _NOISE * np.sqrt(2) * np.nan_to_num(series.noise) / np.sqrt(series.samples_per_cycle)
+    # Where few samples meet the edges of a notch, the RMS beats with them.
+    floor = np.maximum(floor, _BEAT * np.nan_to_num(series.notch_depth))
+    return [
+        ("DC offset", series.dc / (np.sqrt(2) * volts[:, None]), levels.dc, _LEAST, neutral),
+        ("notching", series.notch_depth, levels.notch, _LEAST, neutral),
+        ("harmonics", _thd_without_noise(series), levels.thd, _LEAST, neutral),
+        ("flicker", np.where(middle > floor, middle, 0.0), levels.flicker, _LEAST_FLICKER, beside),
+        ("unbalance", series.unbalance, levels.unbalance, _LEAST, neutral),
+    ]
+
+
+def _thd_without_noise(series: SteadySeries) -> FloatArray:
+    """THD less the share of white noise in the three lines of each order."""
+    lines = 3 * series.harmonics.shape[2]
+    length = series.sampling_rate * np.diff(series.edges)
+    distortion: FloatArray = np.sqrt(
+        np.maximum(series.thd_without_notches**2 - lines * 2 / length * series.noise**2, 0.0)
+    )
+    return distortion
+
+
+def _unsteady(series: SteadySeries) -> BoolArray:
+    """Windows that are no whole number of cycles: where nothing is live, a machine runs up, or the phase jumps."""
+    turns = series.frequency * np.diff(series.edges)
+    return ~(np.abs(turns / series.cycles - 1) < _OFF)
+
+
+def _references(series: SteadySeries, given: Sequence[float] | None) -> FloatArray:
+    """What 1 pu is on each channel [V]; never 0."""
+    if given is not None:
+        if len(given) != len(series.channels):
+            raise PqswarmError(f"references must have a voltage for each of {len(series.channels)} channels.")
+        volts = np.array(given, dtype=np.float64)
+    else:
+        known = [row[np.isfinite(row)] for row in series.fundamental]
+        volts = np.array([float(np.median(row)) if row.size else np.nan for row in known])
+    return np.where(volts > 0, volts, np.inf)
+
+
+def _runs(above: BoolArray, skipped: BoolArray, least: int) -> list[tuple[int, int]]:
+    """Stretches of windows above a threshold; gaps are bridged, short ones dropped."""
+    places = np.flatnonzero(above)
+    if not places.size:
+        return []
+    counted = np.concatenate([[0], np.cumsum(~skipped)])
+    cuts = [0]
+    for k, (i, j) in enumerate(pairwise(places.tolist())):
+        below = counted[j] - counted[i + 1]
+        if below > _BRIDGE or j - i - 1 - below > _BRIDGE_QUIET:
+            cuts.append(k + 1)
+    cuts.append(places.size)
+    return [(int(places[a]), int(places[b - 1]) + 1) for a, b in pairwise(cuts) if b - a >= least]
+
+
+def _measure_stretch(
+    series: SteadySeries, kind: str, channel: int, row: int, values: FloatArray, first: int, stop: int, used: IntArray
+) -> Part:
+    """Measure the windows from `first` to before `stop`, of which those `used` are above the threshold."""
+    magnitude = 100 * float(np.median(values[row, used]))
+    details: dict[str, float] = {}
+    if kind == "harmonics":
+        orders = np.nanmedian(series.harmonics[channel, used], axis=0)
+        details = {"thd": magnitude / 100, "order": float(np.argmax(orders) + 2)}
+        details["order_share"] = float(orders.max())
+    elif kind == "notching":
+        details = {"per_cycle": float(np.median(series.notches[channel, used])), "depth": magnitude / 100}
+    elif kind == "flicker":
+        per_window = 2 * series.cycles
+        frequency = series.cycles * (stop - first) / float(series.edges[stop] - series.edges[first])
+        piece = series.urms[channel, first * per_window : stop * per_window]
+        rate, depth = strongest_modulation(piece, 2 * frequency, frequency)
+        magnitude = 100 * depth
+        details = {"frequency": rate, "depth": depth, "pinst": _greatest(series.sensation[channel, used])}
+    elif kind == "unbalance":
+        zero = series.zero_sequence[row, used]
+        details = {"zero_sequence": float(np.median(zero))}
+    return _make_part(series, kind, channel, magnitude, first, stop, details)
+
+
+def _make_part(
+    series: SteadySeries,
+    kind: str,
+    channel: int,
+    magnitude: float,
+    first: int,
+    stop: int,
+    details: Mapping[str, float],
+) -> Part:
+    start, end = float(series.edges[first]), float(series.edges[stop])
+    return series.part_on(channel)(
+        kind=kind,
+        category=kind,
+        magnitude=magnitude,
+        start=start,
+        end=end,
+        duration=end - start,
+        cut_start=first == 0,
+        cut_end=stop == series.n_windows,
+        details=details,
+    )
+
+
+def _greatest(values: FloatArray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else float("nan")

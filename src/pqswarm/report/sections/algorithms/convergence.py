@@ -1,0 +1,199 @@
+"""The figure of convergence: how far the runs of each algorithm are from the best, against the evaluations."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.report.shared.curves import quartile_curve
+from pqswarm.report.shared.interactive import mark
+from pqswarm.report.shared.palette import Palette, label_ends
+from pqswarm.report.shared.sentences import percent
+from pqswarm.report.style import BAND, FAINT, INK, NARROW, STYLE, WAVE, WIDE, settle
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pqswarm.search import SearchResult
+
+__all__ = ["plot_convergence", "plot_searches"]
+
+_START = 1 / 200  # part of the evaluations at which their axis begins
+_STRIP = 1.45  # how far beyond the last it goes on, for what the runs end with
+
+
+def plot_convergence(
+    curves: Mapping[str, FloatArray],
+    evaluations: IntArray | None = None,
+    palette: Palette | None = None,
+    *,
+    best: float | None = None,
+    known: bool = False,
+    budget: int | None = None,
+    narrow: bool = False,
+) -> Figure:
+    """Draw how far the lowest error so far is from the best one, against the evaluations.
+
+    Lines are medians of the runs. A bar at the right end goes from the lower to the upper quartile of what the runs
+    ended with.
+
+    Parameters
+    ----------
+    curves : mapping of str to array of float, shape (n_runs, n_points)
+        For each algorithm, the lowest error of each run after so many evaluations; infinite before the first. One
+        that has fewer points than the others is carried on with a dotted line.
+    evaluations : array of int, optional
+        Numbers of evaluations; 1, 2, 3, ... by default.
+    palette : Palette, optional
+        Colours, and which algorithm is emphasised.
+    best : float, optional
+        The error from which the distance is taken; by default the lowest of all curves.
+    known : bool
+        Whether `best` is known from elsewhere, and not found by these runs; for the words.
+    budget : int, optional
+        Evaluations that a run may have, for a line; by default the last of `evaluations`.
+    narrow : bool
+        Draw it for the screen of a phone.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure. Both axes are logarithmic, that of the distance linear close to zero; the first evaluations, up to
+        a two-hundredth of the budget, lie outside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figure = plot_convergence({"GA": np.array([[0.5, 0.2, 0.1], [0.4, 0.4, 0.3]])})
+    >>> figure.axes[0].get_xlabel()
+    'evaluations'
+    """
+    if not curves:
+        raise PqswarmError("curves is empty: a figure needs at least one algorithm.")
+    palette = palette or Palette(curves)
+    longest = max(np.shape(curve)[-1] for curve in curves.values())
+    at = np.arange(1, longest + 1) if evaluations is None else np.asarray(evaluations)
+    lines = {title: quartile_curve(title, curves[title], at) for title in palette.drawn(curves)}
+    least = min(float(np.min(curve)) for curve in curves.values())
+    origin = least if best is None else float(best)
+    last = max(int(after[-1]) for after, _ in lines.values())
+    with mpl.rc_context(STYLE):
+        size = (NARROW, max(3.9, 1.3 + 0.21 * len(lines))) if narrow else (WIDE, max(4.2, 1.3 + 0.24 * len(lines)))
+        figure = Figure(figsize=size, layout="constrained")
+        axis = figure.subplots()
+        labels, ends, shown = [], [], []
+        strip = np.geomspace(last * 1.03, last * (_STRIP - 0.02), 2 * len(lines) + 1)[1::2]
+        for title, place in zip(sorted(lines, key=lambda title: -lines[title][1][1, -1]), strip, strict=True):
+            after, errors = lines[title]
+            gaps = 100 * (errors - origin)
+            line, finite = palette.line(title), np.isfinite(gaps[1])
+            tip = _curve_tip(title, after, errors, len(curves[title]))
+            x, y = after[finite], gaps[1, finite]
+            mark(axis.plot(x, y, drawstyle="steps-post", **line)[0], title, [tip])
+            dot: dict[str, Any] = {"marker": palette.marker(title), "ms": 5.0, "mew": 0.0, "zorder": 3.5}
+            if after[-1] < last:
+                mark(axis.plot([after[-1], last], [y[-1]] * 2, **line | {"ls": ":", "lw": 1.0})[0], title)
+                mark(axis.plot([after[-1]], [y[-1]], ls="", color=line["color"], **dot)[0], title, [tip])
+            low, middle, high = gaps[:, -1]
+            bar: dict[str, Any] = {"color": line["color"], "solid_capstyle": "butt"}
+            mark(axis.plot([last, place], [middle] * 2, lw=0.8, **bar)[0], title)
+            mark(axis.plot([place, place], [low, high], lw=2.2, **bar)[0], title, [tip])
+            mark(axis.plot([place], [middle], ls="", color=line["color"], **dot)[0], title, [tip])
+            labels.append(palette.label(axis, title, place, float(middle)))
+            ends += [float(low), float(middle), float(high)]
+            shown += y[x >= _START * last].tolist()
+        _scale_gaps(axis, ends, shown)
+        _scale_evaluations(axis, last, budget or last, (1, 3) if narrow else (1, 2, 5))
+        axis.grid(axis="y", color=FAINT, lw=0.5, alpha=0.35)
+        axis.set_ylabel(f"above the lowest error rate {'known' if known else 'found'},\n{percent(origin)} [% points]")
+        return label_ends(figure, labels)
+
+
+def _curve_tip(title: str, after: IntArray, errors: FloatArray, n_runs: int) -> str:
+    low, middle, high = errors[:, -1]
+    if n_runs == 1:
+        return f"{title}, one run: error {percent(middle)} after {after[-1]} evaluations"
+    early = int(np.searchsorted(after, 0.1 * after[-1], side="right")) - 1
+    way = f" ({percent(errors[1, early])} after {after[-1] // 10})" if early >= 0 and errors[1, early] < 1 else ""
+    spread = f"half of the runs between {percent(low)} and {percent(high)}"
+    return f"{title}: median error {percent(middle)} after {after[-1]} evaluations{way}, {spread}"
+
+
+def _scale_gaps(axis: "Axes", ends: Sequence[float], shown: Sequence[float]) -> None:
+    """A scale that gives the contest at the end as much room as the way to it."""
+    top = max(*ends, *shown, 1e-6)
+    positive = [gap for gap in ends if gap > 1e-9]
+    least = max(min(positive, default=top), 0.003 * top)
+    axis.set_yscale("symlog", linthresh=least, linscale=0.35)
+    bottom = -0.25 * least if min(ends) < least else 0.85 * min(ends)
+    axis.set_ylim(bottom, 1.15 * top)
+    steps = [digit * 10.0**power for power in range(-7, 3) for digit in (1, 2, 5)]
+    ticks = [step for step in steps if max(least, bottom) <= step <= 1.15 * top]
+    axis.yaxis.set_major_locator(FixedLocator([0.0, *ticks] if bottom < 0 else ticks))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _scale_evaluations(axis: "Axes", last: int, budget: int, digits: Sequence[int]) -> None:
+    """A logarithmic scale, on which the budget is marked, and a strip beyond its end."""
+    axis.set_xscale("log")
+    start = max(1.0, _START * last)
+    axis.set_xlim(start, _STRIP * max(last, 2))
+    steps = [digit * 10**power for power in range(12) for digit in digits]
+    ticks = [step for step in steps if start <= step <= last and not 0.45 < step / budget < 2.0]
+    axis.xaxis.set_major_locator(FixedLocator([*ticks, budget]))
+    axis.xaxis.set_minor_locator(NullLocator())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
+    axis.axvline(budget, color=INK, lw=0.8, ls=(0, (2, 2)), alpha=0.7)
+    look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 8.5}
+    axis.annotate("budget", (budget, 1.0), (-3, -2), ha="right", va="top", **look)
+    axis.set_xlabel("evaluations")
+
+
+def plot_searches(results: "Sequence[SearchResult]") -> Figure:
+    """Draw the lowest error, and the size of its subset, against the evaluations, one line for each run.
+
+    Parameters
+    ----------
+    results : sequence of SearchResult
+        Runs; that with the lowest error is drawn in colour, the others are faint.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from pqswarm.evaluation import Folds, GaussianNBEvaluator
+    >>> from pqswarm.search import minimize_many
+    >>> X, y = load_wine(return_X_y=True)
+    >>> evaluator = GaussianNBEvaluator(X, y, Folds.stratified(y))
+    >>> figure = plot_searches(minimize_many("bpso", evaluator, seeds=[0, 1], max_evaluations=100))
+    >>> [axis.get_ylabel() for axis in figure.axes]
+    ['lowest error', 'features in its subset']
+    """
+    best = min(results, key=lambda result: (result.error, result.size))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(7, 5), layout="constrained")
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        for result in sorted(results, key=lambda result: result is best):
+            strong, steps = result is best, np.vstack([result.improvements, result.improvements[-1]])
+            after = np.append(result.improvements[:, 0] + 1, result.n_evaluations)
+            style = {"lw": 1.8 if strong else 0.8, "alpha": 1.0 if strong else 0.35, "drawstyle": "steps-post"}
+            upper.plot(after, steps[:, 1], color=WAVE, **style)
+            lower.plot(after, steps[:, 2], color=BAND, **style)
+        runs = "one run" if len(results) == 1 else f"the best of {len(results)} runs in full colour"
+        found = f"{best.algorithm}: error {best.error:.4g} with {best.size} of {best.mask.size} features"
+        upper.set_title(f"{found} ({runs})", fontsize=10)
+        upper.set_ylabel("lowest error")
+        lower.set_ylabel("features in its subset")
+        lower.set_xlabel("evaluations")
+        lower.set_ylim(bottom=0)
+        return settle(figure)

@@ -1,0 +1,377 @@
+"""The question "Is the difference more than chance?": comparisons of independent runs, and the paper's tests."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import comb, floor
+from typing import Any
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray
+from pqswarm.report.section import Content, Drawing
+from pqswarm.report.sections.chance.ranks import plot_ranks
+from pqswarm.report.sections.chance.superiority import plot_superiority
+from pqswarm.report.shared.sentences import enumerate_words
+from pqswarm.report.summary import ClassifierSummary, StudySummary
+from pqswarm.report.tables import PAPER, SOURCE, STUDY, Table
+from pqswarm.statistics import Comparison, FriedmanResult, compare_runs, critical_difference, friedman, posthoc
+from pqswarm.study import StudyPlan
+
+__all__ = ["content", "say_error", "say_friedman", "say_size"]
+
+_ALPHA = 0.05
+_LEAST = 3  # runs, of fewer nothing is tested
+_ENOUGH = 10  # runs, of fewer the approximations behind the paper's tests are rough
+
+
+@dataclass(frozen=True)
+class _Measure:
+    """What is compared: the error rates or the sizes of all runs, and the words for it.
+
+    `against` holds the comparisons with the control, and with the best by average rank, if that is another; `pairs`
+    those that the plan asks for.
+    """
+
+    key: str
+    symbol: str
+    what: str
+    better: str
+    worse: str
+    ranks: FriedmanResult
+    against: dict[str, list[Comparison]]
+    pairs: list[Comparison]
+
+    @property
+    def controls(self) -> list[str]:
+        return list(self.against)
+
+    @property
+    def compared(self) -> list[Comparison]:
+        """All comparisons but those of pairs."""
+        return [comparison for group in self.against.values() for comparison in group]
+
+    @property
+    def first(self) -> list[Comparison]:
+        """The comparisons with the control."""
+        return self.against[self.controls[0]]
+
+
+def content(study: StudySummary, found: ClassifierSummary) -> Content:
+    """Test whether the algorithms differ by more than chance, by error rate and by size."""
+    if len(found.runs) < 2 or found.n_runs < _LEAST:
+        return Content()
+    # Equal numbers of errors, in other folds, may differ in the last bit of their mean: they are ties all the same.
+    errors = {title: np.round(found.errors(title), 12) for title in found.runs}
+    sizes = {title: found.sizes(title) for title in found.runs}
+    error = _measure(study.plan, errors, "error", "J", "error rate J", "smaller error", "larger error")
+    size = _measure(study.plan, sizes, "size", "ξ", "subset size ξ", "fewer features", "more features")
+    both, margin = (error, size), study.plan.margin
+    return Content(
+        words=[
+            _PAIRING.format(used=", which the paper uses," if found.paper else ""),
+            say_friedman(error.ranks, error.controls[0]),
+        ],
+        drawings=[_superiority(study, both), *(_ranks(study, measure) for measure in both)],
+        tables=[
+            *(_unpaired(found, measure, measure.compared, margin) for measure in both),
+            *(_unpaired(found, measure, measure.pairs, margin, "pairs") for measure in both if measure.pairs),
+            _friedman(found, both),
+            *(_posthoc(found, measure) for measure in both),
+        ],
+        answer=[
+            say_error(error.first, margin),
+            say_size(size.first),
+            *(say_error([pair], margin) for pair in error.pairs),
+            *(say_size([pair]) for pair in size.pairs),
+        ],
+    )
+
+
+def _measure(
+    plan: StudyPlan, values: dict[str, FloatArray], key: str, symbol: str, what: str, better: str, worse: str
+) -> _Measure:
+    ranks = friedman(np.array(list(values.values())).T, names=list(values))
+    chosen = plan.control or plan.reference
+    controls = dict.fromkeys((ranks.best if chosen == "best" else plan.title_of(chosen), ranks.best))
+    against = {control: compare_runs(values, control=control, margin=plan.margin) for control in controls}
+    pairs = [(plan.title_of(one), plan.title_of(other)) for one, other in plan.comparisons]
+    chosen_pairs = compare_runs(values, pairs=pairs, margin=plan.margin) if pairs else []
+    return _Measure(key, symbol, what, better, worse, ranks, against, chosen_pairs)
+
+
+_PAIRING = (
+    "Each run has random numbers of its own: run 1 of one algorithm has no more to do with run 1 of another than with "
+    "run 2. The first tables therefore compare all runs of one algorithm with all runs of another (Mann-Whitney test). "
+    "The Friedman test{used} ranks the algorithms within each run as if runs of the same number belonged together; its "
+    "blocks are arbitrary, and carry no information."
+)
+
+
+def say_error(comparisons: Sequence[Comparison], margin: float) -> str:
+    """Return in a sentence from which others the error rate of an algorithm differs, and how surely."""
+    first = comparisons[0]
+    begin = f"Over {first.n_runs} runs, "
+    if _too_few(first):
+        return f"{begin}{_TOO_FEW.format(what='error rates')}"
+    groups = _by_verdict(comparisons)
+    clauses = []
+    for verdict, word in (("better", "lower than that of"), ("worse", "higher than that of")):
+        if group := groups.get(verdict):
+            clauses.append(f"{word} {_others(group, comparisons)} (Mann-Whitney test, {_p(c.p_hommel for c in group)})")
+    if group := groups.get("practically equal"):
+        p = _p(c.p_equivalence or 0.0 for c in group)
+        clauses.append(
+            f"practically equal to that of {_others(group, comparisons)} (the means differ by less than "
+            f"{_percent(margin)}: equivalence test, {p})"
+        )
+    sentence = f"{begin}the error rate of {first.algorithm} "
+    if clauses:
+        sentence += f"is {enumerate_words(clauses)}"
+    if group := groups.get("cannot be told"):
+        joint = ", and " if clauses else ""
+        p = enumerate_words([f"{c.p_hommel:#.2g}" for c in group])
+        sentence += f"{joint}cannot be told apart from that of {_others(group, comparisons)} (p = {p})"
+    return f"{sentence}."
+
+
+def say_size(comparisons: Sequence[Comparison]) -> str:
+    """Return in a sentence how the sizes of the subsets of an algorithm compare with those of others."""
+    first = comparisons[0]
+    begin = f"Over {first.n_runs} runs, "
+    if _too_few(first):
+        return f"{begin}{_TOO_FEW.format(what='numbers of features')}"
+    groups = _by_verdict(comparisons)
+    clauses = []
+    for verdict, word in (("better", "fewer"), ("worse", "more")):
+        if not (group := groups.get(verdict)):
+            continue
+        shares = [100 * c.ratio for c in group if c.ratio is not None]
+        won = min(c.superiority.estimate if verdict == "better" else 1 - c.superiority.estimate for c in group)
+        pairs = "all pairs of runs" if won == 1 else f"{floor(1000 * won) / 10:g} % of the pairs of runs"
+        least, most = f"{min(shares):.0f}", f"{max(shares):.0f}"
+        clauses.append(
+            f"{word} features than {_others(group, comparisons)}: on average {least if least == most else ''}"
+            f"{'' if least == most else f'{least} to {most}'} % of theirs, and {word} in "
+            f"{'at least ' if len(group) > 1 and won < 1 else ''}{pairs}"
+        )
+    rest = [c for verdict in ("practically equal", "cannot be told") for c in groups.get(verdict, ())]
+    sentence = f"{begin}{first.algorithm} "
+    if clauses:
+        sentence += f"selects {enumerate_words(clauses)}"
+    if rest:
+        p = enumerate_words([f"{c.p_hommel:#.2g}" for c in rest])
+        joint = "; its subsets" if clauses else "selects subsets that"
+        sentence += f"{joint} cannot be told apart by size from those of {_others(rest, comparisons)} (p = {p})"
+    return f"{sentence}."
+
+
+_TOO_FEW = "no difference of {what} can be told from chance, however large: that takes at least 4 runs of each."
+
+
+def _too_few(comparison: Comparison) -> bool:
+    """Whether even complete separation would not be significant."""
+    n, m = comparison.n_runs, comparison.n_runs_against
+    return 2 / comb(n + m, n) > comparison.alpha
+
+
+def _by_verdict(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]:
+    groups: dict[str, list[Comparison]] = {}
+    for comparison in comparisons:
+        groups.setdefault(comparison.verdict, []).append(comparison)
+    return groups
+
+
+def _others(group: Sequence[Comparison], comparisons: Sequence[Comparison]) -> str:
+    """The names of those compared with."""
+    whole = len(group) == len(comparisons) > 2
+    return "each of the others" if whole else enumerate_words([c.against for c in group])
+
+
+def _p(values: Iterable[float]) -> str:
+    p = list(values)
+    return f"p = {p[0]:.2g}" if len(p) == 1 else f"each p ≤ {max(p):.2g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def say_friedman(test: FriedmanResult, control: str) -> str:
+    """Return in a sentence what the paper's test says of the error rates."""
+    result, n_runs = posthoc(test, control), test.n_blocks
+    begin = f"By the Friedman test over {n_runs} runs (p = {test.p_value:.2g})"
+    if test.p_value > _ALPHA:
+        return f"{begin} the error rates of the algorithms do not differ more than chance allows."
+    rows = list(zip(result.names, result.differences.tolist(), result.p_hommel.tolist(), strict=True))
+    clauses = []
+    for word, sign in (("lower", 1), ("higher", -1)):
+        if names := [name for name, difference, p in rows if p <= _ALPHA and sign * difference > 0]:
+            clauses.append(f"significantly {word} than that of {enumerate_words(names)}")
+    if level := [name for name, _, p in rows if p > _ALPHA]:
+        clauses.append(f"not told apart from that of {enumerate_words(level)}")
+    return f"{begin} and Hommel's procedure, the error rate of {control} is {enumerate_words(clauses)}."
+
+
+def verdict_in_words(comparison: Comparison, better: str, worse: str) -> str:
+    """Return what can be said of a comparison, and no more."""
+    within = f"within ±{comparison.margin:.2g}"
+    if comparison.verdict == "practically equal":
+        return f"practically equal {within}"
+    if comparison.verdict == "cannot be told":
+        return "cannot be told"
+    words = better if comparison.verdict == "better" else worse
+    sign = -1 if comparison.verdict == "better" else 1
+    if sign * comparison.difference.estimate < 0:
+        return f"{words} in most pairs of runs, not in the mean"
+    return f"{words}, but {within}" if comparison.within_margin else words
+
+
+def _superiority(study: StudySummary, both: Sequence[_Measure]) -> Drawing:
+    panels = {f"{measure.controls[0]}: {measure.better}": measure.first for measure in both}
+    controls = dict.fromkeys(measure.controls[0] for measure in both)
+    return Drawing(
+        "superiority",
+        f"How probably a run of {enumerate_words(list(controls))} beats a run of each other algorithm",
+        "At 1 every run beats every run of the other, on the dashed line neither is ahead. Lines are 95 % intervals "
+        "(Newcombe), each by itself.",
+        lambda: plot_superiority(panels, study.palette),
+    )
+
+
+def _unpaired(
+    found: ClassifierSummary, measure: _Measure, comparisons: Sequence[Comparison], margin: float, name: str = ""
+) -> Table:
+    form = {"error": ".5f", "size": ".1f"}[measure.key]
+    rows = [
+        {
+            "algorithm": c.algorithm,
+            "against": c.against,
+            "p": c.p_value,
+            "adjusted": c.p_hommel,
+            "superiority": c.superiority.estimate,
+            "superiority_interval": c.superiority.ends,
+            "difference": c.difference.estimate,
+            "difference_interval": c.difference.ends,
+            "ratio": c.ratio,
+            "p_equivalence": c.p_equivalence,
+            "verdict": verdict_in_words(c, measure.better, measure.worse),
+        }
+        for c in comparisons
+    ]
+    methods = {"exact": "exact, ties included", "normal": "normal approximation, corrected for ties"}
+    used = enumerate_words([methods[method] for method in dict.fromkeys(c.method for c in comparisons)])
+    who = "chosen pairs" if name else f"{enumerate_words(measure.controls)} against each other algorithm"
+    note = (
+        f"p: two-sided Mann-Whitney test ({used}); adjusted by Hommel's procedure for the number of "
+        f"{'pairs' if name else 'comparisons of one algorithm'}. P: probability that a run has {measure.better}, ties "
+        f"counted half, with Newcombe's 95 % interval."
+    )
+    if (measure.key, name) == ("error", ""):
+        note += (
+            f" Difference of the means with its bootstrap interval (BCa). Intervals are not adjusted. Practically "
+            f"equal: two one-sided Welch tests, adjusted like p, say that the means differ by less than the margin, "
+            f"{_percent(margin)} of the first, which is a choice (the plan's key margin); nothing here says that two "
+            f"algorithms are equal. Cannot be told: neither a difference nor that is shown."
+        )
+        if comparisons[0].difference.ends is None:
+            note += " Intervals of means and equivalence take at least 5 runs of each."
+    return Table(
+        f"{name or 'unpaired'}-{measure.key}",
+        f"{who[0].upper()}{who[1:]}, all runs with all runs, with {found.name}: {measure.what}",
+        rows,
+        {
+            "against": ("against", ""),
+            "p": ("p", "#.2g"),
+            "adjusted": ("p, Hommel adjusted", "#.2g"),
+            "superiority": (f"P({measure.better})", ".3f"),
+            "superiority_interval": ("95 % interval", ".2f"),
+            "difference": ("difference of means", f"+{form}"),
+            "difference_interval": ("95 % interval", f"+{form}"),
+            "ratio": ("ratio of means", ".2f"),
+            "p_equivalence": ("p of equivalence", "#.2g"),
+            "verdict": ("verdict", ""),
+        },
+        note=note,
+    )
+
+
+def _ranks(study: StudySummary, measure: _Measure) -> Drawing:
+    test = measure.ranks
+    ranks = dict(zip(test.names, test.mean_ranks.tolist(), strict=True))
+    difference = critical_difference(len(test.names), test.n_blocks)
+    caption, note = {
+        "error": (
+            "Average ranks by error rate",
+            "1 is best. Algorithms that a bar joins differ by less than the critical difference: by no more than "
+            "chance allows, when each is compared with each (Nemenyi's test, 5 %). The tables below compare with one "
+            "alone, and so can tell apart what a bar joins.",
+        ),
+        "size": ("Average ranks by number of features", "1 is best: the fewest features. Bars as above."),
+    }[measure.key]
+    return Drawing(f"ranks-{measure.key}", caption, note, lambda: plot_ranks(ranks, difference, study.palette))
+
+
+def _friedman(found: ClassifierSummary, both: Sequence[_Measure]) -> Table:
+    paper = found.paper
+    rows: list[dict[str, Any]] = []
+    for measure in both:
+        symbol, key, test = measure.symbol, measure.key, measure.ranks
+        row = dict(zip(test.names, test.mean_ranks.tolist(), strict=True)) | {"chi2": test.chi2, "p": test.p_value}
+        row |= {"chi2_ties": test.chi2_corrected, "p_ties": test.p_value_corrected}
+        rows.append({"result": symbol, SOURCE: STUDY, **row})
+        if paper:
+            rows.append({"result": symbol, SOURCE: PAPER} | {name: paper.ranks[key].get(name) for name in row})
+    columns = {
+        "chi2": ("χ²", ".2f"),
+        "p": ("p", "#.3g"),
+        "chi2_ties": ("χ², ties corrected", ".2f"),
+        "p_ties": ("p, ties corrected", "#.3g"),
+    }
+    note = (
+        f"In each of the {found.n_runs} runs the algorithms are ranked. χ² grows with the differences of the average "
+        f"ranks; p is the probability of one so large if all were equally good."
+    )
+    if paper:
+        note += (
+            " The paper's statistic has no correction for ties; both are given. The p-values that the paper printed do "
+            "not belong to its statistics."
+        )
+    return Table(
+        "friedman",
+        f"Friedman test with {found.name}: average ranks (1 is best) and statistic",
+        rows,
+        {name: (name, ".2f") for name in found.runs} | columns,
+        note=note,
+    )
+
+
+def _posthoc(found: ClassifierSummary, measure: _Measure) -> Table:
+    printed, rows = dict(found.paper.posthoc.get(measure.key, {})), []
+    for control in measure.controls:
+        ours = {row["algorithm"]: row for row in posthoc(measure.ranks, control).rows()}
+        for name in measure.ranks.names:
+            if name in ours:
+                row = ours[name]
+                values = {"control": control, "z": row["z"], "p": row["p_value"], "adjusted": row["p_hommel"]}
+                values |= {"limit": row["alpha_over_i"], "differs": row["significant"]}
+                rows.append({"algorithm": name, SOURCE: STUDY, **values})
+            if name in printed:
+                rows.append({"algorithm": name, SOURCE: PAPER, **printed.pop(name)})
+    controls = measure.controls
+    both = f", and against {controls[1]}, the best by average rank" if len(controls) > 1 else ""
+    few = "" if found.n_runs >= _ENOUGH else f" With {found.n_runs} runs it is a rough approximation."
+    return Table(
+        f"posthoc-{measure.key}",
+        f"After the Friedman test: each algorithm against {controls[0]}{both}, with {found.name}: {measure.what}",
+        rows,
+        {
+            "control": ("against", ""),
+            "z": ("z", ".2f"),
+            "p": ("p", "#.3g"),
+            "adjusted": ("p, Hommel adjusted", "#.3g"),
+            "limit": ("0.05/i (the paper's “APV”)" if found.paper else "0.05/i", ".4f"),
+            "differs": ("differs at 5 %", ""),
+        },
+        note="z: difference of the average ranks in standard errors. An adjusted p-value of 0.05 or less means a "
+        f"significant difference, all comparisons with one algorithm taken together.{few}",
+    )

@@ -1,0 +1,1 @@
+"""What several sections share: wording, intervals, curves, colours and the marks of interactive figures."""

@@ -1,0 +1,145 @@
+"""The numbers behind figures of runs: convergence, fronts of error and size, and how often features are selected.
+
+All take the runs of each algorithm by its title, finished studies and those on their way alike.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+
+if TYPE_CHECKING:
+    from pqswarm.study import RunRecord
+
+__all__ = [
+    "attained_errors",
+    "convergence_curves",
+    "convergence_grid",
+    "evaluation_ends",
+    "evaluation_grid",
+    "pareto_front",
+    "quartile_curve",
+    "selection_shares",
+]
+
+_STEPS = 150
+_HUGE = 1e300
+
+Groups = Mapping[str, "Sequence[RunRecord]"]
+
+
+def evaluation_grid(n_evaluations: int) -> IntArray:
+    """Return numbers of evaluations up to the last, dense enough for a curve, and few however many there are.
+
+    Examples
+    --------
+    >>> evaluation_grid(4).tolist(), len(evaluation_grid(10**8)) <= 150
+    ([1, 2, 3, 4], True)
+    """
+    if n_evaluations <= _STEPS:
+        return np.arange(1, n_evaluations + 1)
+    return np.unique(np.geomspace(1, n_evaluations, _STEPS).round().astype(np.int64))
+
+
+def evaluation_ends(groups: Groups) -> dict[str, int]:
+    """Return how many evaluations the longest run of each algorithm had."""
+    return {title: max(record.result.n_evaluations for record in group) for title, group in groups.items()}
+
+
+def convergence_grid(groups: Groups, budget: int) -> IntArray:
+    """Return the numbers of evaluations at which :func:`convergence_curves` has its points: the ends are among them."""
+    ends = evaluation_ends(groups).values()
+    return np.union1d(evaluation_grid(max(budget, *ends)), [budget, *ends]).astype(np.int64)
+
+
+def convergence_curves(groups: Groups, budget: int) -> dict[str, FloatArray]:
+    """Return the lowest error of each run after so many evaluations, up to the last of its algorithm.
+
+    Parameters
+    ----------
+    groups : mapping of str to sequence of RunRecord
+        The runs of each algorithm.
+    budget : int
+        Evaluations that a run may have.
+
+    Returns
+    -------
+    dict of str to array of float, shape (n_runs, n_points)
+        Points are the first of :func:`convergence_grid`; infinite before the first evaluation.
+    """
+    grid, ends = convergence_grid(groups, budget), evaluation_ends(groups)
+    return {
+        title: np.array([record.result.error_after(grid[grid <= ends[title]]) for record in group])
+        for title, group in groups.items()
+    }
+
+
+def quartile_curve(title: str, given: FloatArray, at: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return evaluations, and the quartiles of the errors after them; steps that change nothing are left out.
+
+    Parameters
+    ----------
+    title : str
+        Title of the algorithm, for errors.
+    given : array of float, shape (n_runs, n_points)
+        The lowest error of each run after so many evaluations; infinite before the first.
+    at : array of int, shape (n_points,) or more
+        Numbers of evaluations.
+
+    Returns
+    -------
+    evaluations : array of int, shape (n,)
+        Some of those numbers.
+    quartiles : array of float, shape (3, n)
+        Lower quartile, median and upper quartile.
+
+    Examples
+    --------
+    >>> after, (low, median, high) = quartile_curve("GA", np.array([[0.5, 0.2, 0.2], [0.3, 0.2, 0.2]]), np.arange(1, 4))
+    >>> after.tolist(), median.tolist()
+    ([1, 2, 3], [0.4, 0.2, 0.2])
+    """
+    curve = np.asarray(given, dtype=np.float64)
+    if curve.ndim != 2 or 0 in curve.shape or curve.shape[1] > at.size:
+        raise PqswarmError(f"the curves of {title!r} have shape {curve.shape}: needed is (n_runs, n_points).")
+    if np.isnan(curve).any() or not np.isfinite(curve[:, -1]).all():
+        raise PqswarmError(f"the curves of {title!r} must hold numbers and end in finite errors.")
+    chosen = np.searchsorted(at, evaluation_grid(int(at[curve.shape[1] - 1])), side="right") - 1
+    chosen = np.unique(chosen[chosen >= 0])
+    finite = np.minimum(curve[:, chosen], _HUGE)  # numpy interpolates with infinities as well, to nan
+    values = np.percentile(finite, [25, 50, 75], axis=0)
+    values[values > _HUGE**0.5] = np.inf
+    kept = np.r_[True, np.any(values[:, 1:] != values[:, :-1], axis=0)]
+    kept[-1] = True
+    return at[chosen[kept]], values[:, kept]
+
+
+def attained_errors(record: "RunRecord") -> FloatArray:
+    """Return the least error with at most 1, 2, 3, ... features that a run met; infinity where it met none."""
+    masks, errors = record.result.front_masks, record.result.front_errors
+    least = np.full(record.mask.size, np.inf)
+    if masks is not None and errors is not None:
+        least[masks.sum(axis=1) - 1] = errors
+    return np.asarray(np.minimum.accumulate(least))
+
+
+def pareto_front(records: "Sequence[RunRecord]") -> tuple[IntArray, FloatArray]:
+    """Return the sizes and errors of the best subsets that runs met: no other is as small and has less error.
+
+    Of runs that kept no front, what they ended with counts.
+    """
+    least = np.full(records[0].mask.size, np.inf)
+    for record in records:
+        least = np.minimum(least, attained_errors(record))
+        least[record.size - 1] = min(least[record.size - 1], record.error)
+    least = np.minimum.accumulate(least)
+    sizes = np.flatnonzero(least < np.append(np.inf, least[:-1])) + 1
+    return sizes, least[sizes - 1]
+
+
+def selection_shares(groups: Groups) -> dict[str, FloatArray]:
+    """Return the share of the runs of each algorithm that selected each feature, 0 to 1."""
+    return {title: np.mean([record.mask for record in group], axis=0) for title, group in groups.items()}

@@ -1,0 +1,42 @@
+"""What a figure knows about its marks: to which series each belongs, and what it says when it is pointed at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from matplotlib.artist import Artist
+
+__all__ = ["SeriesMark", "mark", "mark_of"]
+
+_Artist = TypeVar("_Artist", bound=Artist)
+_ATTRIBUTE = "_pqswarm_mark"
+
+
+@dataclass(frozen=True)
+class SeriesMark:
+    """The series of an artist, empty for none, and its words: none, one for the artist, or one for each point."""
+
+    series: str = ""
+    tips: tuple[str, ...] = ()
+
+
+def mark(artist: _Artist, series: str = "", tips: Sequence[str] = ()) -> _Artist:
+    """Say to which series an artist of a figure belongs, and what it says when it is pointed at; return it.
+
+    A page can hide all artists of a series, and shows the words near the pointer. Elsewhere nothing changes.
+
+    Examples
+    --------
+    >>> from matplotlib.lines import Line2D
+    >>> mark_of(mark(Line2D([0, 1], [0, 1]), "GA", ["run 1: 0.02", "run 2: 0.01"])).series
+    'GA'
+    """
+    setattr(artist, _ATTRIBUTE, SeriesMark(series, tuple(tips)))
+    return artist
+
+
+def mark_of(artist: Artist) -> SeriesMark:
+    """Return what :func:`mark` has said about an artist."""
+    found = getattr(artist, _ATTRIBUTE, SeriesMark())
+    assert isinstance(found, SeriesMark)  # noqa: S101
+    return found

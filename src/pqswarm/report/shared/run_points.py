@@ -1,0 +1,103 @@
+"""The runs of a study as points: size and error of the subset that each run found."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm._base.typing import FloatArray, IntArray
+from pqswarm.errors import PqswarmError
+from pqswarm.report.shared.interactive import mark
+from pqswarm.report.shared.palette import EndLabel, Palette
+from pqswarm.report.shared.sentences import features, percent, runs
+from pqswarm.report.style import FAINT, GREY, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pqswarm.report.summary import ClassifierSummary
+
+__all__ = ["ALL_FEATURES", "Points", "check_points", "draw_points", "run_points", "run_tips"]
+
+ALL_FEATURES = "All features"  # the series of what is drawn for them
+Points = Mapping[str, tuple[IntArray, FloatArray]]
+
+
+def run_points(found: "ClassifierSummary") -> tuple[Points, Points, list[int]]:
+    """Return sizes and errors of the runs of each algorithm, and of the fronts of those that run once, and numbers."""
+    points = {title: (found.sizes(title).astype(np.int64), found.errors(title)) for title in found.runs}
+    points |= {title: (np.array([r.size]), np.array([r.error])) for title, r in found.sequential.items()}
+    fronts = {}
+    for title, record in found.sequential.items():
+        masks, errors = record.result.front_masks, record.result.front_errors
+        if masks is not None and errors is not None and len(errors) > 1:  # one that was told a size has that alone
+            fronts[title] = masks.sum(axis=1), errors
+    return points, fronts, [record.key.run for record in found.runs[found.reference]]
+
+
+def check_points(points: Points, empty: bool = False) -> Points:
+    """Return sizes and errors as arrays; raise an error if they do not match."""
+    if not points and not empty:
+        raise PqswarmError("points is empty: a figure needs at least one algorithm.")
+    checked = {}
+    for title, (given_sizes, given_errors) in points.items():
+        sizes, errors = np.asarray(given_sizes), np.asarray(given_errors, dtype=np.float64)
+        if sizes.ndim != 1 or sizes.shape != errors.shape or not sizes.size or not np.isfinite(errors).all():
+            raise PqswarmError(f"the points of {title!r} must be a size and a finite error for each run.")
+        checked[title] = sizes, errors
+    return checked
+
+
+def run_tips(title: str, sizes: IntArray, errors: FloatArray, numbers: Sequence[int] | None) -> list[str]:
+    """Return the tooltip of each run."""
+    which = [""] if sizes.size == 1 else [f", run {i}" for i in numbers or range(sizes.size)]
+    return [
+        f"{title}{run}: error {percent(error)}, {features(int(size))}"
+        for run, size, error in zip(which, sizes, errors, strict=True)
+    ]
+
+
+def draw_points(
+    axis: "Axes",
+    points: Points,
+    all_features: tuple[int, float] | None,
+    palette: Palette,
+    fronts: Points,
+    numbers: Sequence[int] | None,
+) -> list[EndLabel]:
+    """Draw runs as points and return their names; single runs are rings on top, fronts are lines."""
+    axis.grid(color=FAINT, lw=0.5, alpha=0.35)
+    axis.set_axisbelow(True)
+    labels = []
+    several = any(sizes.size > 1 for sizes, _ in points.values())
+    largest = max(float(sizes.max()) for sizes, _ in points.values())
+    edge = 1.04 * largest
+    for title in palette.drawn(points):
+        sizes, errors = points[title]
+        style: dict[str, Any] = palette.line(title) | {"ls": "", "marker": palette.marker(title)}
+        if several and sizes.size == 1:
+            style |= {"ms": 10.0, "mew": 1.8, "mfc": "none", "zorder": 4.0}
+        else:
+            style |= {"ms": 4.5, "mew": 0.0, "alpha": 0.5}
+        mark(axis.plot(sizes, 100 * errors, **style)[0], title, run_tips(title, sizes, errors, numbers))
+        if sizes.size > 1:
+            mean = float(sizes.mean()), float(errors.mean())
+            tip = f"{title}, mean of {runs(sizes.size)}: error {percent(mean[1])}, {mean[0]:.1f} features"
+            style |= {"ms": 8.0, "mew": 0.9, "mec": INK, "alpha": 1.0, "zorder": 3.5}
+            mark(axis.plot([mean[0]], [100 * mean[1]], **style)[0], title, [tip])
+        labels.append(palette.label(axis, title, edge, 100 * float(np.median(errors)), marked=True))
+    values = [100 * errors for _, errors in points.values()]
+    if all_features is not None:
+        number, error = all_features
+        line = axis.axhline(100 * error, color=GREY, lw=1.3, ls=(0, (5, 2)))
+        mark(line, ALL_FEATURES, [f"All {number} features: error {percent(error)}"])
+        labels.append(EndLabel(axis, f"All {number} features", edge, 100 * error, GREY, series=ALL_FEATURES))
+        values.append(np.array([100 * error]))
+    low, high = float(np.concatenate(values).min()), float(np.concatenate(values).max())
+    margin = 0.07 * max(high - low, 0.02 * high, 1e-6)
+    axis.set(xlim=(0, edge), ylim=(low - margin, high + margin))
+    for title, (sizes, errors) in fronts.items():  # beyond the limits that the runs set, it is not of interest
+        style = {"color": palette.colour(title), "lw": 1.0, "marker": ".", "ms": 3.0, "zorder": 1.8}
+        tips = [f"{title} at {features(int(s))}: error {percent(e)}" for s, e in zip(sizes, errors, strict=True)]
+        mark(axis.plot(sizes, 100 * errors, **style)[0], title, tips)
+    return labels

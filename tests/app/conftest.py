@@ -1,0 +1,143 @@
+"""Servers for tests of the workbench: one that is only read, one that may be changed, one with a password."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import sqrt
+
+import numpy as np
+import pytest
+from tests.app.recordings import write_pair
+from tests.app.serving import running_app
+from tests.recordings.builders import binary_dat, cfg, rows
+
+from pqswarm.recordings import write_comtrade
+from pqswarm.recordings.samples.generated import Disturbance, GeneratedRecording
+from pqswarm.study import Store, findings
+
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+HOSTILE_CHANNEL = "<img src=x onerror=alert(1)>\u202e=1+1"
+
+
+@contextmanager
+def served(tmp_path_factory, *options):
+    """A server on an empty folder, with `folder`, `state` and `corrections`."""
+    folder = tmp_path_factory.mktemp("private") / "grid"
+    folder.mkdir()
+    state = tmp_path_factory.mktemp("state")
+    with running_app(folder, *options, state=state) as process:
+        process.folder, process.state = folder, state
+        process.corrections = folder.with_name("grid.corrections.jsonl")
+        yield process
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory):
+    """The server for all tests that only read; `recordings` and `studies` fill its folder."""
+    with served(tmp_path_factory, "--max-mb", "1") as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def writable(tmp_path_factory):
+    """The server for tests that send, remove and correct; they leave its folder empty."""
+    with served(tmp_path_factory, "--max-mb", "1") as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def locked(tmp_path_factory):
+    """A server that other machines can reach, with the password ``open sesame``."""
+    with served(tmp_path_factory, "--host", "0.0.0.0", "--password", "open sesame") as process:
+        process.home = process.home.replace("0.0.0.0", "127.0.0.1")
+        yield process
+
+
+def generated(name, disturbances, seconds, station, number, **more):
+    start = datetime(2026, 3, 2, 10, 15, 30) + timedelta(hours=number)
+    volts = 20e3 / sqrt(3)
+    return GeneratedRecording(
+        disturbances, seconds, 3200.0, volts=volts, seed=number, start=start, source=name, station=station, **more
+    )
+
+
+@pytest.fixture(scope="session")
+def recordings(app):
+    """The folder of the server, with recordings: good, broken, incomplete, hostile, and links that lead outside."""
+    home = app.folder
+    (home / "day").mkdir()
+    write_pair(home / "day" / "sag.cfg")
+    write_pair(home / "hostile <b>&.cfg", names=(HOSTILE_CHANNEL, "UB", "UC"), station="<script>alert(2)</script>")
+    (home / "broken.cfg").write_text("nothing\n")
+    (home / "broken.dat").write_bytes(b"\0" * 10)
+    (home / "alone.cfg").write_bytes(cfg())
+    (home / "events.csv").write_text("source,path,station,date\n")
+    (home.parent / "secret.csv").write_text("t,u\n0,1\n1,2\n2,3\n")
+    (home / "link.csv").symlink_to(home.parent / "secret.csv")
+    (home / "folder").symlink_to(home.parent)
+    wave = [1000 * np.sin(2 * np.pi * 50 * np.arange(2010) / 4800 - k * 2.0944) for k in range(3)]
+    (home / "two.cfg").write_bytes(cfg(rates=("4800,1000", "480,1010", "4800,2010"), kind="BINARY"))
+    (home / "two.dat").write_bytes(binary_dat(rows(wave)))
+    scenes = {
+        "interruption.cfg": ([Disturbance("interruption", "ABC", 0.5, 0.8, 0.02)], 2.0, "South"),
+        "swell.cfg": ([Disturbance("swell", "B", 0.3, 0.2, 1.18)], 0.8, "North"),
+        "quiet.cfg": ([], 0.6, "North"),
+    }
+    for number, (name, (disturbances, seconds, station)) in enumerate(scenes.items()):
+        write_comtrade(generated(name, disturbances, seconds, station, number), home / name, "BINARY")
+    (home / "broken.csv").write_text(f"{HOSTILE}\nno numbers at all\n")
+    evil = generated("evil.cfg", [Disturbance("sag", "ABC", 0.3, 0.15, 0.6)], 0.8, HOSTILE, 7).read()
+    channels = [replace(one, name=f"{HOSTILE}{one.name}") for one in evil.channels]
+    write_comtrade(replace(evil, channels=tuple(channels)), home / "evil.cfg", "BINARY")
+    return home
+
+
+@pytest.fixture(scope="session")
+def fault(tmp_path_factory):
+    """A fault with currents, which is not in the folder."""
+    disturbances = [Disturbance("sag", "A", 0.3, 0.12, 0.42), Disturbance("swell", "BC", 0.3, 0.12, 1.25)]
+    path = tmp_path_factory.mktemp("drop") / "fault.cfg"
+    return write_comtrade(generated("fault.cfg", disturbances, 0.8, "East", 9, currents=True), path)
+
+
+def copy_study(study, folder):
+    folder.mkdir(parents=True)
+    return shutil.copy(study / "study.sqlite", folder)
+
+
+@pytest.fixture(scope="session")
+def studies(app, smoke_study):
+    """The folder of the server, with studies: good, killed, damaged, of a newer version, too deep and outside."""
+    folder = app.folder
+    copy_study(smoke_study, folder / "good")
+    copy_study(smoke_study, folder / "below" / "other")
+    copy_study(smoke_study, folder / "1" / "2" / "3" / "4" / "5")  # too deep
+    outside = folder.parent / "outside"
+    copy_study(smoke_study, outside)
+    (folder / "link").symlink_to(outside)
+    (folder / "linked").mkdir()
+    (folder / "linked" / "study.sqlite").symlink_to(outside / "study.sqlite")
+    newer = sqlite3.connect(copy_study(smoke_study, folder / "newer"))
+    newer.execute("PRAGMA user_version = 99")
+    newer.close()
+    damaged = folder / "damaged" / "study.sqlite"
+    copy_study(smoke_study, damaged.parent)
+    content = damaged.read_bytes()
+    damaged.write_bytes(content[:4096] + b"\x5a" * 20_000 + content[24_096:])
+    (folder / "text").mkdir()
+    (folder / "text" / "study.sqlite").write_text("This is no database, but a text that is long enough.\n" * 99)
+    with Store(outside, write=True) as store:  # as a study that was killed leaves its files
+        store.revise(store.find(findings.About))
+        shutil.copytree(outside, folder / "killed")
+    return folder
+
+
+@pytest.fixture
+def empty_folder(writable):
+    """The folder of the writable server; what a test writes there is removed."""
+    yield writable.folder
+    for path in writable.folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else os.unlink(path)  # noqa: PTH108

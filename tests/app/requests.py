@@ -1,0 +1,110 @@
+"""Requests to a running server, without a browser."""
+
+import http.client
+import json
+import time
+from contextlib import contextmanager
+from urllib.parse import quote
+
+ONE, OTHER = "a" * 32, "b" * 32
+"""Two visitors."""
+PATIENCE = 90
+"""Longest wait for anything [s]; waits end as soon as what they wait for is there."""
+
+
+def wait_until(is_so, seconds=PATIENCE, pause=0.05):
+    """The first true value of a function."""
+    end = time.monotonic() + seconds
+    while True:
+        found = is_so()
+        if found:
+            return found
+        assert time.monotonic() < end, f"still {found!r} after {seconds} s"
+        time.sleep(pause)
+
+
+def connect(app):
+    return http.client.HTTPConnection(app.home.removeprefix("http://"), timeout=PATIENCE)
+
+
+def cookies(app, visitor=ONE):
+    return {"Cookie": f"pqswarm-{app.home.rpartition(':')[2]}={app.token}; pqswarm-visitor={visitor}"}
+
+
+def ask(app, path, method="GET", body=None, visitor=ONE, headers=None):
+    """Status and bytes of an answer."""
+    connection = connect(app)
+    connection.request(method, path, body, cookies(app, visitor) | {"X-Page": "0" * 32} | (headers or {}))
+    answer = connection.getresponse()
+    found = answer.status, answer.read()
+    connection.close()
+    return found
+
+
+def get(app, path, visitor=ONE):
+    """The JSON of an answer that must be fine."""
+    status, content = ask(app, path, visitor=visitor)
+    assert status == 200, content
+    return json.loads(content)
+
+
+def send(app, path, value, method="POST", visitor=ONE):
+    status, content = ask(app, path, method, json.dumps(value), visitor)
+    return status, json.loads(content)
+
+
+def upload(app, name, content, visitor=ONE):
+    status, answer = ask(app, f"/api/uploads/{quote(name, safe='')}", "PUT", content, visitor)
+    return status, json.loads(answer)
+
+
+def recording(app, name, visitor=ONE):
+    """The entry of a recording in the list."""
+    return next((one for one in get(app, "/api/recordings", visitor)["recordings"] if one["name"] == name), None)
+
+
+class OpenPage:
+    """An open page, which receives messages."""
+
+    def __init__(self, app, name="c" * 32, visitor=ONE):
+        self.connection = connect(app)
+        self.connection.request("GET", f"/api/updates/{name}", headers=cookies(app, visitor))
+        self.answer = self.connection.getresponse()
+        assert self.answer.status == 200
+        self.answer.fp.readline()
+
+    def wait(self, is_wanted, seconds=PATIENCE):
+        """The first message that is wanted."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            line = self.answer.fp.readline()
+            if line.startswith(b"data:"):
+                message = json.loads(line[5:])
+                if message and is_wanted(message):
+                    return message
+        raise AssertionError("no such message came")
+
+    def close(self):
+        self.answer.close()
+        self.connection.close()
+
+
+@contextmanager
+def open_page(app, **options):
+    page = OpenPage(app, **options)
+    try:
+        yield page
+    finally:
+        page.close()
+
+
+def wait_analysed(app, visitor=ONE, page="d" * 32):
+    """The list once everything is analysed."""
+
+    def complete():
+        found = get(app, "/api/recordings", visitor)
+        rest = [one for one in found["recordings"] if not one["reason"].startswith("waiting")]
+        return found if all(one["state"] in ("analysed", "failed") for one in rest) and not found["analysing"] else None
+
+    with open_page(app, name=page, visitor=visitor):
+        return wait_until(complete)

@@ -1,0 +1,137 @@
+"""State that requests share: open files, names of folders, cached answers, followed studies."""
+
+import asyncio
+import gc
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
+
+import pytest
+from tests.app.recordings import write_pair
+from tests.app.requests import ONE, PATIENCE
+
+from pqswarm.app.cache import AnswerCache
+from pqswarm.app.jobs import Cancelled, Job
+from pqswarm.app.recordings import section as recordings
+from pqswarm.app.recordings.section import RecordingsSection
+from pqswarm.app.studies import followed as followed_studies
+from pqswarm.app.studies import values
+from pqswarm.app.studies.followed import FollowedStudies
+from pqswarm.app.workbench import BrowserPage, FolderNames, Workbench
+
+
+def make_workbench(tmp_path):
+    home = tmp_path / "grid"
+    home.mkdir()
+    return Workbench(home, tmp_path / "state", home.with_name("grid.corrections.jsonl"), 1_000_000)
+
+
+def test_texts_lose_the_names_of_folders_and_nothing_else():
+    below_root, short = FolderNames([Path("/"), Path("/data")]), FolderNames([Path("/d")])
+    assert below_root.hide("/data/day/sag.cfg: // as in http://www.w3.org/2000/svg") == (
+        "day/sag.cfg: // as in http://www.w3.org/2000/svg"
+    )
+    assert short.hide("ab/d/cd '/d/x.cfg'") == "ab/d/cd 'x.cfg'"
+    assert FolderNames([Path("/"), Path()]).hide("/a/./b") == "/a/./b"
+
+
+def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkeypatch):
+    section = RecordingsSection(make_workbench(tmp_path))
+    write_pair(section.workbench.folder / "a.cfg")
+    section.update(ONE)
+    (place,) = section.recordings(ONE)
+    opening, end = Event(), Event()
+
+    def open_slowly(*_):
+        opening.set()
+        assert end.wait(PATIENCE)
+        return []
+
+    monkeypatch.setattr(recordings, "open_as_judged", open_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        first, job = pool.submit(section.open, Job(), place), Job()
+        assert opening.wait(PATIENCE)
+        second = pool.submit(section.open, job, place)
+        assert len(section.opening) == 1
+        job.cancel()
+        with pytest.raises(Cancelled):
+            second.result(PATIENCE)
+        end.set()
+        assert first.exception(PATIENCE) is not None  # the file has no recordings
+    del first, second  # their tracebacks hold the lock
+    gc.collect()
+    assert not section.opening  # locks go with the last thread that needs them
+
+
+def test_a_recent_answer_is_enough_only_while_its_subject_is_changing():
+    async def ask():
+        cache, computed = AnswerCache(), []
+
+        async def work():
+            computed.append(len(computed))
+            await asyncio.sleep(0.01)
+            return computed[-1]
+
+        together = await asyncio.gather(*(cache.get(("a",), 1, work) for _ in range(3)))
+        changing = await cache.get(("a",), 2, work, changing=True)
+        return together, changing, await cache.get(("a",), 2, work)
+
+    assert asyncio.run(ask()) == ([0, 0, 0], 0, 1)
+
+
+def test_a_slow_answer_does_not_delay_others():
+    async def ask():
+        cache, end = AnswerCache(), asyncio.Event()
+
+        async def quick():
+            return "quick"
+
+        async def slow():
+            await end.wait()
+            return "slow"
+
+        await cache.get(("kept",), 1, quick)
+        waiting = asyncio.create_task(cache.get(("slow",), 1, slow))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            found = [await cache.get((key,), 1, quick) for key in ("kept", "other")]
+        end.set()
+        return *found, await waiting
+
+    assert asyncio.run(ask()) == ("quick", "quick", "slow")
+
+
+@pytest.mark.parametrize(
+    ("state", "done", "changing"), [("running", 3, True), ("running", 4, False), ("finished", 4, False)]
+)
+def test_recent_charts_are_enough_only_while_runs_are_expected(monkeypatch, state, done, changing):
+    monkeypatch.setattr(values, "read_runs", lambda follower, classifier: classifier)
+    progress = SimpleNamespace(runs_done=done, runs_total=4)
+    follower = SimpleNamespace(look=lambda: SimpleNamespace(state=state, progress=progress))
+    assert values.current_runs(follower, "NB") == ("NB", changing)
+
+
+def test_polling_continues_after_a_failure(tmp_path, monkeypatch, caplog):
+    workbench = make_workbench(tmp_path)
+    (workbench.folder / "study").mkdir()
+    (workbench.folder / "study" / "study.sqlite").write_text("not a database")
+    polls = iter([OSError("gone")])
+    stamp = followed_studies.store_stamp
+
+    def fail_once(folder):
+        for error in polls:
+            raise error
+        return stamp(folder)
+
+    monkeypatch.setattr(followed_studies, "store_stamp", fail_once)
+
+    async def watch():
+        followed, page = FollowedStudies(workbench, interval=0.01, after_failure=0.01), BrowserPage("0" * 32, "")
+        followed.watch(page)
+        async with asyncio.timeout(PATIENCE):
+            return await page.messages.get()
+
+    message = asyncio.run(watch())
+    assert (message["about"], message["study"]["name"], message["study"]["state"]) == ("studies", "study", "unreadable")
+    assert "Polling the studies failed." in caplog.text
