@@ -189,7 +189,7 @@ def test_strangers(tmp_path):
     rewrite(broken, {"manifest.json": "{not json"})
     with pytest.raises(FileFormatError, match="its manifest is not readable"):
         load_dataset(broken)
-    with pytest.raises(PqswarmError, match=r"there is no file .*none.npz; `pqswarm dataset --out"):
+    with pytest.raises(PqswarmError, match=r"there is no file .*none.npz: `pqswarm dataset --out"):
         load_dataset(tmp_path / "none.npz")
     with pytest.raises(PqswarmError, match="cannot read"):
         load_dataset(tmp_path)

@@ -1,4 +1,4 @@
-"""Which evaluator stands for an estimator, and the sentence that says why."""
+"""The evaluator chosen for an estimator, and the sentence that says why."""
 
 import numpy as np
 import pytest
@@ -180,7 +180,7 @@ def test_missing_values_are_left_to_those_who_take_them():
                 predicted = model.fit(X[train][:, mask], y[train]).predict(X[test][:, mask])
                 assert np.count_nonzero(predicted != y[test]) == count
     row, column = np.argwhere(np.isnan(X))[0]
-    message = rf"feature {column} of event {row} is NaN, which KNeighborsClassifier does not take: put an imputer"
+    message = rf"feature {column} of event {row} is NaN, which KNeighborsClassifier does not accept: put an imputer"
     with pytest.raises(PqswarmError, match=message):
         choose_evaluator(make_pipeline(StandardScaler(), NEIGHBOURS), X, y, folds)
     with pytest.raises(PqswarmError, match="use scaling='none'"):
@@ -234,14 +234,14 @@ def test_weights_of_a_regressor():
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [
-        (NEIGHBOURS, {}, "KNeighborsClassifier does not take sample_weight: leave it out"),
-        (make_pipeline(StandardScaler(), NEIGHBOURS), {}, "KNeighborsClassifier does not take sample_weight"),
+        (NEIGHBOURS, {}, "KNeighborsClassifier does not accept sample_weight: leave it out"),
+        (make_pipeline(StandardScaler(), NEIGHBOURS), {}, "KNeighborsClassifier does not accept sample_weight"),
         (GaussianNB(), {"sample_weight": [1.0]}, "sample_weight must hold a finite number of at least 0 for each of"),
         (GaussianNB(), {"sample_weight": -np.ones(178)}, "sample_weight must hold a finite number"),
         (GaussianNB(), {"sample_weight": np.zeros(178)}, "sample_weight must hold a finite number"),
         (GaussianNB(), {"sample_weight": ["a"] * 178}, "sample_weight must hold a finite number"),
-        (GaussianNB(), {"scoring": lambda model, X, y: model.score(X, y)}, "does not take sample_weight"),
-        (GaussianNB(), {"scoring": make_scorer(lambda y, z: float((y == z).mean()))}, "does not take sample_weight"),
+        (GaussianNB(), {"scoring": lambda model, X, y: model.score(X, y)}, "does not accept sample_weight"),
+        (GaussianNB(), {"scoring": make_scorer(lambda y, z: float((y == z).mean()))}, "does not accept sample_weight"),
     ],
 )
 def test_weights_that_cannot_be_used(model, options, message):

@@ -118,10 +118,10 @@ def test_only_usable_points_are_best_and_the_ring_has_the_colour_of_text():
         ("subprocess.Popen", {"args": "false"}, "estimator subprocess.Popen is not a classifier"),
         ("sklearn.linear_model.Ridge", {}, "estimator sklearn.linear_model.Ridge is not a classifier"),
         ("sklearn.svm.SVC", {"kernal": "rbf"}, "unknown parameter of sklearn.svm.SVC 'kernal': did you mean 'kernel'"),
-        ("sklearn.svm.SVC", {"C": -1}, r"sklearn.svm.SVC\(C=-1\) cannot be made: The 'C' parameter of SVC must be"),
+        ("sklearn.svm.SVC", {"C": -1}, r"SVC\(C=-1\) cannot be constructed: The 'C' parameter of SVC must be"),
         ("sklearn.svm.SVC", {"C": {"a": 1}}, "C in parameters of the classifier must be a number, text"),
         ("sklearn.svm.SVC", 3, "parameters of the classifier must be a mapping of names to values, not 3"),
-        ("sklearn.ensemble.VotingClassifier", {}, "cannot be made: .* missing 1 required .* 'estimators'"),
+        ("sklearn.ensemble.VotingClassifier", {}, "cannot be constructed: .* missing 1 required .* 'estimators'"),
         (3, {}, "estimator of the classifier must be text, not 3"),
     ],
 )

@@ -177,8 +177,8 @@ class Local(Tree):
 @pytest.mark.parametrize(
     ("classifier", "check", "message"),
     [
-        (Other, suite.check_predictions, "does not predict as the estimator"),
-        (Careless, suite.check_predictions, "does not predict as the estimator: scaling 'minmax'"),
+        (Other, suite.check_predictions, "the estimator predicts other labels"),
+        (Careless, suite.check_predictions, "the estimator predicts other labels: scaling 'minmax'"),
         (Miscount, suite.check_predictions, "miscounts|empty"),
         (Threads, suite.check_threads, "depend on n_jobs"),
         (Loose, suite.check_estimator, "seed it"),
@@ -186,8 +186,8 @@ class Local(Tree):
         (Talkative, suite.check_description, "no short description"),
         (Elsewhere, suite.check_declarations, "devices"),
         (Everywhere, suite.check_devices, "is not refused"),
-        (Greedy, suite.check_from_estimator, "anything is taken"),
-        (Permissive, suite.check_hyperparameters, "is taken"),
+        (Greedy, suite.check_from_estimator, "accepted as its estimator"),
+        (Permissive, suite.check_hyperparameters, "is accepted"),
         (Boasting, suite.check_grid, "best point"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -198,7 +198,7 @@ def test_the_checks_can_fail(classifier, check, message):
 
 
 def test_the_checks_can_fail_with_hyperparameters():
-    with pytest.raises(AssertionError, match="same classifier again"):
+    with pytest.raises(AssertionError, match="do not restore an equal classifier"):
         suite.check_settings(Forgetful({"depth": 5}))
     with pytest.raises(TypeError, match="not to be sent"):
         suite.check_other_processes(Local())

@@ -1,4 +1,4 @@
-"""Evaluators on NVIDIA GPUs: what can be tested without one, and, where there is one, that the counts are the same."""
+"""Evaluators on NVIDIA GPUs: parts that need none, and, if there is one, equal counts."""
 
 import sys
 import types
@@ -166,7 +166,7 @@ def fake_cupy(count):
     ("module", "message"),
     [
         (None, r"needs CuPy: pip install 'pqswarm\[gpu\]'"),
-        (fake_cupy(0), "needs an NVIDIA GPU, and there is none"),
+        (fake_cupy(0), "needs an NVIDIA GPU, and none was found"),
         (fake_cupy(None), r"needs an NVIDIA GPU and its driver \(no driver\)"),
     ],
 )

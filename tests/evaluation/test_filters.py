@@ -51,7 +51,7 @@ def test_continuous_targets():
         assert FILTERS[name].rank(X, y)[0] in (2, 8)  # body mass index, a serum value
         assert FILTERS[name].rank(X, y) == FILTERS[name].rank(X, labels)
     assert FILTERS["relieff"].needs_classes
-    with pytest.raises(PqswarmError, match="'relieff' needs classes, and y is continuous: take one of anova, mutual"):
+    with pytest.raises(PqswarmError, match="'relieff' needs classes, but y is continuous: use one of anova, mutual"):
         FILTERS["relieff"].scores(X, y)
 
 
@@ -88,7 +88,7 @@ def test_relieff_looks_at_some_of_many_events(monkeypatch):
     X, y = load_wine(return_X_y=True)
     every = FILTERS["relieff"].scores(X, y)
     monkeypatch.setattr(scores, "_RELIEF_COST", 0)
-    monkeypatch.setattr(scores, "_FEWEST_EVENTS", 60)
+    monkeypatch.setattr(scores, "_MIN_EVENTS", 60)
     some = FILTERS["relieff"].scores(X, y)
     assert (some == FILTERS["relieff"].scores(X, y)).all()
     assert (some != every).all()

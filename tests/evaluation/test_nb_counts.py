@@ -49,7 +49,7 @@ def test_counts_are_those_of_the_sums_in_double_precision(kind, n, n_features, n
     rng = np.random.default_rng(seed)
     X, y, folds = problem(rng, kind, n, n_features, n_classes)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(naive_bayes, "_WIDTH", int(rng.choice([32, 1024])))  # one block of events, or several
+        patch.setattr(naive_bayes, "_BLOCK_NUMBERS", int(rng.choice([32, 1024])))  # one block of events, or several
         patch.setattr(naive_bayes, "_MASKS", int(rng.choice([5, 512])))
         patch.setattr(naive_bayes, "_TERMS", 10)  # threads even for little work
         scaling = "none" if kind == "far" else "once"

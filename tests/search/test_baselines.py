@@ -351,7 +351,7 @@ class TestSFFS:
         with pytest.raises(ValueError, match="sffs needs at least 30 evaluations to reach 5 features: raise max_eval"):
             minimize("sffs", problem("wine, 8 features, 3-NN"), 29, parameters={"size": 5})
         stopped = {"parameters": {"size": 5}, "callback": lambda progress: True}
-        with pytest.raises(ValueError, match="no subset of 5 features in 8 evaluations: let it go on"):
+        with pytest.raises(ValueError, match="no subset of 5 features in 8 evaluations: continue it"):
             minimize("sffs", problem("wine, 8 features, 3-NN"), 1000, **stopped)
 
     def test_without_a_size_all_sizes_are_tried(self):

@@ -90,7 +90,7 @@ def test_parameters_document_themselves():
     assert row == {
         "name": "unification",
         "symbol": "u",
-        "meaning": "share of the global best against the neighbours' best",
+        "meaning": "weight of the global best relative to the neighbours' best",
         "range": "a number from 0 to 1",
         "default": "0.9",
     }
@@ -123,7 +123,7 @@ def test_failing_evaluators_are_errors_not_scores():
 
     with pytest.raises(PqswarmError, match="errors of shape"):
         minimize("bpso", Short(), 60)
-    with pytest.raises(PqswarmError, match="none of them NaN"):
+    with pytest.raises(PqswarmError, match="none NaN"):
         minimize("bpso", Failing(), 60)
 
 
@@ -294,7 +294,7 @@ def test_asking_a_finished_run_is_an_error():
     assert run.n_evaluations == 8
     with pytest.raises(PqswarmError, match="the run is done"):
         run.ask()
-    with pytest.raises(PqswarmError, match="has come to its end"):
+    with pytest.raises(PqswarmError, match="has finished: check `done`"):
         run.search.ask()
 
 

@@ -40,7 +40,7 @@ def test_features_without_a_score_come_last():
 
 
 def test_scores_of_the_wrong_number_are_refused():
-    with pytest.raises(PqswarmError, match="filter 'odd' must give one score per feature"):
+    with pytest.raises(PqswarmError, match="filter 'odd' must return one score per feature"):
         Filter("odd", lambda X, y: np.zeros(2)).rank(np.ones((5, 3)), np.arange(5))
 
 

@@ -75,7 +75,7 @@ def test_few_events_leave_few_features_to_the_search():
     assert selector.prefilter_.startswith(
         f"Of 2000 features the {kept} that rank first by ANOVA F were kept. With 300 "
     )
-    assert selector.prefilter_.endswith(f"and {errors[-1]:.2g} if it has not.")
+    assert selector.prefilter_.endswith(f"and {errors[-1]:.2g} if it does not.")
     misled = quick(prefilter=300).fit(X[few], y[few])
     assert misled.best_score_ > selector.best_score_
     scores = [
@@ -195,7 +195,7 @@ def test_weights():
         SwarmSelector(max_evaluations=20).fit(X, y, sample_weight=weights)
     with pytest.raises(PqswarmError, match="sample_weight must hold"):
         quick().fit(X, y, sample_weight=weights[:5])
-    with pytest.raises(PqswarmError, match="fit takes groups and sample_weight, not weight"):
+    with pytest.raises(PqswarmError, match="fit accepts groups and sample_weight, not weight"):
         quick().fit(X, y, weight=weights)
 
 

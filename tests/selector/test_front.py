@@ -92,7 +92,7 @@ def test_rule_of_a_size_and_select(fitted):
     fitted.select(13)[:] = False
     assert fitted.support_.any()
     with pytest.warns(
-        UserWarning, match=r"no subset of at most 1 features is on the front: its smallest, of 5.*n_features_to_"
+        UserWarning, match=r"front has no subset of at most 1 features: its smallest, of 5.*n_features_to_"
     ):
         large = quick(algorithm_params={"size": 5}, rule=1).fit(*WINE)
     assert large.n_features_ == 5

@@ -1,4 +1,4 @@
-"""Searches for the best feature subset: 2D particle swarms and the algorithms they are compared with."""
+"""Search algorithms for feature subsets: 2D particle swarms, MOSAIC and others."""
 
 from pqswarm._base.options import option, parameters
 from pqswarm.search.aco import ACO, ACOParameters

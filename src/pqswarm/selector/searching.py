@@ -21,41 +21,41 @@ from pqswarm.search import Progress, Run, step
 __all__ = ["Interrupts", "Limits", "MappedProgress", "StopReason", "drive", "has_found", "warn_if_slow"]
 
 StopReason = Literal["max_evaluations", "max_time", "patience", "callback", "interrupted", "finished"]
-"""Why a search ended; ``"finished"``: the algorithm came to its own end, or knew all subsets."""
+"""Why a search ended; ``"finished"``: the algorithm ended by itself, or knew all subsets."""
 
-_SLOW = 60.0  # seconds: a search that takes longer is worth a warning
-_BATCH = 32  # subsets, as many as searches ask for at once
-_QUICK = 0.05  # seconds: of subsets that take no longer, a batch can be tried
+_SLOW = 60.0  # seconds; longer searches get a warning
+_BATCH = 32  # subsets per batch, as in searches
+_QUICK = 0.05  # seconds per subset up to which a batch is timed
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop, beside the budget of evaluations: after seconds, or evaluations without improvement."""
+    """Limits beyond the budget: seconds, and evaluations without improvement."""
 
     max_time: float | None = None
     patience: int | None = None
 
     def is_stalled(self, run: Run) -> bool:
-        """Whether a run has been without improvement for too long."""
+        """Return whether a run has not improved for too long."""
         return self.patience is not None and has_found(run) and run.stalled >= self.patience
 
 
 @dataclass(frozen=True)
 class MappedProgress(Progress):
-    """Progress of runs on some of the features only, whose mask is one of all features."""
+    """Progress of runs on some of the features, with a mask over all features."""
 
     kept: BoolArray
 
     @property
     def mask(self) -> BoolArray:
-        """The subset with the least error, among all features."""
+        """The subset with the lowest error, as a mask over all features."""
         whole = np.zeros_like(self.kept)
         whole[self.kept] = self.leader.best
         return whole
 
 
 def has_found(run: Run) -> bool:
-    """Whether a run has evaluated a subset that it could return."""
+    """Return whether a run has evaluated a subset that it could return."""
     return bool(run.best.any())
 
 
@@ -67,10 +67,10 @@ def drive(
     callback: Callable[[Progress], object] | None = None,
     save: Callable[[], object] | None = None,
 ) -> StopReason:
-    """Take all runs in lockstep to their ends, and say why they ended; Ctrl-C is raised between two steps.
+    """Advance all runs in lockstep to their ends, and return why they ended; Ctrl-C takes effect between steps.
 
-    `save` is called after each step, `callback` with the progress, by which it can stop the search. `max_time` stops
-    it only when each run has found something.
+    `save` is called after each step, `callback` with the progress; it can stop the search. `max_time` stops it only
+    after each run has found a subset.
     """
     began, total = time.monotonic(), sum(run.max_evaluations for run in runs)
     with Interrupts() as interrupts:
@@ -94,10 +94,10 @@ def drive(
 
 
 class Interrupts:
-    """While it is entered, SIGINT takes effect only inside :meth:`window`; one that comes before waits for it.
+    """Inside this context, SIGINT takes effect only in :meth:`window`; an earlier one waits for it.
 
-    So a search is never left half told. In threads other than the main one, which get no signals, and where somebody
-    else's handler is not a function, nothing is changed.
+    A search is thus never left in the middle of a step. Nothing changes in threads other than the main one, which get
+    no signals, or if the present handler is not a function.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class Interrupts:
 
     @contextmanager
     def window(self) -> Iterator[None]:
-        """Let Ctrl-C take effect, also one that has come before."""
+        """Let Ctrl-C take effect, including a pending one."""
         self._open = True
         try:
             if self._waiting is not None:
@@ -137,7 +137,7 @@ class Interrupts:
             self._open = False
 
     def interruptible(self, evaluator: Any) -> Any:
-        """Return an evaluator that can be interrupted, and nothing but it."""
+        """Return an evaluator during whose calls Ctrl-C takes effect."""
         return _Interruptible(evaluator, self)
 
 
@@ -153,22 +153,22 @@ class _Interruptible:
 
 
 def warn_if_slow(choice: EvaluatorChoice, evaluations: int, n_jobs: int) -> None:
-    """Warn of a search that will take more than a minute, by the time of a few subsets, and say what can be done."""
+    """Warn of a search that will take more than a minute, estimated from a few subsets, and say how to limit it."""
     each = choice.measure() if evaluations else 0.0
-    if each * evaluations > _SLOW:  # alone; several at once may be faster
+    if each * evaluations > _SLOW:  # one by one; batches may be faster
         each = _time_batch(choice) if each <= _QUICK else each / n_jobs
     seconds = each * evaluations
     if seconds > _SLOW:
         warnings.warn(
             f"the search will take about {seconds:.0f} s{_duration_text(seconds)}: {evaluations} evaluations at "
-            f"{each:.2g} s each. Limit it by max_time or patience, lower max_evaluations, use more n_jobs, or take a "
-            f"faster estimator; Ctrl-C keeps the best subset found. No warning with max_time or verbose.",
+            f"{each:.2g} s each. Limit it by max_time or patience, lower max_evaluations, use more n_jobs or a "
+            f"faster estimator; Ctrl-C keeps the best subset found. max_time or verbose silence this warning.",
             stacklevel=4,
         )
 
 
 def _time_batch(choice: EvaluatorChoice) -> float:
-    """Seconds of a subset, in a batch of random ones."""
+    """Seconds per subset in a random batch."""
     masks = stream(0, ()).random((_BATCH, choice.evaluator.n_features)) < 0.5
     began = time.perf_counter()
     choice.evaluator.errors(masks)

@@ -1,4 +1,4 @@
-"""One selection: search, and choose a subset on the front."""
+"""One selection: search, then choose a subset on the front."""
 
 import warnings
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ __all__ = ["Selection", "rank_features", "search_and_choose", "select"]
 
 @dataclass(frozen=True)
 class Selection:
-    """What was found: results of the runs and the front, with masks of all features, and the place on it."""
+    """A selection: results of the runs, the front with masks over all features, and the chosen point."""
 
     task: SelectionTask
     results: list[SearchResult]
@@ -37,14 +37,14 @@ class Selection:
 
 
 def select(selector: "SwarmSelector", data: SelectorData, repetitions: int) -> Selection:
-    """Do what `fit` of a selector is asked for, going on from its file or its last fit if that is wanted.
+    """Run the selection of `fit`, resuming from a file or the last fit if requested.
 
-    So many `repetitions` will follow, to which a warning of the time that it takes belongs.
+    The warning of a long search accounts for `repetitions` that will follow.
     """
     path = None if selector.storage is None else _storage_path(selector.storage)
     with nullcontext() if path is None else lock_file(path):
         saved = None if path is None else read_saved(path)
-        where, remedy = f"storage {path}", "delete that file, or give storage another name"
+        where, remedy = f"storage {path}", "delete that file, or use another file for storage"
         if saved is None and selector.warm_start:
             saved = getattr(selector, "_saved", None)
             where, remedy = "the last fit", "set warm_start=False"
@@ -75,7 +75,7 @@ def select(selector: "SwarmSelector", data: SelectorData, repetitions: int) -> S
 
 
 def search_and_choose(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selection:
-    """Do the same on other data, with another seed, from the beginning; Ctrl-C ends it."""
+    """Run a new selection on other data with another seed; Ctrl-C ends it."""
     task = make_task(selector, data, seed)
     runs = task.make_runs(selector.n_runs, selector.max_evaluations)
     return _make_selection(selector, task, runs, _run_searches(selector, task, runs, None))
@@ -83,14 +83,14 @@ def search_and_choose(selector: "SwarmSelector", data: SelectorData, seed: int) 
 
 def _storage_path(storage: Any) -> Path:
     if not isinstance(storage, str | Path) or not Path(storage).name:
-        raise PqswarmError(f"storage must be the name of a file, or None, not {storage!r}.")
+        raise PqswarmError(f"storage must be a file name or None, not {storage!r}.")
     return Path(storage)
 
 
 def _run_searches(
     selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], saver: Saver | None
 ) -> StopReason:
-    """Drive the runs to their end, with a progress bar if one is wanted."""
+    """Drive the runs to their end, with an optional progress bar."""
     bar = ProgressBar(task.search.name) if selector.verbose else None
 
     def callback(progress: Progress) -> object:
@@ -110,11 +110,11 @@ def _run_searches(
 def _make_selection(
     selector: "SwarmSelector", task: SelectionTask, runs: Sequence[Run], reason: StopReason
 ) -> Selection:
-    """Make a selection of what the runs have found, by the selector's rule."""
+    """Build the selection from the results of the runs, by the selector's rule."""
     found = [run.result() for run in runs if has_found(run)] or [runs[0].result()]
     masks, errors = merge_fronts(found)
     sizes = masks.sum(axis=1)
-    # Who stops a search does not want to wait for figures that can be missed.
+    # A search that was stopped should return at once, without optional figures.
     in_haste = reason in ("interrupted", "max_time")
     measured = slice(len(masks) - (selector.rule == "1se"), None) if in_haste else slice(None)
     folds = task.choice.evaluator.fold_errors(masks[measured]) if len(masks[measured]) else np.empty((0, 1))
@@ -124,8 +124,8 @@ def _make_selection(
     chosen = choose_point(selector.rule, sizes.tolist(), errors, folds[-1] if len(folds) else None)
     if not isinstance(selector.rule, str) and sizes[chosen] > selector.rule:
         warnings.warn(
-            f"no subset of at most {selector.rule} features is on the front: its smallest, of {sizes[chosen]}, is "
-            f"selected. n_features_to_select={selector.rule} would search for one of that size.",
+            f"the front has no subset of at most {selector.rule} features: its smallest, of {sizes[chosen]}, is "
+            f"selected. Use n_features_to_select={selector.rule} to search for that size.",
             stacklevel=4,
         )
     front = [
@@ -143,7 +143,7 @@ def _make_selection(
 
 
 def rank_features(support: BoolArray, frequency: FloatArray) -> IntArray:
-    """Return 1 for selected features, then 2, 3 ... by falling frequency, equal for equal ones."""
+    """Return 1 for selected features, then 2, 3 ... by falling frequency, with equal ranks for ties."""
     ranking = np.ones(support.size, dtype=np.int64)
     ranking[~support] = 2 + np.unique(-frequency[~support], return_inverse=True)[1]
     return ranking

@@ -1,4 +1,4 @@
-"""What is searched: the evaluator, the algorithm with its parameters, and the features that are left to it."""
+"""The task of a selector: evaluator, algorithm with parameters, and features to search; and its checks."""
 
 import dataclasses
 import json
@@ -37,7 +37,7 @@ RULES = ("best", "1se")
 
 @dataclass(frozen=True)
 class SelectorData:
-    """What a selector is fitted to."""
+    """The data of a selector."""
 
     X: FloatArray
     y: AnyArray
@@ -45,7 +45,7 @@ class SelectorData:
     sample_weight: AnyArray | None = None
 
     def take(self, rows: IntArray) -> "SelectorData":
-        """Return some of the events."""
+        """Return the given events."""
         groups = None if self.groups is None else self.groups[rows]
         weights = None if self.sample_weight is None else self.sample_weight[rows]
         return SelectorData(self.X[rows], self.y[rows], groups, weights)
@@ -53,10 +53,10 @@ class SelectorData:
 
 @dataclass(frozen=True)
 class SelectionTask:
-    """A search to be done.
+    """A search to run.
 
-    `estimator` is seeded; `kept` are the features that the prefilter leaves, as the sentence `prefilter` says, which
-    is None if all are left.
+    `estimator` is seeded; `kept` are the features that the prefilter keeps, as the sentence `prefilter` says; it is
+    None if all are kept.
     """
 
     seed: int
@@ -69,33 +69,33 @@ class SelectionTask:
     identity: dict[str, str]
 
     def make_runs(self, count: int, max_evaluations: int) -> list[Run]:
-        """Return runs that have not begun, each with a seed of its own."""
+        """Return new runs with different seeds."""
         seeds = [derived_seed(self.seed, (run,)) for run in range(count)]
         return [Run(self.search(int(self.kept.sum()), seed, self.parameters), max_evaluations) for seed in seeds]
 
     def widen(self, masks: BoolArray) -> BoolArray:
-        """Return masks of the kept features as masks of all features."""
+        """Return masks of the kept features as masks over all features."""
         whole = np.zeros((*masks.shape[:-1], self.kept.size), dtype=np.bool_)
         whole[..., self.kept] = masks
         return whole
 
     def widen_result(self, result: SearchResult) -> SearchResult:
-        """Return the result of a run with masks of all features."""
+        """Return the result of a run with masks over all features."""
         front = None if result.front_masks is None else self.widen(result.front_masks)
         return dataclasses.replace(result, mask=self.widen(result.mask), front_masks=front)
 
     def score(self, error: float) -> float:
-        """Return the score whose error is given."""
+        """Return the score of an error."""
         return -error if self.choice.evaluator.is_loss else 1.0 - error
 
 
 def default_estimator() -> Any:
-    """Return the classifier of the paper: three nearest neighbours by Manhattan distance, after scaling."""
+    """Return the paper's classifier: three nearest neighbours by Manhattan distance, after scaling."""
     return make_pipeline(MinMaxScaler(), KNeighborsClassifier(n_neighbors=3, metric="manhattan"))
 
 
 def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> SelectionTask:
-    """Return what a selector searches in some data."""
+    """Return the task of a selector on some data."""
     X, y = data.X, data.y
     given = default_estimator() if selector.estimator is None else selector.estimator
     estimator = seed_estimator(given, seed)
@@ -107,8 +107,8 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
     splits = Splits.from_cv(_reduce_folds(selector.cv, y, classifies), X, y, data.groups, classifier=classifies)
     options: dict[str, Any] = {"scoring": selector.scoring, "sample_weight": data.sample_weight}
     options["n_jobs"] = threads_of(selector.n_jobs)
-    least, continuous = parameters.get("size"), not classifies
-    kept = keep_features(selector.prefilter, estimator, X, y, splits, least=least, continuous=continuous, **options)
+    minimum, continuous = parameters.get("size"), not classifies
+    kept = keep_features(selector.prefilter, estimator, X, y, splits, minimum=minimum, continuous=continuous, **options)
     if (ranking := filter_of(search, parameters)) is not None:
         parameters["order"] = ranking.rank(X[:, kept.mask], y)
     elif kept.order and "order" not in parameters and hasattr(search.Parameters, "order"):
@@ -136,44 +136,44 @@ def make_task(selector: "SwarmSelector", data: SelectorData, seed: int) -> Selec
 
 
 def _reduce_folds(cv: Any, y: AnyArray, classifies: bool) -> Any:
-    """A number of folds, no more of them than the events allow; any other cross-validation as it is."""
+    """Limit a number of folds to what the events allow; return any other cross-validation unchanged."""
     if not is_integer(cv):
         return cv
-    most = int(np.unique(y, return_counts=True)[1].max()) if classifies else len(y)
-    if not 2 <= most < cv:
+    limit = int(np.unique(y, return_counts=True)[1].max()) if classifies else len(y)
+    if not 2 <= limit < cv:
         return cv
     warnings.warn(
-        f"cv={cv} folds are too many for {'classes of at most ' if classifies else ''}{most} events: "
-        f"{most} folds are used.",
+        f"cv={cv} folds are too many for {'classes of at most ' if classifies else ''}{limit} events: "
+        f"{limit} folds are used.",
         stacklevel=5,
     )
-    return most
+    return limit
 
 
 def check_rule(rule: Any, n_features_to_select: Any) -> None:
-    """Raise an error unless a rule is known, and does not contradict the number of features."""
+    """Raise an error unless a rule is known and consistent with the number of features."""
     if isinstance(rule, str):
         check_name("rule", rule, RULES)
     else:
         if not (is_integer(rule) and rule >= 1):
             raise PqswarmError(f"rule must be 'best', '1se' or a number of features, not {rule!r}.")
         if n_features_to_select is not None:
-            raise PqswarmError("give n_features_to_select or a rule that is a number of features, not both.")
+            raise PqswarmError("give n_features_to_select or a number of features as rule, not both.")
 
 
 def seed_of(random_state: Any) -> int:
-    """Return a seed from what scikit-learn calls a random state; the global one is left alone."""
+    """Return a seed from a scikit-learn random_state; the global one is not used."""
     if random_state is None:
         return derived_seed(np.random.SeedSequence().entropy, ())  # type: ignore[arg-type]
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     if is_integer(random_state) and random_state >= 0:
         return int(random_state)
-    raise PqswarmError(f"random_state must be a non-negative integer, a RandomState or None, not {random_state!r}.")
+    raise PqswarmError(f"random_state must be an integer of at least 0, a RandomState or None, not {random_state!r}.")
 
 
 def threads_of(n_jobs: Any) -> int:
-    """Return a number of threads from scikit-learn's n_jobs: None is 1, or what joblib.parallel_config says."""
+    """Return the number of threads of scikit-learn's n_jobs: None is 1, or that of joblib.parallel_config."""
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise PqswarmError(f"n_jobs must be an integer other than 0, -1 for all cores, or None, not {n_jobs!r}.")
     from joblib import effective_n_jobs
@@ -182,18 +182,18 @@ def threads_of(n_jobs: Any) -> int:
 
 
 def sized_parameters(given: Any, wanted: Any, n_features: int) -> dict[str, Any]:
-    """Return the parameters of an algorithm with the number of features to select."""
+    """Return the parameters of an algorithm, with the number of features to select."""
     if given is not None and not isinstance(given, Mapping):
         raise PqswarmError(f"algorithm_params must be a mapping of names to values, not {given!r}.")
     parameters = dict(given or {})
     if wanted is None:
         return parameters
     whole = is_integer(wanted) and 1 <= wanted <= n_features
-    share = isinstance(wanted, float | np.floating) and 0 < wanted < 1
-    if not (whole or share):
+    fraction = isinstance(wanted, float | np.floating) and 0 < wanted < 1
+    if not (whole or fraction):
         raise PqswarmError(
-            f"n_features_to_select must be an integer from 1 to {n_features}, a share between 0 and 1, or "
-            f"None, not {wanted!r}."
+            f"n_features_to_select must be an integer from 1 to {n_features}, a fraction between 0 and 1, "
+            f"or None, not {wanted!r}."
         )
     if "size" in parameters:
         raise PqswarmError("give n_features_to_select or the size in algorithm_params, not both.")
