@@ -18,6 +18,7 @@ from pqswarm.study.problem import StudyProblem
 from pqswarm.study.scheduler import _rest
 from pqswarm.study.worker import RunGroup, advance
 from tests.study.studies import tiny
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_threads_do_not_disturb_each_other(problems, monkeypatch):
     barrier = Barrier(4)
 
     def work(run):
-        barrier.wait(30)
+        barrier.wait(PATIENCE)
         return finished(problems["NB"], [run], 0.05, max_evaluations=900)[0][run]
 
     interval = sys.getswitchinterval()

@@ -159,7 +159,7 @@ def describe_verdict(request: EventRequest, model: Model | None, check: Check = 
         "main": verdict.events.index(verdict.main),
         "events": [_event_values(one) for one in verdict.events],
         "sentences": list(verdict.sentences),
-        "thresholds": verdict.characterisation.thresholds.settings(),
+        "thresholds": verdict.thresholds.settings(),
         "caveats": list(verdict.caveats),
         "titles": {name: in_words(name) for name in (*BROAD_CLASSES, *(model or default_model()).class_names)},
     }
@@ -176,7 +176,8 @@ def _identify(request: EventRequest, model: Model | None, check: Check) -> "Verd
 
 def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, each with its voltage level: sag, swell, interruption or none."""
-    main, urms = verdict.main, verdict.characterisation.require_series().urms[0]
+    main, found = verdict.main, verdict.characterisation
+    urms = np.empty(0) if found is None else found.require_series().urms[0]
     urms = urms[np.isfinite(urms)]
     return {
         "sentence": main.event.sentence,

@@ -188,7 +188,7 @@ class FollowedStudies:
             study.close()
             study.row = _empty_row(study) | {
                 "state": "unreadable",
-                "error": self._workbench.names.hide(file_text(" ".join(str(error).split()))),
+                "error": file_text(" ".join(str(error).split())),
             }
         except _STORE_ERRORS as error:
             study.close()
