@@ -1,4 +1,4 @@
-"""The selector in the company of scikit-learn."""
+"""The selector with scikit-learn."""
 
 import warnings
 
@@ -121,7 +121,7 @@ def test_ranking_is_that_of_rfe():
     assert everything.ranking_.tolist() == [1] * 30
 
 
-def test_classifiers_of_other_packages_are_asked(monkeypatch):
+def test_classifiers_of_other_packages_are_used(monkeypatch):
     from pqswarm.evaluation import CLASSIFIERS, Classifier, GenericEvaluator
 
     class OwnEvaluator(GenericEvaluator):
@@ -146,7 +146,7 @@ def test_classifiers_of_other_packages_are_asked(monkeypatch):
         assert quick(tree, max_evaluations=40).fit(X, y).evaluator_name_.startswith(f"{name}Evaluator: ")
 
 
-def test_same_seed_same_selection_and_refit_forgets():
+def test_same_seed_same_selection_and_refit_starts_over():
     X, y = WINE
     one, two = quick(GaussianNB()).fit(X, y), quick(GaussianNB(), n_jobs=2).fit(X, y)
     np.testing.assert_array_equal(one.history_[0].errors, two.history_[0].errors)
@@ -157,7 +157,7 @@ def test_same_seed_same_selection_and_refit_forgets():
     np.testing.assert_array_equal(refitted.support_, fresh.support_)
 
 
-def test_global_random_state_is_left_alone():
+def test_global_random_state_is_not_changed():
     before = np.random.get_state()[1].tolist()  # noqa: NPY002
     X, y = WINE
     for state in (None, 3, np.random.RandomState(3)):
@@ -241,7 +241,7 @@ def test_too_many_folds_for_small_classes_warn():
         quick(KNeighborsClassifier(3), max_evaluations=30).fit(X[few], y[few])
 
 
-def test_progress_is_silent_unless_wanted(capsys):
+def test_progress_is_silent_by_default(capsys):
     X, y = WINE
     quick(GaussianNB(), max_evaluations=60).fit(X, y)
     assert capsys.readouterr() == ("", "")
@@ -328,7 +328,7 @@ def test_scorings_that_cannot_be_used():
 
 
 def test_equal_distances_go_to_the_lower_index():
-    """On integers the score is that of the documented rule, though not scikit-learn's."""
+    """On integers the score follows the documented rule, not scikit-learn's."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(0, 2, 60)
     selector = quick(KNeighborsClassifier(3, metric="manhattan"), cv=3).fit(X, y)

@@ -39,7 +39,7 @@ class OwnPipeline(Pipeline):
         (["passthrough", StandardScaler()], "standard", ", scaled by StandardScaler inside each fold."),
     ],
 )
-def test_the_fast_road(steps, scaling, ending):
+def test_exact_evaluators_are_chosen(steps, scaling, ending):
     X, y, folds = dataset("wine")
     model = make_pipeline(*steps, NEIGHBOURS)
     choice = choose_evaluator(model, X, y, folds, scoring="accuracy")
@@ -68,7 +68,7 @@ def test_the_fast_road(steps, scaling, ending):
         (OwnPipeline([("model", GaussianNB())]), "is not scikit-learn's own Pipeline"),
     ],
 )
-def test_the_slow_road_is_explained(model, because):
+def test_the_generic_evaluator_is_explained(model, because):
     X, y, folds = dataset("wine")
     choice = choose_evaluator(model, X, y, folds)
     assert choice.name == "GenericEvaluator"
@@ -77,7 +77,7 @@ def test_the_slow_road_is_explained(model, because):
     assert choice.reason.endswith(".")
 
 
-def test_all_that_stands_against_the_fast_road_is_named(monkeypatch):
+def test_all_reasons_against_an_exact_evaluator_are_named(monkeypatch):
     X, y, folds = dataset("wine")
     weights = np.linspace(1, 2, 178)
     splits = Splits.from_cv(ShuffleSplit(3, random_state=0), X, y)
@@ -109,7 +109,7 @@ def test_splits_must_be_splits():
 
 
 @pytest.mark.parametrize("model", [NEIGHBOURS, DecisionTreeClassifier()])
-def test_continuous_targets_are_no_classes(model):
+def test_continuous_targets_are_not_classes(model):
     X, y, folds = dataset("wine")
     for make in (choose_evaluator, lambda model, X, y, folds: GenericEvaluator(X, y, folds, model)):
         with pytest.raises(PqswarmError, match="Unknown label type: continuous"):
@@ -166,11 +166,11 @@ def with_missing():
         (make_pipeline(FunctionTransformer(np.nan_to_num), GaussianNB()), True),
     ],
 )
-def test_who_takes_missing_values(model, takes):
+def test_which_estimators_accept_missing_values(model, takes):
     assert takes_missing(model) is takes
 
 
-def test_missing_values_are_left_to_those_who_take_them():
+def test_missing_values_are_allowed_if_the_estimator_accepts_them():
     X, y, folds = with_missing()
     masks = random_masks(2, 13, 1)
     for model in (DecisionTreeClassifier(random_state=0), make_pipeline(SimpleImputer(), StandardScaler(), NEIGHBOURS)):

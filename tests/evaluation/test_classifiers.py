@@ -1,4 +1,4 @@
-"""Classifiers by name: grids, descriptions, any estimator by its import path, entry points, old names."""
+"""Classifiers by name: grids, descriptions, any estimator by its import path, entry points."""
 
 import os
 import subprocess
@@ -125,7 +125,7 @@ def test_only_usable_points_are_best_and_the_ring_has_the_colour_of_text():
         (3, {}, "estimator of the classifier must be text, not 3"),
     ],
 )
-def test_mistakes_in_estimators_take_one_sentence(path, parameters, message):
+def test_mistakes_in_estimators_are_one_sentence(path, parameters, message):
     with pytest.raises(PqswarmError, match=message) as caught:
         ANY({"estimator": path, "parameters": parameters})
     assert "\n" not in str(caught.value)
@@ -142,7 +142,7 @@ def test_modules_that_fail_are_named(tmp_path, monkeypatch):
 
 
 class Odd(GaussianNB):
-    """It takes any parameter, and predicts a label that nobody has given it."""
+    """Accepts any parameter, and predicts a label that is not in y."""
 
     def __init__(self, **kwargs):
         self.given = kwargs

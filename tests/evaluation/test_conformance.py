@@ -1,4 +1,4 @@
-"""Every registered classifier keeps the rules; and the rules notice classifiers that do not."""
+"""Every registered classifier passes the checks, and the checks detect faulty ones."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ ALL = [CLASSIFIERS[name](settings) for name in CLASSIFIERS for settings in SETTI
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Threads of scikit-learn on data as small as these only wait for each other."""
+    """Threads of scikit-learn only slow down on data this small."""
     with threadpool_limits(1):
         yield
 
@@ -71,7 +71,7 @@ class Depth(Parameters):
 
 
 class Tree(Classifier):
-    """A classifier of one's own, complete."""
+    """A complete custom classifier."""
 
     name, title, Hyperparameters = "tree", "Tree", Depth
 
@@ -79,7 +79,7 @@ class Tree(Classifier):
         return DecisionTreeClassifier(max_depth=self.hyperparameters.depth, random_state=0)
 
 
-def test_a_classifier_of_ones_own():
+def test_a_custom_classifier():
     check_classifier(Tree)
     check_classifier(Tree({"depth": 5}))
     assert Tree().describe() == "Tree with depth 2"
@@ -204,6 +204,6 @@ def test_the_checks_can_fail_with_hyperparameters():
         suite.check_other_processes(Local())
 
 
-def test_the_estimator_of_another_classifier_is_not_ones_own():
+def test_the_estimator_of_another_classifier_is_not_recognised():
     assert KNNClassifier.from_estimator(KNeighborsClassifier(3, weights="distance")) is None
     assert EstimatorClassifier.from_estimator(DecisionTreeClassifier()) is None

@@ -54,7 +54,7 @@ def test_pieces_cover_the_batch_and_fit(count, each, memory, seed):
 
 
 def wild(seed):
-    """Data whose features differ by many powers of ten, far from zero, some of them constant."""
+    """Features of very different magnitudes, far from zero, some constant."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(90, 9)) * 10.0 ** rng.integers(-12, 13, 9) + 10.0 ** rng.integers(-6, 7, 9)
     X[:, 3] = 7.0
@@ -99,7 +99,7 @@ def test_steps_of_the_kernels_find_the_answers_of_the_cpu(metric, k):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_windows_and_the_grid_leave_most_pairs_out(metric):
+def test_windows_and_the_grid_skip_most_pairs(metric):
     X, y, folds = dataset("pq")
     evaluator = KNNEvaluator(X, y, folds, metric=metric)
     for mask in random_masks(2, 99, 3):
@@ -185,7 +185,7 @@ def test_coarse_products_are_refused(monkeypatch):
 
 
 class FakeCuda(CudaBackend):
-    """The way of a batch to the GPU and back, with the CPU's answers, a few subsets at a time."""
+    """The path of a batch to the GPU and back, with answers of the CPU, a few subsets at a time."""
 
     def __init__(self, evaluator):
         super().__init__(evaluator)
@@ -200,7 +200,7 @@ class FakeCuda(CudaBackend):
         return backend.predict(masks) if predicted else backend.counts(masks)
 
 
-def test_batches_are_cut_and_put_together_again(monkeypatch):
+def test_batches_are_cut_and_reassembled(monkeypatch):
     runtime = types.SimpleNamespace(memGetInfo=lambda: (1 << 20, 16 * MEMORY))
     gpu = types.SimpleNamespace(asarray=np.asarray, cuda=types.SimpleNamespace(runtime=runtime))
     monkeypatch.setattr("pqswarm.evaluation.backend.cupy", lambda: gpu)
@@ -218,7 +218,7 @@ def test_batches_are_cut_and_put_together_again(monkeypatch):
 
 
 class FakeGaussian(GaussianNBOnCuda):
-    """The host's part, with winners from the CPU; some events are left in doubt, with wrong winners."""
+    """The host part, with winners from the CPU; some events are doubtful, with wrong winners."""
 
     def __init__(self, evaluator):
         self.evaluator = evaluator

@@ -1,4 +1,4 @@
-"""Nothing that grows with the square of the events, or with the batch, may slip into the evaluators."""
+"""Memory of evaluators does not grow with the square of the events, or with the batch."""
 
 import subprocess
 import sys
@@ -88,7 +88,7 @@ def test_systems_too_large_are_left_to_scikit_learn(name, monkeypatch):
         assert np.allclose(evaluator.fold_errors(masks), whole, rtol=1e-9, atol=0)
 
 
-def test_discriminant_analysis_decides_some_events_at_a_time(monkeypatch):
+def test_discriminant_analysis_decides_events_in_parts(monkeypatch):
     from pqswarm.evaluation.exact.linear import lda
 
     X, y = data(150)
@@ -155,7 +155,7 @@ print(peak() - before)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from /proc")
 @pytest.mark.parametrize("name", ["k-nn", "gaussian-nb"])
-def test_compiled_code_takes_no_square_of_the_events(name):
+def test_compiled_code_takes_no_quadratic_memory(name):
     # 8,000 squared, one byte each, would be 64 MB.
     ran = subprocess.run(
         [sys.executable, "-c", PROGRAM, name, "8000"], capture_output=True, text=True, check=False, timeout=600

@@ -1,4 +1,4 @@
-"""Errors of naive Bayes as they are counted for whole batches, against the predictions of single subsets."""
+"""Errors of naive Bayes counted for whole batches, against the predictions of single subsets."""
 
 import numpy as np
 import pytest
@@ -14,14 +14,14 @@ from tests.evaluation.data import dataset, random_masks
 
 
 def neighbourhood(rng, count, n_features):
-    """Masks that differ from one of them by a feature or two, as searches ask for them, some of them twice."""
+    """Masks that differ from one another by a feature or two, as in searches, some repeated."""
     masks = np.tile(rng.random(n_features) < 0.4, (count, 1))
     masks ^= rng.random(masks.shape) < 1.5 / n_features
     return masks[masks.any(axis=1)]
 
 
 def problem(rng, kind, n, n_features, n_classes):
-    """Random numbers, few different ones in columns that are repeated, or numbers out of all proportion."""
+    """Random numbers, repeated columns of few values, or numbers of very different scales."""
     if kind == "ties":
         X = rng.integers(0, 3, (n, n_features)).astype(float)
         X[:, -1] = X[:, 0]

@@ -1,4 +1,4 @@
-"""Scaling inside the folds: what scikit-learn's scalers do, in all evaluators."""
+"""Scaling inside the folds equals scikit-learn's scalers in all evaluators."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def awkward():
 
 
 @pytest.mark.parametrize("scaling", SCALERS)
-def test_scalers_of_scikit_learn_also_where_features_hardly_vary(scaling):
+def test_scalers_of_scikit_learn_also_for_nearly_constant_features(scaling):
     X = awkward()
     for train in (np.arange(60), np.arange(37), np.arange(0, 60, 3)):
         expected = SCALERS[scaling]().fit(X[train]).transform(X)

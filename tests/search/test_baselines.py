@@ -1,4 +1,4 @@
-"""The algorithms that 2D-UPSO is compared with do what is said of them."""
+"""The algorithms compared with 2D-UPSO behave as documented."""
 
 import numpy as np
 import pytest

@@ -134,7 +134,7 @@ def test_pheromone():
 
 
 class Told:
-    """Errors of made-up events, the last of them as told."""
+    """Made-up errors, the last one as given."""
 
     n_features = 9
 

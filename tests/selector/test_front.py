@@ -1,4 +1,4 @@
-"""The front of size and score, rules that choose on it, tables and figures of it."""
+"""The front of size and score: rules, tables and figures."""
 
 import pickle
 import sys
@@ -128,7 +128,7 @@ def test_frame_without_pandas(monkeypatch, fitted):
         _ = fitted.results_
 
 
-def test_frequency_is_the_share_of_runs():
+def test_frequency_is_the_fraction_of_runs():
     X, y = load_breast_cancer(return_X_y=True)
     selector = quick(n_runs=4).fit(X, y)
     expected = np.mean([result.mask for result in selector.history_], axis=0)

@@ -1,4 +1,4 @@
-"""A search that goes on where it was interrupted: from its file, or from the last fit."""
+"""Resuming a search: from its file, or from the last fit."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ def stopping_after(batches):
 
 
 @pytest.mark.parametrize("algorithm", ["2d-upso", "ga", "sffs"])
-def test_goes_on_as_if_nothing_had_happened(tmp_path, algorithm):
+def test_resumes_unchanged(tmp_path, algorithm):
     options = {"algorithm": algorithm, "n_runs": 2, "storage": tmp_path / "new" / "wine.npz"}
     whole = quick(**(options | {"storage": None})).fit(*WINE)
     for _ in range(20):
@@ -45,7 +45,7 @@ def test_goes_on_as_if_nothing_had_happened(tmp_path, algorithm):
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["wine.npz"]
 
 
-def test_a_larger_budget_goes_on_and_a_smaller_one_is_refused(tmp_path):
+def test_a_larger_budget_resumes_and_a_smaller_one_is_refused(tmp_path):
     file = str(tmp_path / "wine.npz")
     quick(storage=file, max_evaluations=71).fit(*WINE)
     calls = []
@@ -56,7 +56,7 @@ def test_a_larger_budget_goes_on_and_a_smaller_one_is_refused(tmp_path):
         quick(storage=file, max_evaluations=100).fit(*WINE)
 
 
-def test_patience_counts_on(tmp_path):
+def test_patience_continues(tmp_path):
     options = {"patience": 70, "max_evaluations": 2000}
     with pytest.raises(Stop):
         quick(storage=tmp_path / "wine.npz", callback=stopping_after(2), **options).fit(*WINE)
@@ -91,13 +91,13 @@ def test_other_searches_are_refused(tmp_path):
     assert file.read_bytes() == content
 
 
-def test_without_a_random_state_that_of_the_file_is_taken(tmp_path):
+def test_without_a_random_state_that_of_the_file_is_used(tmp_path):
     file = tmp_path / "wine.npz"
     one = quick(storage=file, random_state=None).fit(*WINE)
     assert_same(quick(storage=file, random_state=None).fit(*WINE), one)
 
 
-def test_strange_files_are_refused_and_left_alone(tmp_path):
+def test_foreign_files_are_refused_and_not_changed(tmp_path):
     file = tmp_path / "wine.npz"
     quick(storage=file, max_evaluations=30).fit(*WINE)
     good = file.read_bytes()
@@ -129,7 +129,7 @@ def test_one_process_at_a_time(tmp_path):
         quick(storage=tmp_path / "folder").fit(*WINE)
 
 
-def test_warm_start_goes_on():
+def test_warm_start_resumes():
     selector = quick(max_evaluations=50, warm_start=True, n_runs=2).fit(*WINE)
     assert_same(selector.set_params(max_evaluations=200).fit(*WINE), quick(n_runs=2).fit(*WINE))
     with pytest.raises(
@@ -177,7 +177,7 @@ def test_a_killed_process_is_resumed(tmp_path):
     assert_same(resumed, quick().fit(*WINE))
 
 
-def test_saves_now_and_then(tmp_path, monkeypatch):
+def test_saves_at_intervals(tmp_path, monkeypatch):
     from pqswarm.selector import storage
 
     file, seen = tmp_path / "wine.npz", []

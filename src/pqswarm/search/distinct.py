@@ -23,11 +23,11 @@ def move(masks: BoolArray, kinds: FloatArray, draws: FloatArray, *, keep_size: b
     those with the largest numbers. No subset becomes empty; with `keep_size` features are only exchanged.
     """
     rows, sizes = np.arange(len(masks)), masks.sum(axis=1)
-    room, spare = sizes < masks.shape[1], sizes > 1
-    added = room & ((kinds < 0.3) | (kinds >= 0.6) | ~spare)
-    dropped = (sizes > 0) & (kinds >= 0.3) & (added | spare) | (~room & spare)
+    can_add, can_drop = sizes < masks.shape[1], sizes > 1
+    added = can_add & ((kinds < 0.3) | (kinds >= 0.6) | ~can_drop)
+    dropped = (sizes > 0) & (kinds >= 0.3) & (added | can_drop) | (~can_add & can_drop)
     if keep_size:
-        dropped = added = room
+        dropped = added = can_add
     moved = masks.copy()
     gone, come = np.where(masks, draws, -1.0).argmax(axis=1), np.where(masks, -1.0, draws).argmax(axis=1)
     moved[rows[dropped], gone[dropped]] = False

@@ -199,7 +199,7 @@ class Learning2D(VelocitySwarm):
         social: float,
         unification: float,
     ) -> FloatArray:
-        r"""Return the velocities after learning from the own exemplar, the bests of others, and the particle itself.
+        r"""Return the velocities after learning from the own exemplar, the bests of other particles, and itself.
 
         .. math::
             \mathcal{V}_i \leftarrow \omega \mathcal{V}_i + c_1 r_1 \mathcal{L}_{own}

@@ -20,8 +20,8 @@ def front_ranks(errors: FloatArray, sizes: IntArray) -> IntArray:
     ranks = np.zeros(len(errors), dtype=np.int64)
     left, rank = np.lexsort((errors, sizes)), 0
     while left.size:
-        least = np.minimum.accumulate(errors[left])
-        front = np.append(True, least[1:] < least[:-1])
+        lowest = np.minimum.accumulate(errors[left])
+        front = np.append(True, lowest[1:] < lowest[:-1])
         ranks[left[front]] = rank
         left, rank = left[~front], rank + 1
     return ranks

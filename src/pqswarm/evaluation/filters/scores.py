@@ -149,10 +149,10 @@ def in_bins(X: FloatArray, n_bins: int) -> npt.NDArray[np.uint8]:
         edge = np.ones((len(block), 1), dtype=bool)
         first = np.hstack([edge, ranked[:, 1:] != ranked[:, :-1]])
         last = np.hstack([first[:, 1:], edge])
-        begin = np.maximum.accumulate(np.where(first, np.arange(n), 0), axis=1)
+        start = np.maximum.accumulate(np.where(first, np.arange(n), 0), axis=1)
         end = np.minimum.accumulate(np.where(last, np.arange(1, n + 1), n)[:, ::-1], axis=1)[:, ::-1]
         value = np.cumsum(first, axis=1) - 1
-        found = np.where(value[:, -1:] < n_bins, value, n_bins * (begin + end) // (2 * n))
+        found = np.where(value[:, -1:] < n_bins, value, n_bins * (start + end) // (2 * n))
         np.put_along_axis(bins[at : at + step], order, found, axis=1)
     return bins
 
