@@ -40,9 +40,9 @@ def three_nearest(data, y, folds):
 
 @pytest.mark.parametrize(("name", "count"), [("wine", 1000), ("breast-cancer", 500), ("pq", 400)])
 def test_thousands_of_masks_against_scikit_learn(name, count):
-    """Predictions are the same wherever the k-th distance is not shared: scikit-learn breaks such ties by chance.
+    """Predictions agree if the k-th distance is unique: scikit-learn breaks ties arbitrarily.
 
-    It is asked for a few masks, and wherever all distances by SciPy come to something else than the evaluator.
+    scikit-learn is run for a few masks, and where distances by SciPy give another result than the evaluator.
     """
     X, y, folds = dataset(name)
     data = scaled(X, X)

@@ -219,16 +219,16 @@ class TestBPSO:
 
 class TestCatfish:
     def run(self, gbest_errors, **options):
-        """Feed a script of least errors; return in which iterations catfish were asked for, and the search."""
+        """Feed a script of lowest errors; return in which iterations catfish were asked for, and the search."""
         search = CatfishBPSO(99, 0, options)
         fired = []
-        for iteration, least in enumerate(gbest_errors):
+        for iteration, lowest in enumerate(gbest_errors):
             masks = search.ask()
             extreme = masks.all(axis=1) | ~masks.any(axis=1)
             if extreme.any():
                 fired.append(iteration)
                 np.testing.assert_array_equal(np.flatnonzero(extreme), self.worst)
-            errors = least + 0.01 * np.random.default_rng(iteration).permutation(30)
+            errors = lowest + 0.01 * np.random.default_rng(iteration).permutation(30)
             count = max(1, round(30 * search.parameters.catfish_share))
             self.worst = np.sort(np.argsort(-errors)[:count])
             search.tell(masks, errors)
@@ -313,9 +313,9 @@ class TestSFFS:
 
         for d in range(1, n + 1):
             found = minimize("sffs", table, 10**5, parameters={"size": d, "overshoot": overshoot})
-            subset, least = searches.sffs(error, n, d, overshoot)
+            subset, lowest = searches.sffs(error, n, d, overshoot)
             assert found.selected.tolist() == subset
-            assert found.error == least
+            assert found.error == lowest
             if not overshoot:
                 assert found.error <= searches.sfs(error, n, d)
 
@@ -333,9 +333,9 @@ class TestSFFS:
 
         d = 1 + seed % 7
         found = minimize("sffs", Table, 10**5, parameters={"size": d})
-        subset, least = searches.sffs(lambda features: values[sum(1 << f for f in features)], 7, d)
+        subset, lowest = searches.sffs(lambda features: values[sum(1 << f for f in features)], 7, d)
         assert found.selected.tolist() == subset
-        assert found.error == least
+        assert found.error == lowest
 
     def test_floats(self):
         """On some problem a removal must pay, or nothing floats."""

@@ -11,13 +11,13 @@ TABLE = "breast cancer, 12 features, Gaussian NB"
 
 def slow_front(masks, errors):
     """Sizes and errors of the non-dominated subsets; of equals the first."""
-    front, least = [], np.inf
+    front, lowest = [], np.inf
     for size in range(1, masks.shape[1] + 1):
         rows = [row for row in range(len(masks)) if masks[row].sum() == size]
         best = min(rows, key=lambda row: errors[row], default=None)
-        if best is not None and errors[best] < least:
+        if best is not None and errors[best] < lowest:
             front.append(masks[best].tolist())
-            least = errors[best]
+            lowest = errors[best]
     return front
 
 

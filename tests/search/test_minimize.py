@@ -32,11 +32,11 @@ EASY = PROBLEMS[:3]
 BOUNDS = (95, 95, 95, 85, 45)
 
 
-@pytest.mark.parametrize(("name", "least"), list(zip(PROBLEMS, BOUNDS, strict=True)))
-def test_2d_upso_finds_the_optimum_of_small_problems(name, least):
+@pytest.mark.parametrize(("name", "lowest"), list(zip(PROBLEMS, BOUNDS, strict=True)))
+def test_2d_upso_finds_the_optimum_of_small_problems(name, lowest):
     table = problem(name)
     found = sum(result.error == table.optimum for result in minimize_many("2d-upso", table, range(100), 2000))
-    assert found >= least
+    assert found >= lowest
 
 
 def test_registry_holds_the_built_in_algorithms():
