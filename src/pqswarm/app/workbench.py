@@ -79,7 +79,7 @@ def remove_unused(state: Path) -> None:
 
 
 def identifier(name: str) -> str:
-    """Return the ID that stands for a path in URLs; it survives restarts of the server."""
+    """Return the ID of a path in URLs; it is the same after a restart."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 

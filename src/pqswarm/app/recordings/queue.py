@@ -180,7 +180,7 @@ class AnalysisQueue:
                 size = verdict.characterisation.require_series().nbytes
                 self.verdicts.put((file.id, number, file.stamp), verdict, size)
         job.check()
-        analysis = FileAnalysis(file.stamp, digest, tuple(_describe(file, *one) for one in found))
+        analysis = FileAnalysis(file.stamp, digest, tuple(_to_analysis(file, *one) for one in found))
         self._analyses[file.id] = analysis
         if not any(isinstance(one, Failure) and one.retryable for one, _ in found):
             self.store.save(file, analysis)
@@ -214,7 +214,7 @@ def analyse_file(
     return found
 
 
-def _describe(file: RecordingFile, found: Verdict | Failure, n_channels: int | None) -> RecordingAnalysis:
+def _to_analysis(file: RecordingFile, found: Verdict | Failure, n_channels: int | None) -> RecordingAnalysis:
     """Return what is stored of a verdict."""
     if isinstance(found, Verdict):
         return RecordingAnalysis(found.source, replace(found, characterisation=None), n_channels)

@@ -100,7 +100,7 @@ class VerdictStore:
 
     @cached_property
     def analyser(self) -> str:
-        """Digest of everything besides the file that a verdict depends on."""
+        """Digest of model, site and version."""
         return self._find_analyser()
 
     def load(self, file: RecordingFile) -> FileAnalysis | None:
@@ -154,7 +154,7 @@ def _restore(values: dict[str, Any]) -> RecordingAnalysis:
 
 
 def analyser_digest(model: "Model", site: "Site | None") -> str:
-    """Return a digest of everything besides the file that a verdict depends on: model, site and version."""
+    """Return a digest of what a verdict depends on, apart from the file: model, site and version."""
     total = hashlib.sha256(repr((__version__, model.class_names, model.subsets, model.classifier.name)).encode())
     settings = sorted(dict(model.classifier.settings).items())
     total.update(repr((settings, None if site is None else vars(site))).encode())
