@@ -85,7 +85,7 @@ def test_wrong_parameters_are_named(given, message):
 
 
 def test_parameters_document_themselves():
-    assert "Share of the global best" in UPSO2DParameters.__doc__
+    assert "Weight of the global best" in UPSO2DParameters.__doc__
     row = next(row for row in UPSO2DParameters.table() if row["name"] == "unification")
     assert row == {
         "name": "unification",

@@ -73,7 +73,7 @@ def test_few_events_keep_few_features():
     allowed = errors.min() + folds[errors.argmin()].std(ddof=1) / np.sqrt(5)
     kept = next(size for size, error in zip(sizes, errors, strict=True) if error <= allowed)
     assert selector.prefilter_.startswith(
-        f"Of 2000 features the {kept} that rank first by ANOVA F were kept. With 300 "
+        f"Of 2000 features the {kept} that rank first by ANOVA F were kept. 300 would mislead "
     )
     assert selector.prefilter_.endswith(f"and {errors[-1]:.2g} if it does not.")
     misled = quick(prefilter=300).fit(X[few], y[few])
@@ -191,7 +191,7 @@ def test_weights():
         model = GaussianNB().fit(X[train][:, selector.support_], y[train], sample_weight=weights[train])
         found.append(model.score(X[test][:, selector.support_], y[test], sample_weight=weights[test]))
     assert selector.best_score_ == pytest.approx(np.mean(found))
-    with pytest.raises(PqswarmError, match="does not take sample_weight"):
+    with pytest.raises(PqswarmError, match="does not accept sample_weight"):
         SwarmSelector(max_evaluations=20).fit(X, y, sample_weight=weights)
     with pytest.raises(PqswarmError, match="sample_weight must hold"):
         quick().fit(X, y, sample_weight=weights[:5])
