@@ -1,4 +1,4 @@
-# Everything runs in .venv, which is made from nothing but python3 and make.
+# Everything runs in .venv; python3 and make are all that is needed to create it.
 #   make study    make test    make help
 
 PYTHON ?= python3
@@ -13,44 +13,48 @@ SEED := 0
 GUIDED :=
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --constraint constraints.txt
 
-# Tests wait at times for browsers, servers and kills: one more process than cores keeps these busy.
+# Some tests wait for browsers and servers: one process more than cores keeps all cores busy.
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+PYTEST = pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-# Tests start many processes, each of which would compile all sources again.
+# Without bytecode files every process started by the tests would compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install study app gpu dask test tests coverage lint style types bench torture fuzz docs clean
+.PHONY: help install study app gpu dask test tests fast coverage lint style types bench torture fuzz docs clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
 
 install: $(VENV)/.installed ## install pqswarm into .venv
 
-study: $(VENV)/.installed ## run the paper in small, three to four minutes on two cores, and write ./study/report.html
+study: $(VENV)/.installed ## run a small version of the paper's study; writes ./study/report.html in three to four minutes
 	$(BIN)/pqswarm study quick --out $(OUT)
 
-app: $(VENV)/.installed-app ## show the recordings and studies of this folder, or of FOLDER=..., in a browser
+app: $(VENV)/.installed-app ## show the recordings and studies of this folder, or FOLDER=..., in a browser
 	$(BIN)/pqswarm app $(FOLDER)
 
-gpu: $(VENV)/.installed-gpu ## install what an NVIDIA GPU needs, for: pqswarm study paper --device cuda
+gpu: $(VENV)/.installed-gpu ## install support for NVIDIA GPUs (pqswarm study paper --device cuda)
 
-dask: $(VENV)/.installed-dask ## install what a cluster needs, for: pqswarm study paper --cluster tcp://...
+dask: $(VENV)/.installed-dask ## install support for Dask clusters (pqswarm study paper --cluster tcp://...)
 
-test: $(VENV)/.installed-dev ## check style, types and layers, and run all tests
+test: $(VENV)/.installed-dev ## check style, types and layers and run all tests, in about six minutes on two cores
 	@$(MAKE) --no-print-directory --jobs 2 tests lint
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m $(PYTEST)
 
-coverage: $(VENV)/.installed-dev ## run all tests and list the lines that they do not reach, which takes longer
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+fast: $(VENV)/.installed-dev ## run the fast tests, nine of ten, in about two minutes
+	$(BIN)/python -m $(PYTEST) -m "not slow"
 
-fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour; or SECONDS=600, FILES=1000000, SEED=1, GUIDED=1
+coverage: $(VENV)/.installed-dev ## run all tests and list the lines they do not reach; takes longer
+	$(BIN)/python -m $(PYTEST) --cov --cov-report=term
+
+fuzz: $(VENV)/.installed-fuzz ## feed hostile files to all readers for an hour (SECONDS=600, FILES=1000000, SEED=1, GUIDED=1)
 	$(BIN)/python -m tests.fuzz --seed $(SEED) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(FILES),--files $(FILES)) \
 		$(if $(GUIDED),--guided)
 
-# It uses one core, while the tests begin on the others.
+# Uses one core while the tests start on the others.
 lint: style types
 
 style: $(VENV)/.installed-dev
@@ -61,25 +65,25 @@ style: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-bench: $(VENV)/.installed-dev ## measure speed, and compare it with the last release's figures, in about ten minutes
+bench: $(VENV)/.installed-dev ## measure speed and compare it with the last release, in about ten minutes
 	$(BIN)/python benchmarks/run.py
 
-torture: $(VENV)/.installed-dev ## kill studies and watchers KILLS=1000 times, fill disks, compare machines; under an hour
+torture: $(VENV)/.installed-dev ## kill studies and watchers KILLS=1000 times, fill disks, compare machines, in about an hour
 	$(BIN)/python -m tests.torture --kills $(KILLS)
 
-docs: $(VENV)/.installed-docs ## build the documentation, with its gallery, as docs/_build/html/index.html
+docs: $(VENV)/.installed-docs ## build the documentation with its gallery: docs/_build/html/index.html
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
-clean: ## remove everything that can be made again
+clean: ## remove everything that can be rebuilt
 	rm -rf docs/_build docs/auto_examples docs/reference/generated examples/*.png
 	rm -rf $(VENV) $(OUT) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "pqswarm needs Python 3.11 or newer; name one: make PYTHON=/path/to/python3.12 ..."; exit 1; }
+		{ echo "pqswarm needs Python 3.11 or newer; give its path: make PYTHON=/path/to/python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
-		{ rm -rf $(VENV); echo "could not make a virtual environment; on Debian or Ubuntu: apt install python3-venv"; exit 1; }
+		{ rm -rf $(VENV); echo "could not create a virtual environment; on Debian or Ubuntu: apt install python3-venv"; exit 1; }
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable .
@@ -89,7 +93,7 @@ $(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable '.[dev,fuzz]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev
 
-# An extra comes beside what is installed already, and pqswarm stays the code of this folder.
+# Extras are added to the installed packages; pqswarm stays the code of this folder.
 $(VENV)/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) --editable '.[$*]'
 	@touch $@ $(VENV)/.installed

@@ -1,4 +1,4 @@
-"""A real browser for tests, spoken to in the DevTools protocol: pages, mouse, keyboard, dropped files."""
+"""A real browser for tests, driven over the DevTools protocol: pages, mouse, keyboard, dropped files."""
 
 import base64
 import contextlib
@@ -12,6 +12,8 @@ import time
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 VARIABLE = "PQSWARM_BROWSER"
 BROWSER = os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
@@ -24,10 +26,9 @@ OPTIONS = (
     "--remote-debugging-pipe",
 )
 DESKTOP, PHONE = 1280, 390
-PATIENCE = 90  # longest wait for anything [s]; waits end early
-LEAST_TEXT = 9  # pixels
+MIN_TEXT = 9  # pixels
 
-# A browser that is told --remote-debugging-pipe listens at file 3 and answers at file 4.
+# With --remote-debugging-pipe a browser reads from file descriptor 3 and writes to 4.
 LAUNCHER = """
 import fcntl, os, sys
 reads, writes = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 50) for n in sys.argv[1:3])
@@ -59,7 +60,7 @@ MEASURE = """
     if (frame && frame.scrollWidth > frame.clientWidth) continue;
     const scale = holder.getScreenCTM ? Math.hypot(holder.getScreenCTM().a, holder.getScreenCTM().b) : 1;
     const size = parseFloat(getComputedStyle(holder).fontSize) * scale;
-    if (size < LEAST) small.add(`text of ${size.toFixed(1)} px: ${node.data.trim().slice(0, 40)}`);
+    if (size < MIN_TEXT) small.add(`text of ${size.toFixed(1)} px: ${node.data.trim().slice(0, 40)}`);
   }
   problems.push(...[...small].slice(0, 3));
   return {
@@ -72,7 +73,7 @@ MEASURE = """
 
 
 class Browser:
-    """A headless browser, spoken to in the DevTools protocol."""
+    """A headless browser, driven over the DevTools protocol."""
 
     def __init__(self, profile):
         reads, self._out = os.pipe()
@@ -91,17 +92,17 @@ class Browser:
 
     def close(self):
         with contextlib.suppress(OSError, TimeoutError):
-            self.call("Browser.close", timeout=5)
+            self.call("Browser.close")
         os.close(self._out)
         os.close(self._in)
         try:
-            self._process.wait(10)
+            self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
     def call(self, method, *, session=None, timeout=PATIENCE, **parameters):
-        """Ask for something and wait for the answer; what happens meanwhile is kept in `events`."""
+        """Call a method and return its result; messages that arrive meanwhile are added to `events`."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         os.write(self._out, json.dumps(message | ({"sessionId": session} if session else {})).encode() + b"\0")
@@ -126,21 +127,26 @@ class Browser:
             self._rest += data
 
     def wait_for(self, method, timeout=PATIENCE, **wanted):
-        """Wait for an event, if it has not come since a page was opened or the last one was waited for."""
+        """Wait for an event, unless it has come since a page was opened or the last wait."""
 
         def fits(message):
-            told = message.get("params", {})
-            return message.get("method") == method and all(told.get(key) == value for key, value in wanted.items())
+            given = message.get("params", {})
+            return message.get("method") == method and all(given.get(key) == value for key, value in wanted.items())
 
         if not any(fits(message) for message in self.events):
             self._until(fits, timeout)
         self.events[:] = [message for message in self.events if not fits(message)]
 
+    def wait_loaded(self, session):
+        """Wait until a page that was asked for is loaded."""
+        is_loaded = {"method": "Page.loadEventFired", "sessionId": session}.items()
+        self._until(lambda message: all(message.get(key) == value for key, value in is_loaded), PATIENCE)
+
     def open(self, path, width=DESKTOP, scheme="light", media="", context=None):
         """Load a page, a file or an address; return its target and its session."""
         self.events.clear()
-        own = {"browserContextId": context} if context else {}
-        target = self.call("Target.createTarget", url="about:blank", **own)["targetId"]
+        where = {"browserContextId": context} if context else {}
+        target = self.call("Target.createTarget", url="about:blank", **where)["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable", session=session)
@@ -149,28 +155,33 @@ class Browser:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.call("Emulation.setEmulatedMedia", session=session, media=media, features=features)
         self.call("Page.navigate", session=session, url=path if isinstance(path, str) else path.as_uri())
-        self._until(lambda message: message.get("method") == "Page.loadEventFired", PATIENCE)
+        self.wait_loaded(session)
         return target, session
 
     def evaluate(self, session, expression):
-        """Return the value of an expression of JavaScript."""
-        told = {"expression": expression, "awaitPromise": True, "returnByValue": True}
-        answer = self.call("Runtime.evaluate", session=session, **told)
+        """Return the value of a JavaScript expression."""
+        parameters = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        answer = self.call("Runtime.evaluate", session=session, **parameters)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
     def context(self):
-        """A browser of its own, as far as pages can tell: with its own cookies."""
+        """A new browser as far as pages can see, with its own cookies."""
         return self.call("Target.createBrowserContext")["browserContextId"]
 
+    def save_downloads(self, folder):
+        """Save downloads in a folder, and report them as ``Browser.downloadProgress``."""
+        options = {"behavior": "allow", "downloadPath": str(folder), "eventsEnabled": True}
+        self.call("Browser.setDownloadBehavior", **options)
+
     def tab(self, address, **options):
-        """Load a page and keep it open, to be used."""
+        """Load a page and keep it open."""
         return Tab(self, *self.open(address, **options))
 
     def look(self, path, width=DESKTOP, scheme="light", media="", picture=None, pdf=None):
-        """Load a page; return what was measured, with all that went wrong in `problems`; keep a picture or a print."""
+        """Load a page; return its measurements, with every fault in `problems`; save a picture or a PDF."""
         target, session = self.open(path, width, scheme, media)
-        found = self.evaluate(session, MEASURE.replace("LEAST", str(LEAST_TEXT)))
+        found = self.evaluate(session, MEASURE.replace("MIN_TEXT", str(MIN_TEXT)))
         if picture:
             clip = {"x": 0, "y": 0, "width": width, "height": min(found["height"], 16_000), "scale": 1}
             shot = self.call("Page.captureScreenshot", session=session, clip=clip, captureBeyondViewport=True)
@@ -183,18 +194,19 @@ class Browser:
 
 
 def _problem(event, path):
-    """What an event of the browser complains about."""
-    kind, told = event.get("method"), event.get("params", {})
+    """The faults that an event of the browser reports."""
+    kind, given = event.get("method"), event.get("params", {})
     if kind == "Runtime.exceptionThrown":
-        yield f"exception: {told['exceptionDetails']['text']}"
-    elif kind == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert"):
-        yield f"console: {[argument.get('value') for argument in told['args']]}"
-    elif kind == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
-        yield f"log: {told['entry']['text']}"
-    elif kind == "Network.loadingFailed" and not told.get("canceled"):  # a page may change its mind
-        yield f"loading failed: {told['errorText']}"
+        details = given["exceptionDetails"]
+        yield f"exception: {details['text']} {details.get('exception', {}).get('description', '')}"
+    elif kind == "Runtime.consoleAPICalled" and given["type"] in ("error", "warning", "assert"):
+        yield f"console: {[argument.get('value') for argument in given['args']]}"
+    elif kind == "Log.entryAdded" and given["entry"]["level"] in ("error", "warning"):
+        yield f"log: {given['entry']['text']}"
+    elif kind == "Network.loadingFailed" and not given.get("canceled"):  # a page may change its mind
+        yield f"loading failed: {given['errorText']}"
     elif kind == "Network.requestWillBeSent":
-        address = told["request"]["url"]
+        address = given["request"]["url"]
         if not address.startswith("data:") and address != path.as_uri():
             yield f"loads {address}"
 
@@ -208,7 +220,7 @@ MODIFIERS = {"alt": 1, "control": 2, "meta": 4, "shift": 8}
 
 
 class Tab:
-    """An open page, driven as a person does."""
+    """An open page, used as a person uses it."""
 
     def __init__(self, browser, target, session):
         self._browser, self._target, self.session = browser, target, session
@@ -220,11 +232,11 @@ class Tab:
         self._browser.call("Target.closeTarget", targetId=self._target)
 
     def evaluate(self, expression):
-        """Return the value of an expression of JavaScript."""
+        """Return the value of a JavaScript expression."""
         return self._browser.evaluate(self.session, expression)
 
     def until(self, expression, timeout=PATIENCE, pause=0.03):
-        """Wait until an expression of JavaScript is true, and return it."""
+        """Wait until a JavaScript expression is true, and return its value."""
         end = time.monotonic() + timeout
         while True:
             value = self.evaluate(expression)
@@ -235,22 +247,22 @@ class Tab:
             pause = min(1.2 * pause, 0.3)
 
     def text(self, selector="body"):
-        """What can be read there."""
+        """The visible text."""
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 
     def problems(self):
-        """What the browser complained about since the page was opened; requests to elsewhere are among it."""
+        """Faults that the browser has reported since the page was opened, including requests to other servers."""
         home = self.evaluate("location.origin")
-        told = [message for message in self._browser.events if message.get("sessionId") == self.session]
-        found = [problem for event in told for problem in _problem(event, _Address(home))]
+        events = [message for message in self._browser.events if message.get("sessionId") == self.session]
+        found = [problem for event in events for problem in _problem(event, _Address(home))]
         return [one for one in found if not one.startswith(f"loads {home}/")]
 
     def measure(self):
-        """What is wrong with how the page looks: see `Browser.look`."""
-        return self.evaluate(MEASURE.replace("LEAST", str(LEAST_TEXT)))
+        """Faults of the layout: see `Browser.look`."""
+        return self.evaluate(MEASURE.replace("MIN_TEXT", str(MIN_TEXT)))
 
     def place(self, selector):
-        """The middle of an element, scrolled into sight."""
+        """The centre of an element, scrolled into view."""
         return self.evaluate(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); "
             "e.scrollIntoView({block: 'center', behavior: 'instant'}); "
@@ -268,7 +280,7 @@ class Tab:
             self.mouse("mouseReleased", x, y, button="left", clickCount=number)
 
     def drag(self, start, end, steps=5, modifiers=()):
-        """Press at a point, move to another, let go."""
+        """Press at a point, move to another, release."""
         held = sum(MODIFIERS[name] for name in modifiers)
         self.mouse("mouseMoved", *start, modifiers=held)
         self.mouse("mousePressed", *start, button="left", buttons=1, clickCount=1, modifiers=held)
@@ -282,17 +294,17 @@ class Tab:
 
     def press(self, key, *modifiers):
         held = sum(MODIFIERS[name] for name in modifiers)
-        told = {"key": key, "modifiers": held, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
+        event = {"key": key, "modifiers": held, "windowsVirtualKeyCode": KEYS.get(key, ord(key[0].upper()))}
         if len(key) == 1 or key == "Enter":
-            told["text"] = "\r" if key == "Enter" else key
-        self.call("Input.dispatchKeyEvent", type="keyDown", **told)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **told)
+            event["text"] = "\r" if key == "Enter" else key
+        self.call("Input.dispatchKeyEvent", type="keyDown", **event)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **event)
 
     def type(self, text):
         self.call("Input.insertText", text=text)
 
     def drop(self, selector, *paths):
-        """Drag files from outside onto an element and let them fall."""
+        """Drag files from outside onto an element and drop them."""
         x, y = self.place(selector)
         data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
         for kind in ("dragEnter", "dragOver", "drop"):
@@ -302,15 +314,15 @@ class Tab:
         """Load another address in the same tab."""
         self._browser.events.clear()
         self.call("Page.navigate", url=address)
-        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", PATIENCE)
+        self._browser.wait_loaded(self.session)
 
     def reload(self):
         self._browser.events.clear()
         self.call("Page.reload")
-        self._browser._until(lambda message: message.get("method") == "Page.loadEventFired", PATIENCE)
+        self._browser.wait_loaded(self.session)
 
     def picture(self, path, whole=False):
-        """Keep a picture of what is seen, or of the whole page."""
+        """Save a picture of the visible part, or of the whole page."""
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 

@@ -1,4 +1,4 @@
-"""Settings of all tests, and the study that many of them look at."""
+"""Settings and fixtures shared by all tests."""
 
 import json
 import os
@@ -6,24 +6,25 @@ import subprocess
 import sys
 from functools import cache
 from math import inf
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
 from hypothesis import settings
 
-# Threads of scikit-learn and of NumPy that wait for each other keep a core busy. Several processes have few cores
-# between them, where that takes many times as long as the work itself; child processes wait as quietly.
+# Threads of scikit-learn and NumPy spin while they wait for each other. Several processes share a few cores, where
+# spinning takes many times as long as the work itself. Child processes inherit this.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
-# Locally hypothesis looks for new examples each time; where a red run stops others, it repeats the same ones.
+# Locally hypothesis draws new examples each time; in continuous integration it repeats the same ones.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
-# What compiles most of the kernels, in halves of about the same time.
+# Two programs that together compile most of the kernels, in about the same time each.
 COMPILING = (
     """
 from sklearn.datasets import load_wine
@@ -53,8 +54,12 @@ CLASSIFIERS["kernel-nb"]().estimator().fit(X, y).predict(X)
 )
 
 
+# Files that take longest, or wait for other processes: several processes start with them.
+FIRST = ("tests/study/test_kills.py",)
+
+
 def pytest_configure(config):
-    """Compile the kernels, which are kept in files, before several processes begin: else each of them compiles all."""
+    """Compile the kernels, which are cached in files, before several processes start: otherwise each compiles all."""
     if getattr(config.option, "dist", "no") == "no" or hasattr(config, "workerinput"):
         return
     children = [subprocess.Popen([sys.executable, "-c", program]) for program in COMPILING]
@@ -63,8 +68,27 @@ def pytest_configure(config):
         raise pytest.UsageError("the compiled parts of pqswarm cannot be used: see above.")
 
 
+def pytest_ignore_collect(collection_path):
+    """Look for doctests in the package, and in no helper of the tests: importing some of those takes seconds."""
+    is_helper = collection_path.suffix == ".py" and not collection_path.name.startswith("test_")
+    return (is_helper and Path(__file__).parent in collection_path.parents) or None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Start with the files that take longest and end with the doctests, so that all processes end together."""
+    if not hasattr(config, "workerinput"):
+        return
+    ranks = {name: number for number, name in enumerate(FIRST)}
+
+    def rank(item):
+        file = item.nodeid.partition("::")[0]
+        return ranks.get(file, len(ranks) + file.startswith("src/"))
+
+    items.sort(key=rank)
+
+
 def made_once(tmp_path_factory, name, make):
-    """The folder of that name, which `make` fills, once for all processes of the test run."""
+    """The folder of that name, filled by `make` once for all processes of a test run."""
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
@@ -78,7 +102,7 @@ def made_once(tmp_path_factory, name, make):
 
 @pytest.fixture(scope="session")
 def paper_events(tmp_path_factory):
-    """A function that returns the 3500 events of a preset, in full and with noise of 30 dB, only to be read."""
+    """A function that returns the 3500 events of a preset, without noise and at 30 dB. Read-only."""
     from pqswarm.datasets import load_dataset, make_dataset
 
     @cache
@@ -93,13 +117,13 @@ def paper_events(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def smoke_command(tmp_path_factory):
-    """What ``pqswarm study smoke`` came to: return code, standard output and error, and the folder of the study."""
+    """The outcome of ``pqswarm study smoke``: return code, standard output and error, and the study's folder."""
 
     def run(folder):
         command = [sys.executable, "-m", "pqswarm", "study", "smoke", "--out", str(folder)]
         run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-        told = {"returncode": run.returncode, "stdout": run.stdout, "stderr": run.stderr}
-        folder.with_suffix(".json").write_text(json.dumps(told))
+        outcome = {"returncode": run.returncode, "stdout": run.stdout, "stderr": run.stderr}
+        folder.with_suffix(".json").write_text(json.dumps(outcome))
 
     folder = made_once(tmp_path_factory, "smoke-study", run)
     return SimpleNamespace(folder=folder, **json.loads(folder.with_suffix(".json").read_text()))
@@ -107,7 +131,7 @@ def smoke_command(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def smoke_study(smoke_command):
-    """The folder of a finished study of the plan ``smoke``, only to be read: copy it to change it."""
+    """The folder of a finished study of the plan ``smoke``. Read-only: copy it to change it."""
     return smoke_command.folder
 
 

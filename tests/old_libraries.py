@@ -1,4 +1,4 @@
-"""What lets NumPy and the C library work as on an old processor."""
+"""Environment variables that make NumPy and the C library work as on an old processor."""
 
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 

@@ -1,7 +1,7 @@
 """Digests of results that must be the same on every processor, with every BLAS and any number of threads.
 
 python -m tests.results_to_compare                      prints them,
-python -m tests.results_to_compare --without-solving    without those that solve linear systems, which compile for long.
+python -m tests.results_to_compare --without-solving    omits linear systems, which take long to compile.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from tests.evaluation.data import random_masks
 from tests.search.golden import ALGORITHMS, OURS
 
 SOLVING = ("lda", "qda")
-LEFT_TO_LIBRARIES = ("mosaic",)  # in its first step equal moves are told apart by BLAS and by NumPy's partition
+LEFT_TO_LIBRARIES = ("mosaic",)  # BLAS and NumPy's partition break ties in its first step
 CLASSIFIED = {
     "k-nn": ({}, {"metric": "euclidean", "n_neighbors": 5}, {"metric": "chebyshev"}),
     "kernel-nb": ({"bandwidth": 0.05}, {"floor": 0.001}),
@@ -35,7 +35,7 @@ CLASSIFIED = {
 
 
 def digest(*arrays):
-    """What arrays hold, to the last bit."""
+    """Digest of arrays, to the last bit."""
     told = hashlib.sha256()
     for array in arrays:
         told.update(np.ascontiguousarray(array).tobytes())
@@ -43,7 +43,7 @@ def digest(*arrays):
 
 
 def of_functions():
-    """The functions that stand for those of NumPy and the C library."""
+    """The functions that replace those of NumPy and the C library."""
     numbers = np.random.default_rng(1).random(20_000)
     wide = 60.0 * numbers - 30.0
     return {
@@ -53,14 +53,14 @@ def of_functions():
 
 
 def of_libraries():
-    """What is rounded by the libraries themselves: not compared, but looked at to see that others are at work."""
+    """Results rounded by the libraries: not compared, they show whether other libraries are in use."""
     matrix = np.random.default_rng(3).random((200, 30))
     kinds = [info.get("architecture") for info in threadpool_info() if info["user_api"] == "blas"]
     return {"BLAS": kinds, "products": digest(matrix.T @ matrix)}
 
 
 def of_classifiers(solving):
-    """Misclassified events of each fold, by features as they are, and by integers, which are full of ties."""
+    """Misclassified events of each fold, on the original features and on integers, which have many ties."""
     X, y = load_wine(return_X_y=True)
     folds, masks = Folds.stratified(y, 5, seed=3), random_masks(25, X.shape[1], 4)
     few = np.round(6.0 * (X - X.min(axis=0)) / np.ptp(X, axis=0))
@@ -82,7 +82,7 @@ def of_classifiers(solving):
 
 
 def of_regressors(solving):
-    """Errors of nearest neighbours to the last bit, and of what is solved to nine digits."""
+    """Errors of nearest neighbours to the last bit, and of linear systems to nine digits."""
     X, y = load_diabetes(return_X_y=True)
     folds, masks = Folds(np.arange(len(y)) % 7), random_masks(10, X.shape[1], 5)
     errors = {name: REGRESSORS[name]().evaluator(X, y, folds).errors(masks) for name in REGRESSORS if solving}
@@ -97,7 +97,7 @@ def of_filters():
 
 
 def of_searches():
-    """All that a run of each algorithm asks for and knows in the end, with errors of which many are equal."""
+    """All requests and the final state of a run of each algorithm, on errors with many ties."""
     weights = np.arange(40) * 7919 % 41
     found = {}
     for name in OURS:

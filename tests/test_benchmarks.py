@@ -1,4 +1,4 @@
-"""The tools of the benchmarks, without timing anything: figures, comparison with a release, lists."""
+"""The benchmark tools, without timing anything: figures, comparison with a release, lists."""
 
 import ast
 import json
@@ -45,7 +45,7 @@ def defined_functions(name):
 
 
 def patterns(name):
-    """Each string of a benchmark as a regular expression, in which anything may stand for what is put in."""
+    """Each string of a benchmark as a regular expression; placeholders match anything."""
     tree = ast.parse((BENCHMARKS / f"{name}.py").read_text())
     for node in ast.walk(tree):
         parts = node.values if isinstance(node, ast.JoinedStr) else [node]
@@ -77,7 +77,7 @@ def test_recorded_figures_exist():
 
 
 def test_first_ten_minutes_are_those_of_the_page(tools):
-    """All that the page tells its three users to type is typed, in its order, after the first way to install."""
+    """The benchmark runs every command of the page for its three users, in order, after the first installation."""
     import first_ten_minutes
 
     text = first_ten_minutes.PAGE.read_text(encoding="utf-8")
@@ -134,14 +134,14 @@ def test_figures_without_noise_have_their_own_tolerance(figures):
     assert row.verdict == "worse"
 
 
-def test_new_and_disturbed_figures_are_not_judged(figures):
+def test_new_and_disturbed_figures_are_not_compared(figures):
     made = [figures.Figure("new", "b / c", 1.0), figures.Figure("a", "b / c", 1.0, disturbed=True)]
     rows = list(figures.against("made-up", made, released_with(a=10.0), 0.25))
     assert [row.verdict for row in rows] == ["new", "disturbed"]
     assert not any(row.is_regression for row in rows)
 
 
-def test_what_others_disturbed_is_not_recorded(run, figures):
+def test_disturbed_figures_are_not_recorded(run, figures):
     calm, busy = (figures.Figure("a", "b / c", value, disturbed=value < 2) for value in (2.0, 1.0))
     assert run.merge([[busy], [calm]])["a"]["value"] == 2.0
     assert not run.merge([[busy]])
@@ -149,7 +149,7 @@ def test_what_others_disturbed_is_not_recorded(run, figures):
 
 @pytest.fixture
 def made_up(run, figures, monkeypatch):
-    """A benchmark whose two figures are what the test says, run by run."""
+    """A benchmark with two figures that the test chooses for each run."""
     values = []
 
     class MadeUp(run.Benchmark):
@@ -179,7 +179,7 @@ def test_table_names_what_got_slower(run, made_up, tmp_path, capsys):
     assert "fast (-50 %)" in lines[-1]
 
 
-def test_noise_that_is_gone_the_second_time_is_no_regression(run, made_up, tmp_path, capsys):
+def test_slowness_that_a_second_run_does_not_confirm_is_no_regression(run, made_up, tmp_path, capsys):
     path = tmp_path / "released.json"
     path.write_text(json.dumps(released_with(fast=10.0, lost=1.0)))
     made_up += [(5.0, 40.0), (9.0, 40.0)]

@@ -1,4 +1,4 @@
-"""The shape of the house: small files, modules that nothing hides, rooms that can be entered alone."""
+"""The structure of the source: short files, no shadowed modules, packages that can be imported alone."""
 
 import importlib
 import pkgutil
@@ -39,10 +39,10 @@ def loaded_by(module):
     return set(run.stdout.split())
 
 
-def test_style_of_figures_can_be_had_alone():
+def test_style_of_figures_imports_no_study():
     assert not {name for name in loaded_by("pqswarm.report.style") if name.startswith("pqswarm.study")}
 
 
 def test_figures_of_recordings_need_no_study():
-    """Else `identify --plot` would need what only studies need."""
+    """`identify --plot` must not need the dependencies of studies."""
     assert not {name for name in loaded_by("pqswarm.identify.show.figures") if name.startswith("pqswarm.study")}

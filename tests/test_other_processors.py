@@ -1,4 +1,4 @@
-"""Results do not depend on the processor, on BLAS, or on the number of threads; what decides them leaves it to none."""
+"""Results do not depend on the processor, BLAS or the number of threads; deciding code calls no library."""
 
 import ast
 import json
@@ -69,7 +69,7 @@ KNOWN = {
 
 
 def library_calls(path):
-    """What a file leaves to NumPy, BLAS or the C library that a processor could round, or order, in its own way."""
+    """Calls of NumPy, BLAS or the C library whose rounding or order may depend on the processor."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "np":
             if node.attr in LIBRARY:
@@ -94,7 +94,7 @@ FILTERING = {"naive_bayes/kernels": {"_add_deviations"}}
 
 @pytest.mark.parametrize("path", COMPILED, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_compiled_code_that_decides_is_not_contracted(path):
-    """Fast-math is left to the filters: those of k-NN, in single precision, and those named above."""
+    """Only filters use fast-math: those of k-NN in single precision, and those listed above."""
     loose = {
         node.name
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

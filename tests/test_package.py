@@ -1,4 +1,4 @@
-"""The house: light imports, complete exports, documented functions, one flow of imports."""
+"""The package: light imports, complete exports, documented functions."""
 
 import importlib
 import inspect

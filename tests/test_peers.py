@@ -1,4 +1,4 @@
-"""The race against peers, without the peers: processes that are ended, results that are kept, tables."""
+"""The race against peers, without the peers: processes that end, saved results, tables."""
 
 import json
 import sys
@@ -69,7 +69,7 @@ def test_each_end_of_a_process_is_a_record(peers, works, monkeypatch):
     assert time.perf_counter() - start < 50
 
 
-def test_a_race_goes_on_where_it_stopped(peers, tmp_path, monkeypatch):
+def test_a_race_resumes_where_it_stopped(peers, tmp_path, monkeypatch):
     out, tried = tmp_path / "race.jsonl", []
     tasks = [("wine", "nb", method, seed) for seed in (0, 1) for method in ("all", "sfs", "sffs")]
     ends = {
@@ -91,7 +91,7 @@ def test_a_race_goes_on_where_it_stopped(peers, tmp_path, monkeypatch):
     assert [task[2:] for task in left] == [("sffs", 0), ("sfs", 1), ("sffs", 1)]
     tried.clear()
     peers.race(left, peers.read(out), 5, out)
-    assert tried == [("sffs", 0), ("sffs", 1)], "what was over its time on one split is not tried on another"
+    assert tried == [("sffs", 0), ("sffs", 1)], "a method that exceeds its time on one split is not tried on another"
     records = peers.read(out)
     assert len(out.read_text().splitlines()) == 7
     assert len(records) == 6
@@ -102,7 +102,7 @@ def test_a_race_goes_on_where_it_stopped(peers, tmp_path, monkeypatch):
     assert json.loads(out.read_text().splitlines()[1])["status"] == "over"
 
 
-def test_tables_show_wins_losses_and_what_did_not_end(peers):
+def test_tables_show_wins_losses_and_failures(peers):
     records = [
         record("swarm", 0, 0.8),
         record("swarm", 1, 0.7),

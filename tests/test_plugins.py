@@ -1,4 +1,4 @@
-"""A classifier, a section, an event class and a reader of another package, from the plan to the verdict."""
+"""A classifier, a section, an event class and a reader from another package, from the plan to the verdict."""
 
 import json
 import os
@@ -102,7 +102,7 @@ parameters.size = 4
 algorithm = "ga"
 parameters.size = 4
 """
-# Commands one after the other, whose reports have no pictures: to start a process for each takes most of the time.
+# Several commands in one process, with reports without pictures: starting processes takes most of the time.
 COMMANDS = """
 import json, sys
 from typer.testing import CliRunner
@@ -120,7 +120,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
-    """A folder with the package, and a function that runs a command where it is installed."""
+    """A folder with the package."""
     folder = tmp_path_factory.mktemp("plugins")
     modules = {"classifier": CLASSIFIER, "section": SECTION, "class": EVENT_CLASS, "reader": READER}
     for name, text in modules.items():
@@ -135,7 +135,7 @@ def home(tmp_path_factory):
 
 
 def run(home, *commands):
-    """What commands say where the package is installed."""
+    """Run commands with the package installed; return their output."""
     (home / "commands.py").write_text(COMMANDS)
     path = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
@@ -150,7 +150,7 @@ def run(home, *commands):
 
 
 def test_from_the_plan_to_the_report(home):
-    """Two worker processes: they know the classifier too."""
+    """In two worker processes, which find the classifier too."""
     run(home, ("study", "plan.toml", "--out", "study", "--jobs", 2), ("report", "study", "--format", "md"))
     text = (home / "study" / "report.md").read_text(encoding="utf-8")
     assert "60 events of 4 classes" in text

@@ -1,4 +1,4 @@
-"""The wheel and the source archive: complete, and good for work in an environment of their own, without any network."""
+"""The wheel and the source archive are complete, and the wheel works in its own environment without a network."""
 
 import os
 import shutil
@@ -23,9 +23,9 @@ DATA = (
     "py.typed",
     "_web/charts.js",
     "app/web",
-    "evaluation/knn_common.cu",
+    "evaluation/exact/knn/common.cu",
     "identify/default.npz",
-    "identify/page/templates",
+    "identify/show/page/templates",
     "report/best_known.json",
     "report/templates",
     "study/plans/smoke.toml",
@@ -33,15 +33,15 @@ DATA = (
 
 
 def run(*command, cwd, **environment):
-    told = subprocess.run(
+    done = subprocess.run(
         [*map(str, command)], cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
     )
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def build(kind, source, folder):
-    """Build a wheel or a source archive, with the build backend itself, which needs no network."""
+    """Build a wheel or a source archive with the build backend itself, which needs no network."""
     run(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", folder, cwd=source)
     (made,) = folder.iterdir()
     return made
@@ -54,7 +54,7 @@ def files_of_package():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """A wheel, built from the source archive as those build it who have no clone."""
+    """A wheel, built from the source archive as users without a clone build it."""
     folder = tmp_path_factory.mktemp("wheel")
     archive = build("sdist", ROOT, folder / "sdist")
     with tarfile.open(archive) as packed:
@@ -73,30 +73,32 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
 
 
 def share_compiled_code(installed, cache):
-    """Give the installed package the compiled code of the tested one: to compile all of it takes a minute."""
+    """Copy the compiled code of the tested package to the installed one: compiling everything takes a minute."""
     from numba.core.caching import _CacheLocator as Locator
 
-    for source in PACKAGE.rglob("_*kernels.py"):
-        other = installed / source.relative_to(PACKAGE)
-        kept = source.parent / "__pycache__"
+    copied = 0
+    for folder in {source.parent for source in PACKAGE.rglob("*.py")}:
+        compiled = folder / "__pycache__"
         if os.environ.get("NUMBA_CACHE_DIR"):
-            kept = Path(os.environ["NUMBA_CACHE_DIR"], Locator.get_suitable_cache_subpath(str(source)))
-        target = cache / Locator.get_suitable_cache_subpath(str(other))
-        for file in kept.glob("*.nb*"):
+            compiled = Path(os.environ["NUMBA_CACHE_DIR"], Locator.get_suitable_cache_subpath(str(folder / "a.py")))
+        target = cache / Locator.get_suitable_cache_subpath(str(installed / folder.relative_to(PACKAGE) / "a.py"))
+        for file in compiled.glob("*.nb*"):
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file, target)
+            copied += 1
+    assert copied, "no compiled code was found"
 
 
 @pytest.fixture(scope="module")
 def environment(wheel, tmp_path_factory):
-    """An environment with the wheel and the dependencies of this one; returns how commands are run in it."""
+    """An environment with the wheel and the dependencies of this one, and a function that runs commands in it."""
     folder = tmp_path_factory.mktemp("environment").resolve()
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index")
     run(*pip, "--no-compile", wheel, cwd=folder, PIP_DISABLE_PIP_VERSION_CHECK="1")
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip())
-    # It is searched after the wheel, and files beside it that lead to a checkout do not count.
+    # Searched after the wheel; .pth files in that folder, which lead to a checkout, are not read.
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
     share_compiled_code(site / "pqswarm", folder / "compiled")
 

@@ -6,21 +6,10 @@ import time
 from contextlib import contextmanager
 from urllib.parse import quote
 
+from tests.waiting import PATIENCE, wait_until
+
 ONE, OTHER = "a" * 32, "b" * 32
 """Two visitors."""
-PATIENCE = 90
-"""Longest wait for anything [s]; waits end as soon as what they wait for is there."""
-
-
-def wait_until(is_so, seconds=PATIENCE, pause=0.05):
-    """The first true value of a function."""
-    end = time.monotonic() + seconds
-    while True:
-        found = is_so()
-        if found:
-            return found
-        assert time.monotonic() < end, f"still {found!r} after {seconds} s"
-        time.sleep(pause)
 
 
 def connect(app):

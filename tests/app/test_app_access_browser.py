@@ -2,8 +2,8 @@
 
 import time
 
-from tests.app.requests import PATIENCE
 from tests.browser import needs_browser
+from tests.waiting import PATIENCE
 
 pytestmark = needs_browser
 

@@ -12,7 +12,8 @@ from html import escape
 import numpy as np
 import pytest
 from tests.app.recordings import RATE, write_pair, write_steady
-from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analysed, wait_until
+from tests.app.requests import OTHER, ask, get, open_page, recording, send, wait_analysed
+from tests.waiting import wait_until
 
 from pqswarm.features import band_waveforms
 from pqswarm.identify import identify_file, load_corrections
@@ -137,7 +138,7 @@ def test_the_analysis(app, sag, verdict):
     found = get(app, f"/api/recordings/{sag}/judged")
     assert found["state"] == "analysed"
     assert found["thresholds"]["sag"] == 0.9
-    assert [one["name"] for one in found["references"]] == ["UA", "UB", "UC"]
+    assert [one["channel"] for one in found["references"]] == ["UA", "UB", "UC"]
     assert found["events"][0]["probabilities"] == verdict.events[0].as_dict()["probabilities"]
     assert "sag_with_harmonics" in found["events"][0]["possible"]
     assert found["events"][0]["row"]["recording"] == sag
@@ -197,7 +198,7 @@ def test_a_correction_is_stored_next_to_the_folder_and_published(writable, empty
         message = page.wait(lambda message: message.get("state") == "corrected")
         assert (message["id"], message["event"], message["correction"]["by"]) == (sag, 0, "Eve")
     (kept,) = load_corrections(writable.corrections)
-    assert (kept.label, kept.by, kept.kind) == ("sag_with_harmonics", "Eve", "sag")
+    assert (kept.label, kept.by, kept.found.event.kind) == ("sag_with_harmonics", "Eve", "sag")
     row = next(row for row in get(writable, "/api/recordings")["rows"] if row["recording"] == sag)
     assert row["correction"]["at"]
     (listed,) = get(writable, "/api/corrections")["corrections"]

@@ -5,10 +5,12 @@ import http.client
 import json
 import os
 import stat
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
-from tests.app.requests import PATIENCE
+from tests.waiting import PATIENCE
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
 from typer.testing import CliRunner
 
@@ -137,9 +139,14 @@ def test_wrong_commands(words, parts, tmp_path, monkeypatch):
     assert all(part in message for part in parts)
 
 
-def test_a_port_in_use(app, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert "is in use" in message_of(str(tmp_path), "--port", app.home.rpartition(":")[2])
+def test_a_port_in_use(app, tmp_path):
+    """In a separate process: Tornado leaves a socket open that it cannot bind."""
+    port = app.home.rpartition(":")[2]
+    command = [sys.executable, "-m", "pqswarm", "app", str(tmp_path), "--no-open", "--port", port]
+    environment = os.environ | {"XDG_STATE_HOME": str(tmp_path / "state")}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=environment, check=False)
+    assert done.returncode == 2
+    assert f"port {port} is in use" in done.stderr
 
 
 def test_a_password_lets_other_machines_in(locked):

@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from tests.app.requests import PATIENCE, wait_until
 from tests.app.serving import running_app
 from tests.browser import DESKTOP, PHONE, needs_browser
+from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.study import Store, findings
 
@@ -56,7 +56,7 @@ def until_finished(running):
         with Store(running.folder) as store:
             return store.find(findings.Finished) is not None
 
-    wait_until(is_finished, 300, 0.3)
+    wait_until(is_finished, "the study has finished", 300, 0.3)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +156,7 @@ def test_a_run_has_its_own_address(app, studies, browser):
     # point at the lines
     point_at(tab, ".lines svg.plot", "/after \\d+ evaluations[^]*quartiles/.test(TIP)", left=60)
     # what a feature means
-    point_at(tab, ".features rect[data-cell='0,0']", "TIP.includes('greatest peak downwards')")
+    point_at(tab, ".features rect[data-cell='0,0']", "TIP.includes('of the runs of')")
     # sort a table of the report
     table = "document.querySelector('.tables figure[data-name=k-nn-performance]')"
     tab.until(f"{table} !== null")

@@ -6,21 +6,8 @@ import socket
 
 import pytest
 from tests.app.recordings import write_pair
-from tests.app.requests import (
-    ONE,
-    OTHER,
-    PATIENCE,
-    ask,
-    connect,
-    cookies,
-    get,
-    open_page,
-    recording,
-    send,
-    upload,
-    wait_analysed,
-    wait_until,
-)
+from tests.app.requests import ONE, OTHER, ask, connect, cookies, get, open_page, recording, send, upload, wait_analysed
+from tests.waiting import PATIENCE, wait_until
 
 from pqswarm.app.recordings.files import upload_folder_name
 from pqswarm.app.recordings.uploads import Upload, clean_name, clean_parts

@@ -1,4 +1,4 @@
-"""docs/reference/commands.md, made from the commands: ``python -m tests.cli.command_tables``."""
+"""Generate docs/reference/commands.md from the commands: ``python -m tests.cli.command_tables``."""
 
 import re
 from pathlib import Path
@@ -11,19 +11,18 @@ from pqswarm.cli.main import app
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
 HEAD = """# Commands
 
-What each command takes, as `pqswarm COMMAND --help` says it. Words in capitals stand for a value: `FILE` and `DIR` for
-paths, `N` for an integer, `HZ`, `DB` and `MB` for numbers in that unit. Options may stand before or behind arguments.
+Arguments and options as shown by `pqswarm COMMAND --help`. Words in capitals are placeholders: `FILE` and `DIR` for
+paths, `N` for an integer, `HZ`, `DB` and `MB` for numbers in that unit. Options may precede or follow arguments.
 
-The exit code is 0 if all went well, 2 if the command cannot be done as it was given, 1 if something of it failed, such
-as one recording of several, and 130 after Ctrl-C. Results are written to the standard output, messages to the standard
-error.
+The exit code is 0 on success, 1 on partial failure (such as one recording of several), 2 if the command cannot be
+carried out as given, and 130 after Ctrl-C. Results go to standard output, messages to standard error.
 """
 _EXAMPLE = re.compile(r"^(?P<what>[^:]+): (?P<line>pqswarm .+)$")
 _DEFAULT = re.compile(r"\s*\[(?:env var: (?P<variable>\w+)(?:; )?)?(?:default: (?P<default>.*))?\]$")
 
 
 def commands(command=None, path=("pqswarm",), parent=None):
-    """All commands, with the words that call them and the context in which they are explained."""
+    """Yield all commands with their names and contexts."""
     command = command or get_command(app)
     context = command.context_class(command, parent=parent, info_name=path[-1])
     if not hasattr(command, "commands"):

@@ -4,13 +4,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import psutil
 import pytest
 from PIL import Image
 from tests.cli.command_tables import PAGE, commands, page
+from tests.waiting import PATIENCE, wait_until
 from typer.testing import CliRunner
 
 from pqswarm import __version__
@@ -137,9 +138,9 @@ def test_interrupt_stops_cleanly(tmp_path):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     try:
-        time.sleep(4)
+        wait_until(lambda: sum(psutil.Process(process.pid).cpu_times()[:2]) > 4, "it is at work")
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.wait()

@@ -5,11 +5,11 @@ import json
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 from filelock import FileLock
+from tests.waiting import PATIENCE, wait_until
 from typer.testing import CliRunner
 
 from pqswarm.cli.main import app
@@ -90,11 +90,9 @@ def test_a_signal_ends_it_cleanly(folder, tmp_path):
         "0.05",
     ]
     process = subprocess.Popen([str(part) for part in command], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 100
-    while not (lines.exists() and lines.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: lines.exists() and lines.stat().st_size, "an event is written")
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     assert "stopped; " in said
     assert "Traceback" not in said

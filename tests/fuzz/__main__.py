@@ -11,16 +11,16 @@ import sys
 from pathlib import Path
 
 FOLLOWED = ["pqswarm.recordings", "pqswarm.measure", "pqswarm.identify", "pqswarm.study", "pqswarm._base.archive"]
-"""Packages whose lines of code guide the mutations, but for those that Numba compiles."""
+"""Packages whose code guides the mutations, except compiled code."""
 
 MANY = 10**12
 COMPILED = ["pqswarm.recordings._text_kernels"]
 
 
 def main():
-    for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # processes are forked, which threads do not survive
+    for name in ("OMP", "OPENBLAS", "MKL", "NUMBA"):  # threads do not survive a fork
         os.environ.setdefault(f"{name}_NUM_THREADS", "1")
-    if "--guided" in sys.argv:  # before all that is to be followed is imported
+    if "--guided" in sys.argv:  # before the traced packages are imported
         try:
             import atheris
         except ImportError:
@@ -33,19 +33,21 @@ def main():
     from tests.fuzz.targets import TARGETS, Shares
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, help="time of the clock; an hour, unless --files is given")
+    parser.add_argument("--seconds", type=float, help="wall-clock time; an hour unless --files is given")
     parser.add_argument("--files", type=int, help="number of files")
     parser.add_argument("--first", type=int, default=0, help="number of the first file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--target", choices=TARGETS, action="append", help="by default all")
-    parser.add_argument("--judged", type=float, default=1.0, help="how often what follows reading is done, as a factor")
+    parser.add_argument("--target", choices=TARGETS, action="append", help="default: all")
+    parser.add_argument(
+        "--analysed", type=float, default=1.0, help="factor on the fraction of accepted cases that are analysed"
+    )
     parser.add_argument("--limit", type=float, default=Limits.seconds, help="processor time of a case [s]")
     parser.add_argument("--memory", type=int, default=Limits.memory, help="memory of a case [MB]")
     parser.add_argument("--findings", type=Path, default=Path("fuzz-findings"), metavar="FOLDER")
     parser.add_argument("--samples", type=Path, metavar="FOLDER", help="recordings to damage instead of small ones")
-    parser.add_argument("--again", type=Path, nargs="+", metavar="FOLDER", help="run these cases once more")
-    parser.add_argument("--minimise", type=Path, metavar="FOLDER", help="make the files of a finding small")
+    parser.add_argument("--again", type=Path, nargs="+", metavar="FOLDER", help="repeat these cases")
+    parser.add_argument("--minimise", type=Path, metavar="FOLDER", help="minimise the files of a finding")
     parser.add_argument("--guided", action="store_true", help="let new lines of code guide the mutations (atheris)")
     given = parser.parse_args()
     limits = Limits(given.limit, 6 * given.limit, given.memory)
@@ -59,7 +61,7 @@ def main():
         for folder, outcome in zip(given.again, outcomes, strict=True):
             sys.stdout.write(f"{folder}: {outcome.word} {outcome.sentence}\n{outcome.trace}")
         return int(any(outcome.word == "finding" for outcome in outcomes))
-    shares = Shares(*(min(factor * given.judged, 1.0) for factor in vars(Shares()).values()))
+    shares = Shares(*(min(factor * given.analysed, 1.0) for factor in vars(Shares()).values()))
     campaign = Campaign(
         seed=given.seed,
         first=given.first,

@@ -1,4 +1,4 @@
-"""Recordings that are odd but well formed, in every layout: readers accept most of them."""
+"""Odd but well-formed recordings in every layout; readers accept most."""
 
 from dataclasses import dataclass
 
@@ -57,7 +57,7 @@ def choose_shape(n, rate, rng):
 
 
 def odd_recording(rng):
-    """Any of them: shapes, rates, names and units by chance."""
+    """A random recording: shape, rate, names and units."""
     n, count = rng.choice(LENGTHS), rng.choice((1, 1, 2, 3, 3, 4, 6))
     rate, frequency, scale = rng.choice(RATES), rng.choice(FREQUENCIES), rng.choice(SCALES)
     plain = rng.random() < 0.6
@@ -169,11 +169,11 @@ def write_pqdif(odd, rng):
 
 
 GENERATORS = {"comtrade": write_comtrade, "csv": write_csv, "npz": write_npz, "pqdif": write_pqdif}
-"""What writes an odd recording, by target."""
+"""Writers of odd recordings, by target."""
 
 
 def generate(target, rng):
-    """Write a case of an odd recording; None where a target is no recording."""
+    """Write an odd recording as a case; None if the target is not a recording."""
     if target not in GENERATORS:
         return None
     with np.errstate(all="ignore"):

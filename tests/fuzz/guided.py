@@ -43,7 +43,7 @@ def unpack(data):
 
 
 class GuidedCampaign(harness.Campaign):
-    """As a campaign, but a worker asks libFuzzer for its next case; workers share what they have kept."""
+    """A campaign whose workers ask libFuzzer for the next case and share their corpus."""
 
     def _work(self, worker, number):
         import atheris

@@ -1,4 +1,4 @@
-"""Cases in worker processes, whose time and memory the kernel limits.
+"""Run cases in worker processes with limits on time and memory.
 
 A process is prepared once: everything is imported, compiled and tried. Workers are forked from it, and again whenever
 one dies, after the case that killed it has been kept. Case n of a seed is the same file whatever the number of workers.
@@ -27,18 +27,18 @@ from tests.fuzz.seeds import CORPUS, make_seeds, read_case, write_case
 from tests.fuzz.targets import EVERYTHING, TARGETS, Outcome, Shares, examine
 
 WEIGHTS = {"comtrade": 30, "pqdif": 20, "csv": 18, "npz": 16, "site": 5, "corrections": 3, "samples": 3, "model": 2}
-"""How many of about a hundred cases are of a target; of others one."""
+"""Weights of the targets; 1 for all others."""
 
 RECYCLED = 20_000
-"""Cases after which a worker is forked anew, so that what libraries keep does not look like memory of a case."""
+"""Cases after which a worker is forked again, so that caches of libraries do not count as memory of a case."""
 
 KEPT = 3
-"""Cases kept of findings of the same kind in the same place."""
+"""Maximum number of saved findings of the same kind and place."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one case: processor time and time of the clock [s], and memory beyond that of the prepared process [MB]."""
+    """Limits of one case: processor time and wall-clock time [s], additional memory [MB]."""
 
     seconds: float = 20.0
     waiting: float = 120.0
@@ -57,7 +57,7 @@ def make_case(seed, number, seeds, targets=TARGETS):
 
 
 def limit_process(limits):
-    """Let the kernel refuse memory beyond the limit; a case that takes long is killed, see `start_clock`."""
+    """Limit the memory of this process; `start_clock` limits its time."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + limits.memory * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
@@ -67,7 +67,7 @@ def limit_process(limits):
 
 
 def start_clock(limits):
-    """The signals of these clocks end the process, wherever it hangs; zero stops them."""
+    """Start the timers whose signals end the process; zero stops them."""
     signal.setitimer(signal.ITIMER_PROF, limits.seconds)
     signal.setitimer(signal.ITIMER_REAL, limits.waiting)
 
@@ -79,7 +79,7 @@ DEATHS = {
 
 
 class Board:
-    """Numbers that workers share with who waits for them: of each worker the current case, of each target counts."""
+    """Shared memory of the workers and their parent: the current case of each worker, counts of each target."""
 
     COLUMNS = ("files", "accepted", "refused", "findings", "slowest_us", "slowest_case")
 
@@ -116,7 +116,7 @@ class Board:
 
 @dataclass
 class Campaign:
-    """A run of the fuzzing: cases `first` to `first + files`, as far as the time goes."""
+    """A fuzzing run: cases `first` to `first + files`, within the given time."""
 
     seed: int = 0
     first: int = 0
@@ -130,7 +130,7 @@ class Campaign:
     samples: Path | None = None
 
     def run(self, told=sys.stderr):
-        """Do it, and return the figures."""
+        """Run it, and return the figures."""
         self.seeds = make_seeds(self.samples)
         self.board = Board(self.workers)
         began = time.monotonic()
@@ -160,14 +160,14 @@ class Campaign:
                         next_line += 60
                         told.write(f"{sum(row[0] for row in self.board.table().values())} files\n")
                         told.flush()
-            except KeyboardInterrupt:  # what was done until then is told
+            except KeyboardInterrupt:  # the figures so far are reported
                 for pid in running:
                     os.kill(pid, signal.SIGKILL)
                     used += sum(os.wait4(pid, 0)[2][:2])
         return self._figures(time.monotonic() - ready, used, base, peak)
 
     def _try_past(self, past):
-        """What was found and mended stays mended."""
+        """Past findings stay fixed."""
         target = past.parent.name
         if target in self.targets:
             outcome = try_again(past, self.limits)
@@ -212,7 +212,7 @@ class Campaign:
             os._exit(code)
 
     def _work(self, worker, number):
-        """The life of a worker; 0 if it is done, 3 if it wants to be forked anew."""
+        """Run a worker; return 0 when done, 3 to be forked again."""
         limit_process(self.limits)
         folder = self.folder / str(worker)
         last = min(number + RECYCLED * self.workers, self.first + self.files)
@@ -236,7 +236,7 @@ class Campaign:
         return 0 if number >= self.first + self.files else 3
 
     def _after(self, worker, status):
-        """Where a worker that ended goes on; None if it is done."""
+        """The case at which a worker resumes; None if it is done."""
         number, place = self.board.current(worker)
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
             return None
@@ -256,7 +256,7 @@ class Campaign:
         return number + self.workers
 
     def keep(self, target, files, number, outcome):
-        """Put a case that must not be into the folder of findings, unless there are enough of its kind."""
+        """Save a finding, unless enough of its kind are saved."""
         self.findings.mkdir(parents=True, exist_ok=True)
         kind = hashlib.sha256(outcome.place.encode()).hexdigest()[:6]
         if len(list(self.findings.glob(f"*-{kind}-*"))) >= KEPT:
@@ -269,7 +269,7 @@ class Campaign:
 
 
 def fork():
-    """Fork, also where the threads of a test runner wait for nothing that a worker needs."""
+    """Fork, even if the test runner has other threads: workers need none of their locks."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=DeprecationWarning, message=".*fork.*")
         return os.fork()
@@ -281,7 +281,7 @@ def fast_folder():
 
 
 def place_case(files, folder):
-    """Make a folder hold the files of a case and nothing else."""
+    """Put exactly the files of a case into a folder."""
     if folder.is_dir():
         for path in folder.iterdir():
             if path.name not in files:
@@ -290,7 +290,7 @@ def place_case(files, folder):
 
 
 def prepare(seeds, folder, targets=TARGETS):
-    """Import and compile all that cases need; good files must be accepted."""
+    """Import and compile everything that cases need; good files must be accepted."""
     for target in targets:
         for place, files in enumerate(seeds[target]):
             place_case(files, folder)
@@ -301,7 +301,7 @@ def prepare(seeds, folder, targets=TARGETS):
 
 
 def try_again(folder, limits, shares=EVERYTHING):
-    """Run the case in a folder once more, in a process of its own; return what it came to."""
+    """Repeat the case in a folder in a separate process; return its outcome."""
     folder = Path(folder)
     target = find_target(folder)
     files = read_case(folder)
@@ -329,11 +329,11 @@ def try_again(folder, limits, shares=EVERYTHING):
 
 
 def find_target(folder):
-    """The target of a case, by the note beside it, or the folder above it."""
+    """The target of a case: from its note, or from the parent folder."""
     note = folder / "finding.json"
     return json.loads(note.read_text())["target"] if note.exists() else folder.resolve().parent.name
 
 
 def past_findings():
-    """Folders of what was found and mended."""
+    """Folders of past findings, all fixed."""
     return sorted(CORPUS.glob("found/*/*"))

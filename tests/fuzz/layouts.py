@@ -1,4 +1,4 @@
-"""Damage to files by their layout: what stands around a damaged part, such as lengths and checksums, is made to fit.
+"""Damage that follows the layout of a file: surrounding lengths and checksums are corrected.
 
 A case is what lies in a folder: a dictionary of names and contents.
 """
@@ -26,7 +26,7 @@ ODD_TYPES = ("<f4", "<f8", ">f8", "<i2", "<u8", "?", "<c16", "<U3", "|S4", "<M8[
 
 BOMBS = 0.002
 BOMB_BYTES = (10**5, 10**6, 10**7, 6 * 10**7)
-"""How often a small packed file unpacks to something large, and how large."""
+"""Probability and size of small files that unpack to something large."""
 
 
 def mutate_comtrade(files, rng):
@@ -45,7 +45,7 @@ def mutate_comtrade(files, rng):
 
 
 def mutate_sections(content, rng):
-    """One part of a combined file, or the line that begins it; its length is corrected sometimes."""
+    """One part of a combined file, or its header line; its length is sometimes corrected."""
     parts = content.split(b"--- file type:")
     at = rng.randrange(len(parts))
     if rng.random() < 0.4:
@@ -76,7 +76,7 @@ def mutate_pqdif(files, rng):
 
 
 def split_records(content):
-    """The records of a PQDIF file, unpacked, as far as they can be followed, and whether they were packed."""
+    """The readable records of a PQDIF file, unpacked, and whether they were packed."""
     records, position, packed = [], 0, False
     while len(records) < 50 and 0 <= position <= len(content) - 64:
         kind, _, size, following = struct.unpack_from("<16x16siii", content, position)
@@ -121,7 +121,7 @@ def mutate_elements(body, rng):
 
 
 def find_elements(body, link=0, depth=0):
-    """Where the elements of a record stand."""
+    """The offsets of the elements of a record."""
     if not 0 <= link <= len(body) - 4 or depth > 8:
         return []
     count = struct.unpack_from("<i", body, link)[0]
@@ -164,7 +164,7 @@ def unzip(content):
 
 
 def correct_checksums(members):
-    """The members of an archive of pqswarm, with a manifest whose checksums are right."""
+    """An archive of pqswarm with correct checksums in its manifest."""
     try:
         manifest = json.loads(members["manifest.json"])
         for name in manifest["sha256"]:
@@ -175,7 +175,7 @@ def correct_checksums(members):
 
 
 def mutate_array(content, rng):
-    """The header of an array as text, its data as bytes, or the whole by another array that is right."""
+    """Damage the header or the data of an array, or replace it by another valid array."""
     end = content.find(b"\n") + 1
     kind = rng.random()
     if kind < 0.35 or not end:
@@ -187,7 +187,7 @@ def mutate_array(content, rng):
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             array = np.load(io.BytesIO(content), allow_pickle=False)
             np.save(buffer, change_array(array, rng), allow_pickle=False)
-    except Exception:  # noqa: BLE001 (whatever NumPy makes of a damaged header, or of numbers of such a type)
+    except Exception:  # noqa: BLE001 (NumPy may raise anything on a damaged header)
         return mutate_bytes(content, rng)
     return buffer.getvalue()
 
@@ -241,7 +241,7 @@ def mutate_samples(files, rng):
 
 
 def mutate_store(files, rng):
-    """Bytes of the database, or values in it with a digest that fits."""
+    """Bytes of the database, or values with a matching digest."""
     name, content = next(iter(files.items()))
     if rng.random() < 0.3:
         return {name: mutate(content, rng)}
@@ -296,4 +296,4 @@ MUTATORS = {
     "corrections": mutate_json_lines,
     "store": mutate_store,
 }
-"""What damages a case, by target."""
+"""Mutators by target."""

@@ -1,4 +1,4 @@
-"""Small files that make the same finding: what can be left out is, in ever smaller pieces."""
+"""Shrink the files of a finding: remove ever smaller pieces as long as the finding stays the same."""
 
 import json
 from pathlib import Path

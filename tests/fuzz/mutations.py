@@ -1,4 +1,4 @@
-"""Damage to bytes, text and JSON, whatever they mean."""
+"""Damage to bytes, text and JSON, regardless of their meaning."""
 
 import json
 import re
@@ -41,7 +41,7 @@ SPANS = (1, 2, 4, 8, 28, 100)
 
 
 def choose_word(rng):
-    """A word that is odd, a number mostly."""
+    """An odd word, usually a number."""
     kind = rng.random()
     if kind < 0.7:
         return rng.choice(WORDS)
@@ -49,7 +49,7 @@ def choose_word(rng):
 
 
 def mutate_bytes(content, rng):
-    """One damage to bytes, of which there is at least one."""
+    """One damage to at least one byte."""
     data = bytearray(content)
     size = len(data)
     kind = rng.randrange(10)
@@ -75,7 +75,7 @@ def mutate_bytes(content, rng):
     elif kind == 7:
         at = at // 4 * 4
         data[at : at + 8] = struct.pack("<d", rng.choice(FLOATS))
-    elif kind == 8:  # a long run, on which patterns of text may take for ever
+    elif kind == 8:  # a long run, on which regular expressions may be slow
         data[at:at] = bytes([rng.choice(RUNS)]) * rng.choice((50, 1000, 20_000))
     else:
         other, length = rng.randrange(size), rng.choice((4, 16, 28, 64))
@@ -132,7 +132,7 @@ def mutate_field(line, word, rng):
 
 
 def mutate_json(content, rng):
-    """Other JSON: a value anywhere in it is replaced, removed, doubled or swapped; damage to the text if it is none."""
+    """Replace, remove, duplicate or swap a value anywhere in JSON; damage the text if it is not JSON."""
     try:
         whole = [json.loads(content)]
     except (ValueError, RecursionError):
@@ -161,7 +161,7 @@ def mutate_json(content, rng):
 
 
 def choose_value(rng):
-    """A value of JSON that is odd where it stands."""
+    """An odd JSON value."""
     kind = rng.randrange(6)
     if kind == 0:
         return rng.choice(INTEGERS)
@@ -173,7 +173,7 @@ def choose_value(rng):
 
 
 def mutate(content, rng, how=mutate_bytes):
-    """One to four damages, some of them to the bytes whatever they are."""
+    """One to four damages, some to the raw bytes."""
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         if content:
             content = how(content, rng) if rng.random() < 0.8 else mutate_bytes(content, rng)

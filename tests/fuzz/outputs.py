@@ -1,4 +1,4 @@
-"""What is written of a recording must be harmless whatever stands in it: on a terminal, in a browser, to a parser."""
+"""Everything written about a recording must be harmless: on a terminal, in a browser, to a parser."""
 
 import base64
 import csv
@@ -19,7 +19,7 @@ LINKS = re.compile(r"#|data:|https://|http://www\.w3\.org/")
 
 
 class Finding(Exception):
-    """What must not be."""
+    """A fault."""
 
 
 def require(condition, sentence):
@@ -29,7 +29,7 @@ def require(condition, sentence):
 
 
 def check_terminal(text, where, longest=20_000):
-    """A text for a terminal has no character that steers it, and is no flood."""
+    """Text for a terminal has no control characters and is not too long."""
     bad = sorted({letter for letter in set(text) if unicodedata.category(letter) in STEERING and letter != "\n"})
     require(not bad, f"{where}: control characters {bad[:5]} in {text[:200]!r}")
     require(len(text) <= longest, f"{where}: {len(text)} characters of text")
@@ -49,7 +49,7 @@ def check_json(text, where):
 
 
 def check_csv(text, where):
-    """Rows of the same length, of which none is a formula."""
+    """All rows have the same length, and no cell is a formula."""
     text.encode("utf-8")
     rows = list(csv.reader(io.StringIO(text)))
     require(len({len(row) for row in rows}) == 1, f"{where}: rows of several lengths")
@@ -59,7 +59,7 @@ def check_csv(text, where):
 
 
 class _Page(HTMLParser):
-    """Collects what a page could do."""
+    """Collects scripts, handlers and links of a page."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -92,7 +92,7 @@ class _Page(HTMLParser):
 
 
 def check_html(text, where):
-    """A page runs no script but its own, whose digests its policy names, and loads nothing."""
+    """A page runs only scripts whose digests its policy lists, and loads nothing."""
     text.encode("utf-8")
     page = _Page()
     page.feed(text)

@@ -1,4 +1,4 @@
-"""Good files of every kind, from which damaged ones are made.
+"""Valid files of every kind, the starting point of all damage.
 
 Recordings, tables and texts are written here each time. What only the package can write, such as data sets, models and
 studies, lies in ``corpus/seeds``: ``python -m tests.fuzz.seeds`` writes it again, for a new version of these formats.
@@ -96,7 +96,7 @@ algorithm = "sffs"
 
 
 def make_seeds(samples=None):
-    """Lists of cases by target; with the recordings of a folder instead of small ones, the fuzzing is slower."""
+    """Lists of cases by target; recordings from a folder replace the small ones, which is slower."""
     pairs = builders.comtrade_seeds()
     packed = [pqdif.example(packed=packed)[0] for packed in (False, True)]
     three = [{"case.cff": builders.cff(*pairs[i], kind)} for i, kind in ((0, "ASCII"), (1, "BINARY"), (3, "FLOAT32"))]
@@ -135,20 +135,20 @@ def read_samples(folder):
 
 
 def read_case(folder):
-    """The files of a case in a folder, without the note on a finding and what was written of the case."""
+    """The files of a case in a folder, without its note and outputs."""
     paths = [path for path in sorted(Path(folder).iterdir()) if path.stem not in ("finding", "out")]
     return {path.name: path.read_bytes() for path in paths}
 
 
 def write_case(files, folder):
-    """Put the files of a case into a folder, which is made if need be."""
+    """Write the files of a case to a folder, which is created if needed."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         (Path(folder) / name).write_bytes(content)
 
 
 def main():
-    """Write what only the package can write."""
+    """Write the files that only the package can write."""
     from pqswarm.datasets import Samples, make_dataset
     from pqswarm.events import get_preset
     from pqswarm.identify import train
@@ -174,7 +174,7 @@ def main():
 
 
 def shrink(path):
-    """Let a database take little room."""
+    """Shrink a database."""
     with contextlib.closing(sqlite3.connect(path)) as database:
         for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM"):
             database.execute(statement)

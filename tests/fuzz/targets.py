@@ -1,4 +1,4 @@
-"""What is done with a case: it is read, and what a reader accepts is judged, drawn and written as users do."""
+"""Examine a case: read it; analyse, plot and export whatever a reader accepts, as users do."""
 
 import contextlib
 import io
@@ -21,18 +21,18 @@ from pqswarm.recordings import RecordingError, open_recordings, read_all, rows
 PACKAGE = f"{Path(pqswarm.__file__).parent}/"
 READERS = ("comtrade", "pqdif", "csv", "npz")
 SECONDS = 1.0
-"""Processor time in which a small file is read or refused."""
+"""Maximum processor time to read or refuse a small file."""
 
 SECONDS_PER_SAMPLE = 5e-7
-"""What a file that unpacks to many samples may take besides."""
+"""Additional time for a file that unpacks to many samples."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How often what follows reading is done, of the cases that are accepted."""
+    """Fractions of the accepted cases that go through each step after reading."""
 
     stretches: float = 0.2
-    judge: float = 0.06
+    analyse: float = 0.06
     figure: float = 0.004
     command: float = 0.008
 
@@ -41,7 +41,7 @@ EVERYTHING = Shares(1, 1, 1, 1)
 
 
 def check_recording(recording):
-    """What every recording must hold."""
+    """Check what holds for every recording."""
     require(0 < recording.n_samples < 10**7, "no samples, or too many")
     require(0 < recording.sampling_rate < 1e10, f"sampling rate {recording.sampling_rate}")
     for text in (recording.source, recording.format, recording.station, *recording.notes):
@@ -60,7 +60,7 @@ def attempt(function, path, reader):
 
 
 def check_stretches(path, reader, rng):
-    """Stretches, and what is refused, are those of the whole, also with compiled code and in small chunks."""
+    """Reading in parts gives the same samples and refusals as reading at once, also in small chunks."""
     wholes, reason = attempt(read_all, path, reader)
     chunk = rng.choice((1000, 3001, rows._CHUNK))
     small = (
@@ -85,7 +85,7 @@ def check_stretches(path, reader, rng):
 
 
 def check_change(path, source):
-    """A file that has been cut since it was opened is refused."""
+    """A file truncated after opening is refused."""
     data = path.with_suffix(".dat") if path.suffix == ".cfg" else path
     content = data.read_bytes()
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16 is not left in the file
@@ -118,15 +118,15 @@ def try_recording(reader, folder, rng, shares):
     yield
     if rng.random() < shares.stretches:
         check_stretches(path, reader, rng)
-    if rng.random() < shares.judge:
+    if rng.random() < shares.analyse:
         for source in open_recordings(path, format=reader)[:2]:
-            judge(source, rng.random() < shares.figure / max(shares.judge, 1e-9))
+            analyse(source, rng.random() < shares.figure / max(shares.analyse, 1e-9))
     if rng.random() < shares.command:
         run_command(path, folder)
 
 
-def judge(source, draw, **known):
-    """What a recording is said to be, in all forms but those of the command."""
+def analyse(source, draw, **known):
+    """Analyse a recording and check every form of the verdict except the command's."""
     from pqswarm.identify import identify
     from pqswarm.identify.show.lines import csv_lines, heading, json_text, text_lines
     from pqswarm.recordings import Site
@@ -139,7 +139,7 @@ def judge(source, draw, **known):
     found = verdict.rows()
     check_csv(csv_lines(found), "table of events")
     check_terminal("\n".join([heading(found[0]), *text_lines(found)]), "lines of events")
-    check_terminal(verdict.text(), "verdict in words")
+    check_terminal(verdict.text(), "verdict as text")
     if draw:
         picture = io.StringIO()
         verdict.plot(source).savefig(picture, format="svg")
@@ -147,7 +147,7 @@ def judge(source, draw, **known):
 
 
 def run_command(path, folder):
-    """``pqswarm identify`` as a user runs it: what it prints and writes, and its exit code."""
+    """Run ``pqswarm identify`` as a user does; check its output, files and exit code."""
     from pqswarm.cli.main import main
 
     page, table = folder / "out.html", folder / "out.csv"
@@ -182,8 +182,8 @@ def try_site(folder, rng, shares):
     waves = [1000 * np.sin(2 * np.pi * (50 * t - k / 3)) for k in range(3)]
     channels = [Channel(name, "V", name[1].upper(), wave) for name, wave in zip(("Ua", "Ub", "I0"), waves, strict=True)]
     seen = site.apply(Recording(tuple(channels), 4800.0, 50.0))
-    if rng.random() < 2 * shares.judge:
-        judge(seen, draw=False, thresholds=site.thresholds, reference=site.reference or "auto")
+    if rng.random() < 2 * shares.analyse:
+        analyse(seen, draw=False, thresholds=site.thresholds, reference=site.reference or "auto")
 
 
 def try_plan(folder, rng, shares):
@@ -200,7 +200,7 @@ def try_preset(folder, rng, shares):
 
     preset = load_preset(find_main(folder))
     yield
-    if rng.random() < shares.judge:
+    if rng.random() < shares.analyse:
         generate(rng.choice(preset.classes), 0, preset)
 
 
@@ -229,10 +229,10 @@ def try_model(folder, rng, shares):
 
     model = load_model(find_main(folder))
     yield
-    check_terminal(repr(model), "model in words", 2000)
-    if rng.random() < shares.judge:
+    check_terminal(repr(model), "model as text", 2000)
+    if rng.random() < shares.analyse:
         sag = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
-        judge(Recording((Channel("U2", "V", "B", 325 * sag.signal),), 25_000, 50), draw=False, model=model)
+        analyse(Recording((Channel("U2", "V", "B", 325 * sag.signal),), 25_000, 50), draw=False, model=model)
 
 
 def try_corrections(folder, rng, shares):
@@ -255,7 +255,7 @@ def try_store(folder, rng, shares):
         store.statuses()
         store.checkpoints()
     yield
-    if rng.random() < shares.judge:
+    if rng.random() < shares.analyse:
         write_report(folder, "csv", folder / "out")
         if rng.random() < 0.2:
             write_report(folder, "html", folder / "out.html")
@@ -277,7 +277,7 @@ TARGETS = (*READERS, *OTHERS)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a case came to: ``"accepted"``, ``"refused"`` or ``"finding"``, and of a finding what and where."""
+    """The outcome of a case: ``"accepted"``, ``"refused"`` or ``"finding"``, with sentence and place of a finding."""
 
     word: str
     sentence: str = ""
@@ -286,7 +286,7 @@ class Outcome:
 
 
 def examine(target, folder, rng, shares=EVERYTHING):
-    """Try a case in a folder; warnings are findings."""
+    """Examine the case in a folder; warnings are findings."""
     accepted = False
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -307,19 +307,19 @@ def examine(target, folder, rng, shares=EVERYTHING):
 
 
 def cut_trace():
-    """The traceback of the error that is being handled, without what it quotes of the file."""
+    """The traceback of the current error, without quotes from the file."""
     return "\n".join(line[:300] for line in traceback.format_exc().splitlines()) + "\n"
 
 
 def check_refusal(error, folder):
-    """Pqswarm's own errors are a sentence for a terminal, and foreseen."""
+    """Errors of pqswarm are one expected sentence, safe for a terminal."""
     cause = error.__cause__
     require("unforeseen" not in str(error), f"unforeseen {type(cause).__name__}: {cause}")
     check_terminal(str(error).replace(str(folder), ""), "refusal", 3000)
 
 
 def find_place(error):
-    """The line of pqswarm in which an error arose, and its kind; findings of the same place are one."""
+    """The line of pqswarm that raised the error, and its kind; identifies a finding."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(PACKAGE)]
     where = f"{frames[-1].filename.removeprefix(PACKAGE)}:{frames[-1].name}" if frames else ""
     text = str(error).split(":")[0][:60] if isinstance(error, Finding) else ""

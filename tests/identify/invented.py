@@ -5,7 +5,7 @@ from datetime import datetime
 
 import numpy as np
 
-from pqswarm.identify import EventVerdict, Verdict
+from pqswarm.identify import EventVerdict, Reference, Verdict
 from pqswarm.measure import ChannelResult, Characterisation, Series, Thresholds
 from pqswarm.measure.event import Event, Part
 from pqswarm.recordings import Channel, Recording
@@ -74,9 +74,21 @@ def verdict(*events, of=None, systems=("",), steady=None, reference_source="nomi
         caveats=(),
         series=Series(time, np.ones((len(channels), time.size)), steady),
     )
-    settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",), "notes": ()}
-    kept = tuple(one if isinstance(one, EventVerdict) else judged(one) for one in events)
-    return Verdict(characterisation=found, events=kept, **settings | other)
+    settings = {"source": of.source, "start": of.start, "station": "North", "caveats": ("Assumed.",)}
+    return Verdict(
+        events=tuple(one if isinstance(one, EventVerdict) else judged(one) for one in events),
+        references=tuple(
+            Reference(one.number, one.name, one.phase, one.system, one.reference, one.reference_source)
+            for one in channels
+        ),
+        sampling_rate=found.sampling_rate,
+        frequency=found.frequency,
+        nominal_frequency=found.nominal_frequency,
+        n_samples=found.n_samples,
+        thresholds=found.thresholds,
+        characterisation=found,
+        **settings | other,
+    )
 
 
 def renamed(of, **names):

@@ -75,10 +75,10 @@ def test_files_of_one_name_are_told_apart(folder, small):
     ("error", "reason"),
     [
         (PqswarmError("something is wrong."), "something is wrong."),
-        (ZeroDivisionError("division by zero"), "could not be judged: ZeroDivisionError: division by zero."),
+        (ZeroDivisionError("division by zero"), "could not be analysed: ZeroDivisionError: division by zero."),
         (MemoryError(), "takes more memory than there is."),
-        (RecursionError("too deep"), "could not be judged: RecursionError: too deep."),
-        (AssertionError(), "could not be judged: AssertionError."),
+        (RecursionError("too deep"), "could not be analysed: RecursionError: too deep."),
+        (AssertionError(), "could not be analysed: AssertionError."),
     ],
 )
 @pytest.mark.parametrize("place", ["open_recordings", "identify"])

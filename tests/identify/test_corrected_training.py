@@ -97,9 +97,9 @@ def test_features_are_those_of_identify(verdict, june):
     (one,) = find_corrected([Correction.of(verdict, verdict.events[0], "harmonics", "Eve")], FEW)
     recording = read(june / "ripple.cfg")
     first, stop = (round(moment * RATE) for moment in verdict.events[0].window)
-    result = verdict.characterisation.channels[0]
-    capture = recording.channels[0].samples[first:stop] / (np.sqrt(2) * result.reference)
-    frequency = verdict.characterisation.frequency
+    result = verdict.references[0]
+    capture = recording.channels[0].samples[first:stop] / (np.sqrt(2) * result.volts)
+    frequency = verdict.frequency
     (row, *others) = one.features(0, 3, seed=1, wavelet=False)
     np.testing.assert_array_equal(row, compute_features(capture, RATE, frequency, wavelet=False))
     assert all((other != row).any() for other in others)
@@ -141,8 +141,8 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, cor
     used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     gone = replace(used, path=str(june / "gone\x1b[2J.cfg"), digest=64 * "0")
     changed = replace(used, digest=64 * "1")
-    moved = replace(used, start=0.5)
-    measured = replace(used, start=verdict.events[1].event.start, label="sag")
+    moved = replace(used, found=replace(used.found, event=replace(used.found.event, start=0.5)))
+    measured = replace(used, found=verdict.events[1], label="sag")
     elsewhere = replace(used, source="ripple.cfg, observation 3")
     with pytest.warns(UserWarning, match="left out") as said:
         model = small(correct(used, gone, changed, moved, measured, elsewhere))
@@ -152,10 +152,10 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_trained(june, verdict, cor
     at = "transient at {:.3f} s on UA:"
     assert left_out == [
         "gone\\x1b[2J.cfg: is not there, or is not a regular file",
-        f"ripple.cfg, observation 3, {at.format(used.start)} the file has no such recording",
-        f"ripple.cfg, {at.format(0.5)} there is no such event (was it judged with another site file?)",
-        f"ripple.cfg, {at.format(measured.start)} 'sag' contradicts what was measured and could never show (possible: "
-        "no disturbance, harmonics, transient)",
+        f"ripple.cfg, observation 3, {at.format(used.found.event.start)} the file has no such recording",
+        f"ripple.cfg, {at.format(0.5)} there is no such event (was it analysed with another site file?)",
+        f"ripple.cfg, {at.format(measured.found.event.start)} 'sag' contradicts the measurements (possible: "
+        "no disturbance, harmonics, oscillatory transient)",
         "ripple.cfg: has changed since it was corrected",
     ]
     with pytest.warns(UserWarning, match="has no class 'notching'"), pytest.raises(PqswarmError, match="none of the"):
@@ -168,7 +168,7 @@ def test_whatever_happens_with_a_recording_is_named(verdict, monkeypatch):
     monkeypatch.setattr("pqswarm.identify.training.corrected._find_in_recording", lambda *_: 1 / 0)
     used = Correction.of(verdict, verdict.events[0], "oscillatory_transient", "Eve")
     with (
-        pytest.warns(UserWarning, match=r"ripple\.cfg: could not be judged: ZeroDivisionError"),
+        pytest.warns(UserWarning, match=r"ripple\.cfg: could not be analysed: ZeroDivisionError"),
         pytest.raises(PqswarmError, match="none of the corrections can be used"),
     ):
         find_corrected([used], FEW)

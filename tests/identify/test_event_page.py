@@ -16,10 +16,10 @@ from tests.identify.invented import event, judged, recording, verdict
 from pqswarm.identify.show.curves import ITIC, SEMI, event_severity
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.identify.show.page import page_html
-from pqswarm.identify.show.page.en50160 import HARMONIC_LIMITS, WEEK, judge_en50160
+from pqswarm.identify.show.page.en50160 import HARMONIC_LIMITS, WEEK, check_en50160
 from pqswarm.identify.show.page.html import _figures_note
 from pqswarm.identify.show.page.indices import count_dips, count_swells, sarfi
-from pqswarm.identify.show.page.rows import headline, list_rows
+from pqswarm.identify.show.page.listing import PageRecording, headline, list_events
 
 SAG = event("sag", 0.62, 0.08, start=0.4, phases="AB", sag_type="Ca")
 LONG = event("interruption", 0.02, 0.3, start=0.5, phases="C")
@@ -70,6 +70,14 @@ class Page(HTMLParser):
         return " ".join(" ".join(self.texts).replace("\u00a0", " ").split())
 
 
+def listed(verdicts):
+    return list_events([PageRecording.of(one) for one in verdicts])
+
+
+def checked(verdicts):
+    return check_en50160([PageRecording.of(one) for one in verdicts])
+
+
 @pytest.fixture(scope="module")
 def usual():
     one = verdict(judged(SAG), judged(LONG, "interruption", 0.8, "disagree: rules say so"), judged(SWELL, "swell"))
@@ -82,7 +90,7 @@ def test_what_it_says(usual):
     text = page.text
     assert "3 events in 2 recordings at North and South, 2026-03-04 to 2026-03-09." in text
     assert "Worst: interruption on phase C, 0.02 pu (230.9 V), 300 ms (15.0 cycles) at North, " in text
-    assert "1 recording could not be read or judged" in text
+    assert "1 recording could not be analysed" in text
     assert "lost.cfg cannot be read: it is empty." in text
     assert "2026-03-04 05:06:07.489" in text  # 0.4 s after the first sample
     assert "Assumed." in text
@@ -215,7 +223,7 @@ def test_sarfi_by_hand():
     bus = verdict(event("sag", 0.9, 0.1, system="bus 2"), start=later(0), source="d.cfg")
     south = verdict(event("sag", 0.45, 0.1), NOTHING, start=later(0), station="South", source="e.cfg")
     quiet = verdict(event("transient", 0.5, 0.0), station="West", source="f.cfg")
-    table = {row["site"]: row for row in sarfi(list_rows([first, same, after, bus, south, quiet]))}
+    table = {row["site"]: row for row in sarfi(listed([first, same, after, bus, south, quiet]))}
     assert list(table) == ["all sites", "North", "North, bus 2", "South", "West"]
     levels = (90, 80, 70, 50, 10, 110, 120, 140, "ITIC", "SEMI")
     counts = {site: [row["events"], *(row[f"SARFI-{level}"] for level in levels)] for site, row in table.items()}
@@ -228,7 +236,7 @@ def test_sarfi_by_hand():
 
 def test_sarfi_without_a_clock():
     one, two = (verdict(event("sag", 0.5, 0.1), start=None, source=name) for name in "ab")
-    (row,) = sarfi(list_rows([one, two]))
+    (row,) = sarfi(listed([one, two]))
     assert row["events"] == 2  # of two recordings: whether they are one event is not known
 
 
@@ -237,7 +245,7 @@ def test_dips_and_swells_by_hand():
     events = [event("sag", u, t, start=100.0 * i) for i, (u, t) in enumerate(lows)] + [
         event("swell", u, t) for u, t in ((1.2, 0.5), (1.15, 5.01))
     ]
-    dips = count_dips(list_rows([verdict(*events)]))
+    dips = count_dips(listed([verdict(*events)]))
     assert [sum(numbers) for _, numbers in dips.rows] == [3, 1, 1, 1, 1]
     assert dips.rows[0] == ("90 > u ≥ 80", (2, 1, 0, 0, 0))
     assert dips.rows[1][1] == (0, 1, 0, 0, 0)
@@ -245,12 +253,12 @@ def test_dips_and_swells_by_hand():
     assert dips.rows[3][1] == (0, 0, 0, 1, 0)
     assert dips.rows[4][1] == (0, 0, 0, 0, 1)
     assert dips.longer == 1
-    assert [numbers for _, numbers in count_swells(list_rows([verdict(*events)])).rows] == [(1, 0, 0), (0, 0, 1)]
+    assert [numbers for _, numbers in count_swells(listed([verdict(*events)])).rows] == [(1, 0, 0), (0, 0, 1)]
 
 
 def test_a_sag_that_becomes_an_interruption_is_one_dip():
     events = [event("sag", 0.6, 0.1, 1.0), event("interruption", 0.01, 0.2, 1.1), event("sag", 0.6, 0.2, 1.3)]
-    dips = count_dips(list_rows([verdict(*events)]))
+    dips = count_dips(listed([verdict(*events)]))
     assert [numbers for _, numbers in dips.rows if sum(numbers)] == [(0, 1, 0, 0, 0)]
     assert dips.rows[4][1] == (0, 1, 0, 0, 0)
 
@@ -272,7 +280,7 @@ class Steady:
 
 
 def said(steady, **other):
-    rows = judge_en50160([verdict(SAG, steady=steady, **other)])
+    rows = checked([verdict(SAG, steady=steady, **other)])
     return {row["requirement"].partition(",")[0].split(" within")[0]: row["verdict"] for row in rows[:1] + rows[2:]}
 
 
@@ -298,10 +306,10 @@ def test_en50160_of_a_week():
 
 
 def test_en50160_of_the_voltage():
-    rows = judge_en50160([verdict(SAG, steady=Steady(3, rms=[0.84 * 11_547]))])
+    rows = checked([verdict(SAG, steady=Steady(3, rms=[0.84 * 11_547]))])
     assert rows[1]["requirement"].startswith("supply voltage within +10 / -15 %")
     assert rows[1]["verdict"] == "not met"  # that holds always, of any data
-    unknown = judge_en50160([verdict(SAG, steady=Steady(WEEK), reference_source="pre-event")])
+    unknown = checked([verdict(SAG, steady=Steady(WEEK), reference_source="pre-event")])
     assert [row["verdict"].partition(" (")[0] for row in unknown[:2]] == ["not enough data"] * 2
     assert unknown[0]["found"] == "the nominal voltage is not known"
 
@@ -310,19 +318,19 @@ def test_en50160_of_any_channel():
     """What must hold always is not met if it is not on any channel, however few values are beyond."""
     steady = Steady(WEEK)
     steady.rows += [{**row, "channel": "UB"} for row in Steady(WEEK, rms=[0.84 * 11_547]).rows]
-    row = judge_en50160([verdict(SAG, steady=steady)])[1]
+    row = checked([verdict(SAG, steady=steady)])[1]
     assert (row["verdict"], row["found"]) == ("not met", "1 of 2,016 values beyond (UB)")
     steady.rows = [row for row in steady.rows if row["channel"] == "UA" or row["start"] > 600]
-    assert judge_en50160([verdict(SAG, steady=steady)])[1]["verdict"].startswith("not enough data")
+    assert checked([verdict(SAG, steady=steady)])[1]["verdict"].startswith("not enough data")
 
 
 def test_files_of_one_name_without_a_date_are_two():
     one, other = (verdict(SAG, start=None, station="", path=f"{name}/fault.cfg") for name in ("a", "b"))
-    assert sarfi(list_rows([one, other]))[0]["events"] == 2
+    assert sarfi(listed([one, other]))[0]["events"] == 2
 
 
 def test_a_long_list_says_where_it_ends(monkeypatch):
-    monkeypatch.setattr("pqswarm.identify.show.page.html._MOST_RECORDINGS", 2)
+    monkeypatch.setattr("pqswarm.identify.show.page.html._MAX_RECORDINGS", 2)
     text = Page(plain([verdict(SAG)] * 3)).text
     assert "The CSV of this page holds the events of the first 2 of 3 recordings" in text
     assert "3 recordings, of which the first 2 are listed" in text
@@ -337,8 +345,8 @@ def test_limits_of_en50160():
 
 
 def test_headline_of_many_stations():
-    rows = list_rows([verdict(SAG, station=f"station {i}") for i in range(5)])
-    assert headline(rows, 5, 0)[0] == "5 events in 5 recordings of 5 stations, 2026-03-04."
+    rows = listed([verdict(SAG, station=f"station {i}") for i in range(5)])
+    assert headline(rows, 5, 0)[0] == "5 events in 5 recordings from 5 stations, 2026-03-04."
 
 
 def test_csv_has_a_heading_even_without_rows():

@@ -7,12 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.identify.invented import event, recording, verdict
-from tests.identify.test_event_page import SAG, Page, drawn, later
+from tests.identify.test_event_page import SAG, Page, drawn, later, listed
 
-from pqswarm.identify.show.page import page_html
-from pqswarm.identify.show.page.kept import slim
-from pqswarm.identify.show.page.rows import list_rows
-from pqswarm.identify.show.page.waveforms import MOST_BYTES, choose_rows
+from pqswarm.identify.show.page import PageRecording, page_html
+from pqswarm.identify.show.page.waveforms import MAX_BYTES, choose_events
 from pqswarm.recordings import Channel, ChannelHeader, Envelope, Recording, StatusChannel, write_comtrade
 
 
@@ -42,26 +40,28 @@ def test_views_are_true_to_the_samples():
     assert [line["index"] for line in fine["urms"]["channels"]] == [0, 1, 2]
 
 
-def test_a_slim_verdict_gives_the_same_page():
+def test_what_is_kept_gives_the_same_page():
     from pqswarm.identify import identify
 
     of = recording(seconds=60.0, rate=1600, currents=False)
     whole = identify(of)
-    kept = slim(whole)
+    kept = PageRecording.of(whole)
     assert drawn([kept], of=of) == drawn([whole], of=of)
-    kept, whole = kept.characterisation.series, whole.characterisation.series
-    assert kept.time.size < 0.5 * whole.time.size
-    assert kept.urms.shape[1] == kept.time.size
+    assert kept.verdict.characterisation is None
+    assert kept.time.size < 0.5 * whole.characterisation.series.time.size
+    assert kept.urms.shape == (3, kept.time.size)
 
 
 def test_number_and_size_of_figures_are_bounded(monkeypatch):
     many = [
         verdict(event("sag", 0.5 + 0.01 * i, 0.1), event("swell", 1.101, 0.04), source=f"{i}.cfg") for i in range(25)
     ]
-    chosen = choose_rows(list_rows(many))
+    chosen = choose_events(listed(many))
     assert len(chosen) == 20
-    assert [row.verdict.source for row in chosen] == [f"{i}.cfg" for i in range(20)]  # the worst of each, worst first
-    monkeypatch.setattr("pqswarm.identify.show.page.waveforms.MOST_BYTES", 120_000)
+    assert [row.recording.verdict.source for row in chosen] == [
+        f"{i}.cfg" for i in range(20)
+    ]  # the worst of each, worst first
+    monkeypatch.setattr("pqswarm.identify.show.page.waveforms.MAX_BYTES", 120_000)
     text = drawn([verdict(SAG, source=name) for name in "abc"])
     assert 1 <= text.count('class="waveform"') < 3
     assert len(text) < 300_000
@@ -90,7 +90,7 @@ def test_twenty_long_recordings_of_many_channels_fit(monkeypatch):
     events = [event("sag", 0.5, 5.0, start=20.0 * i + 10) for i in range(20)]
     apart = [verdict(one, systems=("",), start=later(i)) for i, one in enumerate(events)]
     texts = [drawn(verdicts, of=of) for verdicts in (apart, [verdict(*events)])]
-    assert max(map(len, texts)) < MOST_BYTES + 1_000_000
+    assert max(map(len, texts)) < MAX_BYTES + 1_000_000
     page = Page(texts[0])
     assert len(page.of("figure", **{"class": "waveform"})) == 20
     assert "48 of 60 channels are shown." in page.text

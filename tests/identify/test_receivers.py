@@ -80,7 +80,7 @@ def server():
 
 
 def test_a_webhook_that_fails_gets_everything_in_the_end(place, server):
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=5)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/events", timeout=60)
     (place.folder / "a.csv").write_text("sag swell transient")
     with Journal(place.folder / JOURNAL) as journal:
         watcher = Watcher(
@@ -113,7 +113,7 @@ def test_a_webhook_that_is_not_there(place):
 @pytest.mark.parametrize("code", [301, 302, 303, 307])
 def test_a_redirection_is_no_delivery(place, server, code):
     server.answer = lambda content: code
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=5)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/secret", timeout=60)
     (place.folder / "a.csv").write_text("sag")
     place.look(hook)
     with Journal(place.folder / JOURNAL) as journal:
@@ -136,7 +136,7 @@ def test_receivers_are_told_apart_without_their_secrets():
 
 def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
     server.answer = lambda content: 400 if content["kind"] == "swell" else 204
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=5)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60)
     (place.folder / "a.csv").write_text("sag swell transient")
     for _ in range(6):  # started again and again
         place.look(hook)
@@ -151,7 +151,7 @@ def test_an_event_that_is_refused_for_good_is_set_aside(place, server):
 @pytest.mark.parametrize("code", [401, 408, 429, 500])
 def test_other_failures_are_tried_forever(place, server, code):
     server.answer = lambda content: code
-    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=5)
+    hook = Webhook(f"http://127.0.0.1:{server.server_port}/", timeout=60)
     (place.folder / "a.csv").write_text("sag")
     for _ in range(7):
         place.look(hook)

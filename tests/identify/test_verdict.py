@@ -9,7 +9,7 @@ import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.events import EVENT_CLASSES, PRESETS, generate
-from pqswarm.identify import COLUMNS, identify
+from pqswarm.identify import COLUMNS, EventVerdict, Verdict, identify
 from pqswarm.identify.agreement import describe_agreement, in_words
 from pqswarm.identify.show.lines import csv_lines
 from pqswarm.recordings import Channel, Recording, read_all
@@ -48,12 +48,40 @@ def test_a_sag():
 def test_plain_values():
     verdict = identify(recording(generate("harmonics", seed=1), generate("swell", seed=2), generate("sag", seed=5)))
     again = json.loads(json.dumps(verdict.as_dict(), allow_nan=False))
-    assert [one["name"] for one in again["characterisation"]["channels"]] == ["UA", "UB", "UC"]
+    assert [one["channel"] for one in again["references"]] == ["UA", "UB", "UC"]
+    assert Verdict.of(again) == verdict
+    assert Verdict.of(again).as_dict() == verdict.as_dict()
+    assert [EventVerdict.of(one) for one in again["events"]] == list(verdict.events)
     rows = verdict.rows()
     assert [row["kind"] for row in rows] == [one.event.kind for one in verdict.events]
     assert {"harmonics", "swell", "sag"} == {row["kind"] for row in rows}
     assert all(tuple(row) == COLUMNS for row in rows)
     assert csv_lines(rows).count("\n") == len(rows) + 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(
+            {"window": [0, None]},
+            {"window": "ab"},
+            {"probabilities": {"sag": 2}},
+            {"probabilities": [1]},
+            {"known": {}},
+        ),
+        *({"parts": []}, {"kind": "storm"}, {"start": None}, {"agreement": None}, {"magnitude": "x"}, {"details": 3}),
+    ],
+)
+def test_what_is_no_verdict_is_refused(wrong):
+    verdict = identify(recording(generate("sag", seed=3)))
+    plain = verdict.as_dict()
+    with pytest.raises(PqswarmError, match="not "):
+        EventVerdict.of(plain["events"][0] | wrong)
+    with pytest.raises(PqswarmError, match="not "):
+        Verdict.of(plain | {"events": [plain["events"][0] | wrong]})
+    for other in ({}, [], None, plain | {"sampling_rate": 0}, plain | {"start": "soon"}, plain | {"references": [{}]}):
+        with pytest.raises(PqswarmError, match="not a verdict"):
+            Verdict.of(other)
 
 
 def test_no_formula_for_a_spreadsheet():
@@ -116,7 +144,7 @@ def test_missing_samples():
 def test_channels_and_reference():
     three = recording(generate("sag", seed=3), generate("pure_sinusoid", seed=1), generate("pure_sinusoid", seed=2))
     verdict = identify(three, channels=["B"], reference=230.0)
-    assert [one.name for one in verdict.characterisation.channels] == ["UB"]
+    assert [one.channel for one in verdict.references] == ["UB"]
     assert verdict.main.reference_source == "given"
     with pytest.raises(PqswarmError, match="no single channel"):
         identify(three, channels=["Z"])
@@ -145,7 +173,7 @@ def test_two_channels_of_one_name():
     clean = generate("pure_sinusoid", seed=1, amplitude=1.0).signal
     both = Recording(tuple(Channel("U", "V", "", 325 * wave) for wave in (clean, sag)), 25_000, 50)
     verdict = identify(both)
-    assert [one.number for one in verdict.characterisation.channels] == [0, 1]
+    assert [one.number for one in verdict.references] == [0, 1]
     assert [one.event.worst.number for one in verdict.events] == [1]
     assert verdict.events[0].label == "sag"
 

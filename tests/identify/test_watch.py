@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from tests.identify.watching import Found, Place
+from tests.identify.watching import Place, found_in
 
 from pqswarm.errors import FileFormatError
 from pqswarm.identify import Failure
@@ -141,7 +141,7 @@ def test_a_file_that_changes_while_it_is_judged_is_judged_again(place):
         place.judge.asked.append(one.name)
         if len(place.judge.asked) == 1:
             path.write_text("sag swell")
-        return [Found(one)]
+        return [found_in(one)]
 
     with Journal(place.folder / JOURNAL) as journal:
         watcher = Watcher(place.folder, journal, judge, (JsonLines(place.lines),), settle=0.0)
@@ -173,7 +173,7 @@ def test_nothing_about_a_file_stops_the_watch(place):
     def judge(path):
         if path.name == "a.csv":
             raise RuntimeError("something new")
-        return [Found(path)]
+        return [found_in(path)]
 
     place.judge = judge
     (place.folder / "a.csv").write_text("sag")
@@ -188,7 +188,7 @@ def test_what_passes_is_tried_again(place, error, monkeypatch):
 
     def judge(path):
         tries.append(path)
-        return [explain(error, path, "")] if len(tries) < 4 else [Found(path)]
+        return [explain(error, path, "")] if len(tries) < 4 else [found_in(path)]
 
     (place.folder / "a.csv").write_text("sag")
     monkeypatch.setattr(watch, "_FILE_TRIES", 3)
@@ -235,7 +235,7 @@ def test_a_file_that_failed_is_named_once(place):
 def test_a_new_time_keeps_the_reason(place):
     path = place.folder / "a.csv"
     path.write_text("sag")
-    place.judge = lambda path: [Found(path), Failure(str(path), "a.csv, 2", "is broken.")]
+    place.judge = lambda path: [found_in(path), Failure(str(path), "a.csv, 2", "is broken.")]
     place.look()
     os.utime(path, (1, 1))
     place.look()
@@ -249,12 +249,12 @@ from pathlib import Path
 from pqswarm.identify.folder.journal import Journal
 from pqswarm.identify.folder.receivers import JsonLines
 from pqswarm.identify.folder.watch import JOURNAL, Watcher
-from tests.identify.watching import Found
+from tests.identify.watching import found_in
 
 folder, draw = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
 
 def judge(path):
-    yield Found(path)
+    yield found_in(path)
 
 def watch():
     with Journal(folder / JOURNAL) as journal:
@@ -294,7 +294,7 @@ def test_killed_at_any_moment(tmp_path):
     """Sixty processes, each killed (-9) at a random line, or at a random time: nothing is lost, nothing is doubled."""
     command = [sys.executable, "-c", KILLING, str(tmp_path), "1"]
     run = subprocess.run(
-        command, check=True, cwd=Path(__file__).parents[2], timeout=120, capture_output=True, text=True
+        command, check=True, cwd=Path(__file__).parents[2], timeout=600, capture_output=True, text=True
     )
     assert int(run.stdout) > 20  # most was done by processes that were killed
     lines = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text().splitlines()]

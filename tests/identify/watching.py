@@ -1,23 +1,25 @@
-"""A watched folder whose files are judged by the words in them."""
+"""A watched folder whose files hold an event per word."""
 
 import json
+from math import nan
+
+from tests.identify.invented import event, verdict
 
 from pqswarm.identify import Failure
 from pqswarm.identify.folder.journal import Journal
 from pqswarm.identify.folder.receivers import JsonLines
 from pqswarm.identify.folder.watch import JOURNAL, Watcher
+from pqswarm.measure.event import KINDS
 
 
-class Found:
-    """A verdict as far as a watcher looks at it: an event for each line of the file."""
+def found_in(path):
+    """The verdict on a file: an event for each of its words."""
+    events = [event(word if word in KINDS else "flicker", nan, 0.1, 0.5 * i) for i, word in enumerate(words(path))]
+    return verdict(*events, path=path.name)
 
-    def __init__(self, path):
-        self.path = path
 
-    def rows(self):
-        return [
-            {"kind": line, "path": self.path.name, "magnitude": float("nan")} for line in self.path.read_text().split()
-        ]
+def words(path):
+    return path.read_text().split()
 
 
 class Judge:
@@ -28,7 +30,7 @@ class Judge:
         self.asked.append(path.name)
         if "broken" in path.read_text():
             return [Failure(str(path), "", "is broken.")]
-        return [Found(path)]
+        return [found_in(path)]
 
 
 class Place:

@@ -43,8 +43,7 @@ class Used:
 
     def download(self, name, folder):
         """Click the button of a figure or table, and return the bytes that arrive."""
-        told = {"behavior": "allow", "downloadPath": str(folder), "eventsEnabled": True}
-        self._browser.call("Browser.setDownloadBehavior", **told)
+        self._browser.save_downloads(folder)
         stem, suffix = name.rsplit(".", 1)
         kind = "table" if suffix == "csv" else "drawing"
         self(f"document.querySelector('figure.{kind}[data-name=\"{stem}\"] .download').click()")

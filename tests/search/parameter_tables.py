@@ -1,4 +1,4 @@
-"""docs/parameters.md, made from the parameter classes: ``python -m tests.search.parameter_tables``."""
+"""Generate docs/parameters.md from the parameter classes: ``python -m tests.search.parameter_tables``."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ from pqswarm.search import ALGORITHMS
 PAGE = Path(__file__).parents[2] / "docs" / "parameters.md"
 HEAD = """# Parameters of the searches
 
-Every option of every algorithm, with its range and default. The defaults are those of the paper's table of
-parameters, or our choice, which [Where the paper is silent](where-the-paper-is-silent.md) explains. Give them to
-`minimize(..., parameters={"swarm_size": 50})`, to `SwarmSelector(algorithm_params=...)`, or in a study plan.
+Every option of every algorithm, with its range and default. The defaults are those of the paper's parameter table
+or our choice, as explained in [Where the paper is silent](where-the-paper-is-silent.md). Pass them to
+`minimize(..., parameters={"swarm_size": 50})` or `SwarmSelector(algorithm_params=...)`, or set them in a study plan.
 """
 
 
 def page():
     parts = [HEAD]
-    for name, search in ALGORITHMS.ours.items():
+    for name, search in ALGORITHMS.built_in.items():
         parts.append(f"\n## `{name}`: {search.title}\n\n{search.__doc__.splitlines()[0]}\n")
         parts.append("| parameter | symbol | meaning | range | default |\n|---|---|---|---|---|")
         for row in search.Parameters.table():

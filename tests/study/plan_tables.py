@@ -1,4 +1,4 @@
-"""docs/reference/plan.md, made from the classes of a plan: ``python -m tests.study.plan_tables``."""
+"""Generate docs/reference/plan.md from the plan classes: ``python -m tests.study.plan_tables``."""
 
 import re
 from inspect import getdoc
@@ -14,10 +14,10 @@ from pqswarm.study import plan
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "plan.md"
 HEAD = """# Keys of a study plan
 
-A plan is a TOML file. `pqswarm plan show paper` prints one to edit, `pqswarm plan check mine.toml` says what is wrong
-with it, and `pqswarm study mine.toml` runs it; [A first study](../tutorials/first-study.md) shows how. Keys that are
-left out have their default, and paths are relative to the plan. Names of other packages, found by their entry points,
-can be used wherever a name of ours can.
+A plan is a TOML file. `pqswarm plan show paper` prints one to edit, `pqswarm plan check mine.toml` validates it, and
+`pqswarm study mine.toml` runs it; see [A first study](../tutorials/first-study.md). Omitted keys have their defaults,
+and paths are relative to the plan. Names that other packages register by entry points can be used like the built-in
+ones.
 """
 PARTS = (
     ("The study", plan.StudyPlan, 'title = "My study"\nruns = 10\nmax_evaluations = 6000\nreference = "large swarm"\n'),
@@ -26,9 +26,9 @@ PARTS = (
         plan.DatasetPlan,
         '[dataset]\npreset = "paper"\nevents_per_class = 100\nsnr = [inf, 40, 20]\nfeatures = { wavelet = "db4" }\n',
     ),
-    ("`[dataset]`: data of your own", plan.OwnDataPlan, '[dataset]\nfile = "events.csv"\nlabel = "class"\n'),
+    ("`[dataset]`: your own data", plan.OwnDataPlan, '[dataset]\nfile = "events.csv"\nlabel = "class"\n'),
     ("`[held_out]`: generated events", plan.HeldOutPlan, "[held_out]\nevents_per_class = 50\nseeds = [1, 2, 3]\n"),
-    ("`[held_out]`: data of your own", plan.OwnHeldOutPlan, "[held_out]\nshare = 0.25\n"),
+    ("`[held_out]`: your own data", plan.OwnHeldOutPlan, "[held_out]\nshare = 0.25\n"),
     ("`[folds]`", plan.FoldsPlan, "[folds]\nnumber = 10\n"),
     (
         "`[[classifiers]]`",
@@ -44,19 +44,19 @@ PARTS = (
 HYPERPARAMETERS = """
 ## Hyperparameters of the classifiers
 
-They stand beside `kind`; if none is given, a grid search finds them. Any other classifier of scikit-learn is named by
-its import path, `estimator = "sklearn.svm.LinearSVC"`, in place of `kind`; its parameters stand in `parameters`.
+Give them next to `kind`; if none is given, a grid search chooses them. Any other scikit-learn classifier is given by
+its import path, `estimator = "sklearn.svm.LinearSVC"`, instead of `kind`, with its parameters in `parameters`.
 
 | kind | hyperparameter | range | default | meaning |
 |---|---|---|---|---|"""
 OTHERS = """
 ## Parameters of the algorithms
 
-They stand in `parameters`; [Parameters of the searches](../parameters.md) lists them.
+Given in `parameters`; [Parameters of the searches](../parameters.md) lists them.
 
-## Options of the features
+## Feature options
 
-They stand in `dataset.features`.
+Given in `dataset.features`.
 
 | key | range | default | meaning |
 |---|---|---|---|"""
@@ -83,7 +83,7 @@ def page():
         parts += ["| key | type | range | default | meaning |", "|---|---|---|---|---|", *key_rows(part)]
         parts += ["", f"```toml\n{example}```"]
     parts.append(HYPERPARAMETERS)
-    for kind in CLASSIFIERS.ours.values():
+    for kind in CLASSIFIERS.built_in.values():
         parts += [row(kind.name, one) for one in kind.Hyperparameters.table() if kind.name != "estimator"]
     parts += [OTHERS, *(row(None, one) for one in FeatureOptions.table())]
     return "\n".join(parts) + "\n"
@@ -95,7 +95,7 @@ def key_rows(part):
         field = part.model_fields[key]
         kind, limits = (f"table, {TABLES[key]}", "") if key in TABLES else described(schema)
         if key in NAMES:
-            limits = ", ".join(f"`{name}`" for name in NAMES[key].ours)
+            limits = ", ".join(f"`{name}`" for name in NAMES[key].built_in)
         default = "" if key in TABLES or not field.default else f"`{to_toml(field.default)}`"
         default = "must be given" if field.is_required() else default or ("`0`" if field.default == 0 else "")
         default = "`false`" if field.default is False else DEFAULTS.get((part, key), default)
@@ -105,7 +105,7 @@ def key_rows(part):
 
 
 def attributes(part):
-    """Names and meanings of the attributes in the docstring of a class."""
+    """Yield names and meanings of the attributes in the docstring of a class."""
     section = re.search(r"Attributes\n-+\n(.*?)(?:\n\nExamples|\Z)", getdoc(part), re.DOTALL)[1]
     for entry in re.split(r"\n(?=\S)", section):
         name, _, text = entry.partition("\n")
@@ -113,13 +113,13 @@ def attributes(part):
 
 
 def in_words(text):
-    """A text of a docstring on a page about a file."""
+    """Convert docstring text to Markdown."""
     text = re.sub(r":\w+:`~?([^`]*)`", lambda match: f"`{match[1]}`", text.replace("``", "`"))
     return text.replace("None:", "left out:").replace("None for", "left out:")
 
 
 def described(schema):
-    """Type and range of a key, in words."""
+    """Return type and range of a key as text."""
     choices = [described(one) for one in schema.get("anyOf", ()) if one.get("type") != "null"]
     if choices:
         return " or ".join(kind for kind, _ in choices), "; ".join(limits for _, limits in choices if limits)
@@ -129,14 +129,14 @@ def described(schema):
     limits = [text.format(schema[name]) for name, text in LIMITS.items() if schema.get(name, 2**63 - 1) != 2**63 - 1]
     if kind == "list" and "items" in schema:
         inner, of_each = described(schema["items"])
-        least = f"at least {schema['minItems']} of them" if schema.get("minItems") else ""
+        minimum = f"at least {schema['minItems']}" if schema.get("minItems") else ""
         kind = "list of pairs of texts" if inner == "list" else f"list of {inner}s"
-        limits = [one for one in (least, f"each {of_each}" if of_each else "") if one]
+        limits = [one for one in (minimum, f"each {of_each}" if of_each else "") if one]
     return kind, ", ".join(limits)
 
 
 def row(kind, found):
-    """A row about a parameter; `kind` says whose it is."""
+    """Return the row of a parameter; `kind` is its classifier."""
     limits = found["range"].removesuffix(", or None")
     limits = limits.replace(" or ", ", ") if limits.count(" or ") > 1 else limits
     default = "" if found["default"] == "None" else f"`{found['default']}`"

@@ -15,6 +15,7 @@ import psutil
 from pqswarm.study import Store, load_plan, plan_text, read_plan, run_study
 from pqswarm.study.findings import About, Finished
 from pqswarm.study.records import mask_text
+from tests.waiting import PATIENCE, wait_until
 
 LEVELS = (inf, 30.0)
 
@@ -114,24 +115,22 @@ def session_of(leader):
     return found
 
 
-def survivors(leader, seconds):
-    """The processes of a session that are still alive after some time; none as soon as there are none."""
+def survivors(leader, seconds=PATIENCE):
+    """The processes of a session that are still alive after some time; returns as soon as there are none."""
     deadline = time.monotonic() + seconds
     while session_of(leader) and time.monotonic() < deadline:
         time.sleep(0.05)
     return session_of(leader)
 
 
-def workers_of(pid, seconds):
+def workers_of(pid, seconds=PATIENCE):
     """The worker processes of a study, as soon as there are some."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+
+    def find():
         try:
             children = psutil.Process(pid).children()
-            found = [child for child in children if "LokyProcess" in " ".join(child.cmdline())]
+            return [child for child in children if "LokyProcess" in " ".join(child.cmdline())]
         except psutil.NoSuchProcess:
-            found = []
-        if found:
-            return found
-        time.sleep(0.02)
-    return []
+            return []
+
+    return wait_until(find, "workers have started", seconds)

@@ -1,7 +1,6 @@
 """Studies with classifiers beyond the paper's two: any kind, killed on the way, on any device."""
 
 import subprocess
-import time
 from collections import Counter
 
 import pytest
@@ -15,6 +14,7 @@ from pqswarm.study.findings import About, AllFeatures, Events, Finished, GridFin
 from pqswarm.study.scheduler import Scheduler
 from tests.study.own import GPUClassifier, OwnClassifier, OwnSearch
 from tests.study.studies import contents, find, plan_toml, start_command, survivors
+from tests.waiting import wait_until
 
 NINE = get_preset("field").classes[:12:2] + get_preset("field").classes[1:6:2]
 PLAN = f"""
@@ -59,18 +59,19 @@ def test_three_kinds_of_classifiers_on_nine_classes_killed_and_resumed(tmp_path)
     plan.write_text(PLAN)
     command = ("study", plan, "--out", folder, "--jobs", 2)
     process = start_command(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    seen = 0
+
+    def has_runs():
+        if not (folder / "dataset.npz").exists():
+            return False
+        with Store(folder) as store:
+            return bool(store.finished())
+
     try:
-        deadline = time.monotonic() + 120
-        while not seen and time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.02)
-            if (folder / "dataset.npz").exists():
-                with Store(folder) as store:
-                    seen = len(store.finished())
+        wait_until(lambda: has_runs() or process.poll() is not None, "a run has finished")
     finally:
         process.kill()
         process.wait()
-    assert not survivors(process.pid, 5)
+    assert not survivors(process.pid)
     kept = contents(folder)["runs"]
     assert 0 < len(kept) < 15, "it was not killed on the way"
     run_study(load_plan(plan), folder, jobs=1)

@@ -5,13 +5,13 @@ import os
 import subprocess
 import sys
 import textwrap
-import time
 
 import pytest
 
 from pqswarm.errors import PqswarmError
 from pqswarm.study import Store, load_plan, run_study
 from tests.study.studies import contents, plan_toml, tiny
+from tests.waiting import PATIENCE, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -106,7 +106,7 @@ def start(tmp_path):
     for process in started:
         process.stdin.close()
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -142,14 +142,15 @@ def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
     assert contents(tmp_path / "whole") == contents(tmp_path / "local")
 
     # The cluster goes away while the command runs: the finished runs are kept, and it says how to go on.
-    deadline, kept = time.monotonic() + 60, {}
-    while time.monotonic() < deadline and study.poll() is None and not kept:
-        time.sleep(0.1)
-        if (tmp_path / "gone" / "dataset.npz").exists():
-            with Store(tmp_path / "gone") as store:
-                kept = store.checkpoints()
+    def checkpoints():
+        if not (tmp_path / "gone" / "dataset.npz").exists():
+            return {}
+        with Store(tmp_path / "gone") as store:
+            return store.checkpoints()
+
+    kept = wait_until(lambda: checkpoints() or study.poll() is not None, "there is a checkpoint", pause=0.1)
     cluster.kill()
-    code, told = study.wait(timeout=90), (tmp_path / "gone.txt").read_text()
+    code, told = study.wait(timeout=PATIENCE), (tmp_path / "gone.txt").read_text()
     assert code == 2, told
     assert "Traceback" not in told
     assert told.strip().splitlines()[-1] == (
@@ -163,7 +164,7 @@ def test_a_cluster_changes_nothing_even_if_a_worker_is_killed(start, tmp_path):
 def test_a_wrong_address_is_said_before_the_work_begins(start, tmp_path):
     addresses = ("tcp://127.0.0.1:1", "nowhere", "http://127.0.0.1:1", "tcp://127.0.0.1:port")
     process, errors = start(WRONG, tmp_path / "study", *addresses)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     *told, rest = errors.read_text().split("ended with 2\n")
     for address, text in zip(addresses, told, strict=True):
         last = text.strip().splitlines()[-1]

@@ -1,4 +1,4 @@
-"""Kill a study with SIGKILL at random moments, again and again: nothing that was found is lost or changed."""
+"""Kill a study with SIGKILL at random moments, repeatedly: no result is lost or changed."""
 
 import random
 import sqlite3
@@ -13,13 +13,12 @@ from tests.study.studies import contents, find, fork_study, plan_toml, survivors
 
 pytestmark = pytest.mark.slow
 
-KILLS = 22
-LONGEST = {1: 0.4, 2: 0.75}  # until a kill, by jobs, as a part of a whole study; two workers must begin first
-SURVIVAL = 5.0  # seconds in which workers must notice that no more work will come
+KILLS = 10  # make torture has a thousand
+LONGEST = {1: 0.4, 2: 0.75}  # time to a kill, by jobs, as a fraction of a whole study; two workers must start first
 
 
 def look(folder):
-    """Finished runs and the number of checkpoints in the store after a kill, which must be sound."""
+    """Finished runs and number of checkpoints in the store after a kill; the store must be sound."""
     if not (folder / "study.sqlite").exists():
         return {}, 0
     with closing(sqlite3.connect(folder / "study.sqlite")) as db:
@@ -31,13 +30,13 @@ def look(folder):
 
 
 def run_for(seconds, plan, folder, jobs):
-    """Run a study, kill it after a time; return whether it came to its end before."""
+    """Run a study and kill it after a time; return whether it had finished before."""
     process = fork_study(plan, folder, jobs)
     process.join(seconds)
     process.kill()
     process.join()
     assert process.exitcode in (0, -9), f"the study failed with {process.exitcode}"
-    assert not survivors(process.pid, SURVIVAL), f"processes survive a kill {seconds:.2f} s after the start"
+    assert not survivors(process.pid), f"processes survive a kill {seconds:.2f} s after the start"
     return process.exitcode == 0
 
 
@@ -50,12 +49,12 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
     rng = random.Random(1)
     folder, seen = next(folders), {}
     kills, with_checkpoints, with_runs = 0, 0, 0
-    # At least so many, and on until enough of them have fallen into searching, however fast the machine is.
-    while kills < KILLS or ((with_checkpoints < 5 or with_runs < 3) and kills < 3 * KILLS):
+    # At least that many, and more until enough have hit the searches, however fast the machine is.
+    while kills < KILLS or ((with_checkpoints < 4 or with_runs < 2) and kills < 6 * KILLS):
         jobs = 2 if kills % 5 == 0 else 1
         if run_for(rng.uniform(0, LONGEST[jobs]) * whole, plan, folder, jobs):
             assert contents(folder) == undisturbed
-            folder, seen = next(folders), {}  # it was done before it could be killed: begin another
+            folder, seen = next(folders), {}  # it finished before it could be killed: start another
             continue
         kills += 1
         runs, checkpoints = look(folder)
@@ -64,20 +63,20 @@ def test_kills_at_random_moments_change_nothing(tmp_path):
         seen = runs
         with_checkpoints += checkpoints > 0
         with_runs += 0 < len(runs) < len(undisturbed["runs"])
-    assert with_checkpoints >= 5
-    assert with_runs >= 3
+    assert with_checkpoints >= 4
+    assert with_runs >= 2
     assert run_for(120, plan, folder, jobs=1)
     assert contents(folder) == undisturbed
 
 
-def test_workers_whose_study_dies_while_they_begin_end_too(tmp_path):
-    """They have not been told yet whom to watch."""
-    for pause in (0.0, 0.2, 0.6):
+def test_workers_end_if_their_study_dies_while_they_start(tmp_path):
+    """They do not know yet which process to watch."""
+    for pause in (0.0, 0.4):
         process = fork_study("smoke", tmp_path / str(pause), jobs=2)
         try:
-            assert workers_of(process.pid, 60), "no workers have come"
+            assert workers_of(process.pid)
             time.sleep(pause)
         finally:
             process.kill()
             process.join()
-        assert not survivors(process.pid, SURVIVAL)
+        assert not survivors(process.pid)

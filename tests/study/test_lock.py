@@ -11,6 +11,7 @@ from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.study import Store, run_study
 from pqswarm.study.lock import lock_folder
 from tests.study.studies import plan_toml, start_command, tiny
+from tests.waiting import wait_until
 
 
 @pytest.mark.slow
@@ -19,11 +20,7 @@ def test_a_second_process_is_refused_until_the_first_is_dead(tmp_path):
     folder = tmp_path / "study"
     first = start_command("study", tmp_path / "plan.toml", "--out", folder, "--jobs", 1, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            time.sleep(0.2)
-            if (folder / "dataset.npz").exists():
-                break
+        wait_until((folder / "dataset.npz").exists, "the study has started")
         with pytest.raises(PqswarmError) as caught:
             run_study(tiny(), folder, jobs=1)
         assert str(caught.value) == f"another process is running the study in {folder}: wait until it ends."

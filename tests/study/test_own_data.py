@@ -163,7 +163,7 @@ def test_data_that_do_not_fit_the_plan(tmp_path, old, new, message):
         (
             "file =",
             "fil =",
-            "dataset.fil: there is no such key: known here are preset, .* for data of one's own, file, la",
+            "dataset.fil: there is no such key: did you mean file. Known here are preset, .* file, la",
         ),
         ("runs = 2", "runs = 2\npaper = true", "paper: the paper's values are of its own data: leave it out beside"),
         (

@@ -18,6 +18,7 @@ from pqswarm.study.problem import StudyProblem
 from pqswarm.study.scheduler import _rest
 from pqswarm.study.worker import RunGroup, advance
 from tests.study.studies import tiny
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_threads_do_not_disturb_each_other(problems, monkeypatch):
     barrier = Barrier(4)
 
     def work(run):
-        barrier.wait(30)
+        barrier.wait(PATIENCE)
         return finished(problems["NB"], [run], 0.05, max_evaluations=900)[0][run]
 
     interval = sys.getswitchinterval()
@@ -114,7 +115,7 @@ def test_problems_are_told_apart_by_all_that_decides_errors(problems):
         replace(base, classifier=nb(0.005)),
         replace(base, classifier=CLASSIFIERS["kernel-nb"]({"bandwidth": 0.004, "floor": 0.1})),
         replace(base, classifier=CLASSIFIERS["gaussian-nb"]()),
-        replace(base, scaling="fold"),
+        replace(base, scaling="minmax"),
         replace(base, scaling="standard"),
         replace(base, scaling="robust"),
         problems["k-NN"],

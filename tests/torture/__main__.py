@@ -1,4 +1,4 @@
-"""Kill, fill and move pqswarm about, and print what came of it: ``python -m tests.torture --help``."""
+"""Kill pqswarm, fill its disks, change its machine, and print the outcome: ``python -m tests.torture --help``."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ from tests.torture.kills import MODES, killing, study_seconds, undisturbed_study
 from tests.torture.outcomes import Tally
 from tests.torture.settings import SETTINGS, compare_settings
 
-# Of all kills, by mode: a true command line, and workers, begin interpreters, which takes seconds.
+# Fraction of all kills by mode: command lines and workers start interpreters, which takes seconds.
 SHARES = {
     "one process": 0.62,
     "watch": 0.24,
@@ -29,14 +29,14 @@ SHARES = {
     "watch, command line": 0.02,
 }
 PARTS = ("kills", "disks", "settings")
-TOGETHER = {"one process": 20, "watch": 20}  # kills of one job, by mode; else 5
+TOGETHER = {"one process": 20, "watch": 20}  # kills per job, by mode; 5 otherwise
 RECORDINGS = ("sag", "capacitor", "interruption", "quiet", "harmonics")
 COMPARED = ("settings", "exports compared", "exports of another machine compared")
 WRONG = ("differences", "files left", "processes left", "half-written files", "wrong endings", "crashes")
 
 
 def small_plan(classifier=""):
-    """The smallest study that has everything, or one with a classifier that other processes load quickly."""
+    """The smallest complete study, or one with a classifier that other processes load quickly."""
     text = plan_toml(runs=2, max_evaluations=60, old="seeds = [1, 2]", new="seeds = [1]")
     text = text.replace("snr = [inf, 30]", "snr = [inf]").replace("number = 5", "number = 3")
     if classifier:
@@ -47,7 +47,7 @@ def small_plan(classifier=""):
 
 
 def prepare(folder, parts, modes):
-    """Plans, recordings, and what studies and watchers come to that nobody disturbs."""
+    """Plans, recordings, and the outcome of undisturbed studies and watchers."""
     from pqswarm.recordings.samples.write import write_samples
 
     prepared = {}
@@ -73,7 +73,7 @@ def prepare(folder, parts, modes):
 
 
 def make_jobs(options, folder, prepared):
-    """What lanes do, the longest first: functions of a tally."""
+    """The jobs, longest first: functions of a tally."""
     jobs = []
     if "settings" in options.parts:
         chosen = [*SETTINGS][: options.settings]
@@ -108,7 +108,7 @@ def _disk_job(name, case, folder, prepared, options):
 
 
 def run_lanes(jobs, lanes, folder):
-    """Do the jobs in several processes; return the tally of all."""
+    """Run the jobs in several processes; return the total tally."""
     numbers, feed = os.pipe()
     os.write(feed, b"".join(struct.pack("i", number) for number in range(len(jobs))))
     os.close(feed)
@@ -126,7 +126,7 @@ def run_lanes(jobs, lanes, folder):
             number = struct.unpack("i", piece)[0]
             try:
                 jobs[number](tally)
-            except BaseException:  # noqa: BLE001 (it is told at the end)
+            except BaseException:  # noqa: BLE001 (reported at the end)
                 tally.check("crashes", False, traceback.format_exc()[-2000:])
             (folder / f"tally-{lane}.json").write_text(tally.to_json())
             sys.stderr.write(f"\r{number + 1} of {len(jobs)} ")
@@ -148,7 +148,7 @@ def run_lanes(jobs, lanes, folder):
 
 
 def print_table(tally, seconds):
-    """What was done, and what was wrong."""
+    """Print the counts and the faults."""
     kinds = sorted(name for name in tally.counts if ": " in name)
     rows = [(name, tally.counts[name]) for name in kinds]
     others = ("kills", "studies", "watched folders", "resumes", "came through", "full-disk points", "full-disk errors")
@@ -159,16 +159,18 @@ def print_table(tally, seconds):
 
 
 def main(arguments=None):
-    """Run what is asked for; return the exit code."""
+    """Run the chosen parts; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=1000, help="how many (1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the moments (0)")
-    parser.add_argument("--points", type=int, default=0, help="most full-disk points of a command (0: all)")
-    parser.add_argument("--settings", type=int, default=len(SETTINGS), help="how many settings are compared (all)")
-    parser.add_argument("--digests", type=Path, metavar="FILE", help="of exports: written, or compared if it is there")
-    parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="how many at once (cores)")
+    parser.add_argument("--kills", type=int, default=1000, help="number of kills (1000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the moments (0)")
+    parser.add_argument("--points", type=int, default=0, help="maximum number of full-disk points per command (0: all)")
+    parser.add_argument("--settings", type=int, default=len(SETTINGS), help="number of settings to compare (all)")
+    parser.add_argument(
+        "--digests", type=Path, metavar="FILE", help="digests of exports: written, or compared if the file exists"
+    )
+    parser.add_argument("--lanes", type=int, default=os.cpu_count() or 1, help="number of parallel processes (cores)")
     parser.add_argument("--modes", nargs="+", choices=MODES, default=[*MODES], help="what to kill (all)")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to do (all)")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="parts to run (all)")
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     start = time.monotonic()
@@ -177,13 +179,13 @@ def main(arguments=None):
     tally = run_lanes(make_jobs(options, folder, prepared), options.lanes, folder)
     print_table(tally, time.monotonic() - start)
     if tally.wrong:
-        sys.stdout.write(f"\nwhat is left is in {folder}\n")
+        sys.stdout.write(f"\nremaining files: {folder}\n")
         return 1
     shutil.rmtree(folder)
     return 0
 
 
 if __name__ == "__main__":
-    if not os.environ.items() >= ONE_THREAD.items():  # libraries look at it when they are loaded
+    if not os.environ.items() >= ONE_THREAD.items():  # libraries read it when they are loaded
         os.execve(sys.executable, [sys.executable, "-m", "tests.torture", *sys.argv[1:]], os.environ | ONE_THREAD)
     sys.exit(main())

@@ -20,7 +20,7 @@ if __name__ == "__main__":
 
 
 class Cluster:
-    """A scheduler in a process of its own, and two workers."""
+    """A scheduler in its own process, and two workers."""
 
     def __init__(self, folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ class Cluster:
         self._forget()
 
     def close(self):
-        """End all of it."""
+        """Stop all processes."""
         if self.is_alive():
             self.process.stdin.close()
             try:
@@ -74,7 +74,7 @@ class Cluster:
             process.kill()
 
     def _left(self):
-        """Processes of its session that are alive."""
+        """Live processes of its session."""
         from tests.study.studies import session_of
 
         return session_of(self.process.pid)

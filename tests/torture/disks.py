@@ -1,4 +1,4 @@
-"""A disk that gets full at the first, second, third, ... write of a command: one sentence, and nothing half-written."""
+"""A disk that fills up at the first, second, third, ... write of a command: one message, nothing half-written."""
 
 import shutil
 import time
@@ -15,25 +15,25 @@ from tests.torture.outcomes import file_outcome, names, study_outcome, watch_out
 
 OLD = b"what was there before\n"
 LIMITS = (0, 1, 600, 5000, 40_000, 150_000)  # bytes that a file may have
-TEMPORARY = ("-journal", "-wal", "-shm")  # SQLite's own: they belong to the file, and the next command uses them
+TEMPORARY = ("-journal", "-wal", "-shm")  # SQLite's: part of the database, and used by the next command
 
 
 @dataclass(frozen=True)
 class Case:
-    """A command, the files in its folder that it writes, and how to look at them."""
+    """A command, the files it writes in its folder, and how to read them."""
 
     arguments: tuple
     written: tuple
     codes: frozenset = frozenset({2})
-    outcome: object = None  # of the folder; else the digests of what is written
-    has_old: bool = True  # whether there is something before at each name
+    outcome: object = None  # of the folder; the digests of the written files by default
+    has_old: bool = True  # whether each file exists before
 
     def at(self, folder):
-        """The arguments in a folder, of which a Path is one that begins with a point."""
+        """The arguments, with each Path placed in a folder."""
         return [folder / one if isinstance(one, Path) else one for one in self.arguments]
 
     def result(self, folder):
-        """What a command that got through has made."""
+        """The outcome of a command that succeeded."""
         return self.outcome(folder) if self.outcome else file_outcome([folder / name for name in self.written])
 
 
@@ -44,7 +44,7 @@ def make_cases(prepared):
     recordings = prepared["recordings"]
     two = [part for parts in recordings[:2] for part in parts if part.suffix == ".cfg"]
     report = ("report", ran, "--out")
-    judged = ("identify", *two, "--html", page, "--csv", table, "--steady", Path("steady.csv"))
+    identify = ("identify", *two, "--html", page, "--csv", table, "--steady", Path("steady.csv"))
     training = ("train", "--out", model, "--preset", "paper", "--no-search", "--events-per-class", 10, "--jobs", 1)
     data = ("dataset", "--out", Path("d.npz"), "--csv", Path("d.csv"), "--events-per-class", 1, "--snr", "inf,20")
     return {
@@ -61,7 +61,7 @@ def make_cases(prepared):
         "report latex": Case((*report, Path("tables.tex"), "--format", "latex"), ("tables.tex",)),
         "report csv": Case((*report, Path("tables"), "--format", "csv"), ("tables",), has_old=False),
         "identify": Case(
-            (*judged, "--overwrite"),
+            (*identify, "--overwrite"),
             ("events.html", "events.csv", "steady.csv", "steady-10min.csv", "steady-2.csv", "steady-2-10min.csv"),
             frozenset({1, 2}),
         ),
@@ -74,7 +74,7 @@ def make_cases(prepared):
 
 
 class Disks:
-    """Fills the disk of commands, write by write."""
+    """Fills the disk of a command, write by write."""
 
     def __init__(self, name, case, folder, tally, recordings):
         self.name, self.case, self.folder, self.tally = name, case, folder, tally
@@ -82,7 +82,7 @@ class Disks:
         self.expected, self.files = None, set()
 
     def prepare(self, place):
-        """A folder as a command finds it; return the arguments."""
+        """Prepare the folder of a command; return its arguments."""
         place.mkdir(parents=True)
         if self.case.has_old:
             for name in self.case.written:
@@ -95,20 +95,20 @@ class Disks:
         return [*watch_arguments(place), "--once"]
 
     def shorten(self):
-        """Leave out, in a process of its own, what takes long and writes nothing: training, and waiting."""
+        """Skip slow steps that write nothing, in a separate process: training and waiting."""
         if self.name == "train":
             identify.train = lambda *_, **__: identify.default_model()
         time.sleep = lambda seconds, sleep=time.sleep: sleep(min(seconds, 0.06))
 
     def measure(self):
-        """Run it undisturbed; return how often it writes."""
+        """Run it undisturbed; return its number of writes."""
         place = self.folder / "undisturbed"
         _, writes = count_writes(place, *self.prepare(place), before=self.shorten)
         self.expected, self.files = self.case.result(place), names(place)
         return writes
 
     def try_all(self, points):
-        """Let the disk be full from some writes on, by number, and let files not grow beyond some sizes."""
+        """Fill the disk from certain writes on, and limit the size of files."""
         for point in points:
             place = self.folder / f"{self.name}-{point}"
             self.try_one(place, f"from write {point}", Faults(place, point).install)
@@ -116,7 +116,7 @@ class Disks:
             self.try_one(self.folder / f"limit-{limit}", f"files of {limit} bytes", partial(limit_files, limit))
 
     def try_one(self, place, what, fill):
-        """Run the command on a full disk, look at what it says and leaves, make room and run it again."""
+        """Run the command on a full disk, check its message and files, free the disk and run it again."""
         arguments, what = self.prepare(place), f"{self.name}, {what}"
         before = file_outcome([place / name for name in self.case.written]) if self.case.has_old else {}
 
@@ -137,14 +137,14 @@ class Disks:
             again.end()
         if code == 0:
             fine = self.case.result(place) == self.expected
-            self.tally.check("differences", fine, f"{what}: what is written differs")
+            self.tally.check("differences", fine, f"{what}: the written files differ")
             left = names(place) ^ self.files
             self.tally.check("files left", not left, f"{what}: {sorted(left)}")
         with suppress(OSError):
             shutil.rmtree(place)
 
     def look(self, place, what, before):
-        """Nothing half-written under a final name, nothing new under any other."""
+        """Check that final names hold complete files and that no other file is left."""
         found = names(place)
         left = {name for name in found - self.files if not name.endswith(TEMPORARY)}
         self.tally.check("files left", not left, f"{what}: {sorted(left)}")
@@ -155,7 +155,7 @@ class Disks:
             return
         now = file_outcome([place / name for name in self.case.written])
         for name, value in now.items():
-            if isinstance(value, dict):  # a folder, in which each file is whole or not there
+            if isinstance(value, dict):  # a folder: each file is complete or absent
                 half = {one for one in value.items() if one not in self.expected[name].items()}
             else:
                 half = value not in (before.get(name), self.expected[name])

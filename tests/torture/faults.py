@@ -1,6 +1,6 @@
-"""Disks that are full from the n-th write on, and kills in the midst of a write, also of those that SQLite does.
+"""Disks that are full from the n-th write on, and kills in the middle of a write, including those of SQLite.
 
-All of it is put into the process itself, which has been forked for it; only files below one folder are meant.
+The faults are installed in a process forked for them, and apply only to files below one folder.
 """
 
 import _sqlite3
@@ -14,20 +14,20 @@ import signal
 from pathlib import Path
 
 WRITING = os.O_WRONLY | os.O_RDWR
-_KEPT = []  # what SQLite calls must not be collected
+_CALLBACKS = []  # callbacks of SQLite must not be garbage-collected
 
 
 class Faults:
-    """Counts what is written below a folder, and lets it fail or ends the process from a moment on.
+    """Counts writes below a folder, and makes them fail or kills the process from a certain write on.
 
     Parameters
     ----------
     folder : Path
-        Where writes are counted.
+        Folder whose writes are counted.
     at : int
-        The write that is cut in half; 0 lets all through.
+        Number of the write that is cut in half; 0 for none.
     kill : bool
-        Whether the process is killed then; else there is no room for anything any more.
+        Whether the process is killed at that write; otherwise the disk stays full.
     """
 
     def __init__(self, folder, at=0, kill=False):
@@ -35,7 +35,7 @@ class Faults:
         self.count = 0
 
     def meets(self, path):
-        """Whether a file, by name or number, lies below the folder."""
+        """Whether a file, given by name or descriptor, is below the folder."""
         if isinstance(path, int):
             try:
                 path = os.readlink(f"/proc/self/fd/{path}")  # noqa: PTH115
@@ -44,13 +44,13 @@ class Faults:
         return os.path.abspath(os.fsdecode(path)).startswith(self.folder)  # noqa: PTH100
 
     def is_full(self):
-        """Count, and return whether there is no room for something that is done whole or not at all."""
+        """Count an atomic operation, and return whether the disk is full."""
         self.count += 1
         self.end_here()
         return 0 < self.at <= self.count
 
-    def room(self, size):
-        """Count, and return how many of so many bytes can be written: half of those at which the disk gets full."""
+    def writable(self, size):
+        """Count a write, and return how many of its bytes fit: half at the write that fills the disk."""
         self.count += 1
         if not self.at or self.count < self.at:
             return size
@@ -59,17 +59,17 @@ class Faults:
         return size // 2 if self.count == self.at else 0
 
     def end_here(self):
-        """Kill this process if its time has come."""
+        """Kill this process at the chosen write."""
         if self.kill and self.count == self.at:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def check(self):
-        """Raise an error if there is no room."""
+        """Raise an error if the disk is full."""
         if self.is_full():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def install(self):
-        """Put them into this process, for good."""
+        """Install the faults in this process, permanently."""
         _patch_files(self)
         _patch_functions(self)
         patch_sqlite(self)
@@ -81,7 +81,7 @@ def _patch_files(faults):
     class Raw(io.FileIO):
         def write(self, data):
             view = memoryview(data).cast("B")
-            size = faults.room(len(view))
+            size = faults.writable(len(view))
             if not size and len(view):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             written = super().write(view[:size])
@@ -121,7 +121,7 @@ def _patch_functions(faults):
 
 
 class _VFS(ctypes.Structure):
-    """What SQLite writes with: ``struct sqlite3_vfs``."""
+    """The file system of SQLite: ``struct sqlite3_vfs``."""
 
 
 _Set = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_VFS), ctypes.c_char_p, ctypes.c_void_p)
@@ -136,10 +136,10 @@ _VFS._fields_ = [
 
 
 def patch_sqlite(faults):
-    """Let SQLite's own calls of the system fail too; return whether it can be done with this Python's SQLite."""
+    """Make SQLite's system calls fail too; return whether this build of SQLite allows it."""
     try:
         find = ctypes.CDLL(_sqlite3.__file__).sqlite3_vfs_find
-    except (AttributeError, OSError):  # it is built into Python without any name
+    except (AttributeError, OSError):  # linked into Python without symbols
         return False
     find.restype, find.argtypes = ctypes.POINTER(_VFS), [ctypes.c_char_p]
     vfs = find(None)
@@ -148,7 +148,7 @@ def patch_sqlite(faults):
         address = vfs.contents.get_call(vfs, name)
         if address:
             function = kind(make(kind(address)))
-            _KEPT.append(function)
+            _CALLBACKS.append(function)
             vfs.contents.set_call(vfs, name, ctypes.cast(function, ctypes.c_void_p))
 
     def fail():
@@ -159,7 +159,7 @@ def patch_sqlite(faults):
         def write(number, data, size, *offset):
             if not faults.meets(number):
                 return real(number, data, size, *offset)
-            part = faults.room(size)
+            part = faults.writable(size)
             if not part and size:
                 return fail()
             written = real(number, data, part, *offset)
@@ -193,6 +193,6 @@ def patch_sqlite(faults):
 
 
 def limit_files(size):
-    """Let no file of this process grow beyond a size [byte]: the system itself refuses the write."""
+    """Limit the size of files of this process [byte]: the system refuses larger writes."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))

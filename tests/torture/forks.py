@@ -1,4 +1,4 @@
-"""Commands in processes that are forked from this one, which has imported what they need: they begin at once."""
+"""Commands in processes forked from this one, which has imported everything: they start at once."""
 
 import atexit
 import os
@@ -15,18 +15,18 @@ from pqswarm.cli.main import main
 from pqswarm.report import html
 from tests.study.studies import start_command, survivors
 
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a fork waits for ever for those of its parent
-PATIENCE = 60.0  # seconds for what should take a few: machines are shared
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # a fork waits forever for threads of its parent
+PATIENCE = 60.0  # seconds for something that takes a few: machines are shared
 
 
 def warm_up(plans, recordings, folder):
-    """Load all that studies, reports and verdicts need, by doing each once; a fork would lose threads that are left."""
+    """Load everything that studies, reports and verdicts need by running each once; no thread may be left."""
     from pqswarm.datasets import make_dataset
     from pqswarm.identify import identify_file
     from pqswarm.report import write_report
     from pqswarm.study import load_plan, run_study
 
-    html._pictures = lambda drawing, prefix: {"wide": ""}  # they take most of the time of a small study
+    html._pictures = lambda drawing, prefix: {"wide": ""}  # most of the time of a small study
     for number, plan in enumerate(plans):
         place = folder / f"warm-{number}"
         run_study(load_plan(plan), place, jobs=1)
@@ -36,12 +36,12 @@ def warm_up(plans, recordings, folder):
         list(identify_file(path))
     make_dataset(1, (float("inf"), 20.0), 0, "paper", n_jobs=1)
     if threading.active_count() > 1:
-        raise SystemExit(f"threads are left, which forks would lose: {threading.enumerate()}")
+        raise SystemExit(f"threads are left that forks would lose: {threading.enumerate()}")
 
 
 @dataclass
 class Command:
-    """A command that runs in a session of its own."""
+    """A command in its own session."""
 
     pid: int
     pipe: int
@@ -49,7 +49,7 @@ class Command:
     said: bytes = field(default=b"", repr=False)
 
     def wait(self, seconds=PATIENCE):
-        """Wait for its end, at most so long; return its exit code, or None."""
+        """Wait for its end; return its exit code, or None after that time."""
         deadline = time.monotonic() + seconds
         while self.code is None:
             left = deadline - time.monotonic()
@@ -63,7 +63,7 @@ class Command:
         return self.code
 
     def _read(self, seconds):
-        """Take what it says, so that it never waits."""
+        """Read its output, so that it never blocks."""
         if self.pipe >= 0 and select.select([self.pipe], [], [], seconds)[0]:
             piece = os.read(self.pipe, 1 << 16)
             self.said += piece
@@ -75,18 +75,18 @@ class Command:
             time.sleep(seconds)
 
     def text(self):
-        """What it said."""
+        """Its output."""
         while self.pipe >= 0 and select.select([self.pipe], [], [], 0.0)[0]:
             self._read(0.0)
         return self.said.decode(errors="replace")
 
     def signal(self, number, group=False):
-        """Send a signal to it, or to all of its group."""
+        """Send a signal to the process or its group."""
         with suppress(ProcessLookupError):
             (os.killpg if group else os.kill)(self.pid, number)
 
     def end(self):
-        """See to it that nothing of it is left; return which processes survived by themselves."""
+        """Kill all of its processes; return those that had survived on their own."""
         if self.code is None:
             self.signal(signal.SIGKILL)
             self.wait()
@@ -102,7 +102,7 @@ class Command:
 
 
 def fork_command(*arguments, prepare=None):
-    """Begin a command of the command line in a process forked from this one; `prepare` is called in it first."""
+    """Start a command in a process forked from this one, after a call of `prepare`."""
     ours, its = os.pipe()
     pid = os.fork()
     if pid:
@@ -135,7 +135,7 @@ def fork_command(*arguments, prepare=None):
 
 
 def true_command(*arguments):
-    """Begin a command as a person does, with an interpreter of its own."""
+    """Start a command as a person does, in a new interpreter."""
     ours, its = os.pipe()
     process = start_command(*arguments, stdout=its, stderr=its)
     os.close(its)

@@ -1,4 +1,4 @@
-"""Kill studies and watchers at random moments, resume them until they end, and compare what they come to."""
+"""Kill studies and watchers at random moments, resume them until they end, and compare the outcomes."""
 
 import atexit
 import os
@@ -17,11 +17,11 @@ from tests.torture.faults import Faults
 from tests.torture.forks import fork_command, true_command
 from tests.torture.outcomes import names, study_outcome, take_semaphores, watch_outcome
 
-LONG = 900.0  # seconds for a whole small study on a machine that others use too
-MOST_RESUMES = 40  # of one study, which then may end
+LONG = 900.0  # seconds for a whole small study on a shared machine
+MAX_RESUMES = 40  # of one study, which may then end
 WRITE = "KILL in a write"
 
-# What is done to the command, and the exit codes that may follow; 0 if it was faster.
+# Signal, whether to the group, and the allowed exit codes; 0 if the command was faster.
 ENDINGS = {
     "KILL main": (signal.SIGKILL, False, {-9}),
     "KILL group": (signal.SIGKILL, True, {-9}),
@@ -34,7 +34,7 @@ ENDINGS = {
 TO_WORKERS = ("KILL worker", "STOP worker, KILL worker", "STOP worker, KILL main")
 TO_CLUSTER = ("KILL Dask worker", "KILL Dask scheduler")
 
-# How often each kind is chosen.
+# Weight of each kind.
 MODES = {
     "one process": {WRITE: 8, "KILL main": 8, "TERM main": 2, "INT main": 3, "HUP main": 1},
     "two workers": dict.fromkeys((*ENDINGS, *TO_WORKERS), 1),
@@ -46,7 +46,7 @@ MODES = {
 
 
 def count_writes(folder, *arguments, before=lambda: None):
-    """Run a command undisturbed; return how long it takes [s], and how often it writes below a folder."""
+    """Run a command undisturbed; return its duration [s] and its number of writes below a folder."""
     faults = Faults(folder)
 
     def prepare():
@@ -64,18 +64,18 @@ def count_writes(folder, *arguments, before=lambda: None):
 
 
 class Killing:
-    """Kills commands of one kind, again and again.
+    """Kills commands of one kind repeatedly.
 
     Parameters
     ----------
     mode : str
         One of `MODES`.
     folder : Path
-        Where to work.
+        Working folder.
     seed : int
-        Of the moments.
+        Seed of the moments.
     tally : Tally
-        What is counted there.
+        Counts kills and faults.
     """
 
     def __init__(self, mode, folder, seed, tally):
@@ -86,7 +86,7 @@ class Killing:
         self.cluster = None
 
     def run(self, kills):
-        """Kill so often, and then let the last one end."""
+        """Kill that many times, then let the last command finish."""
         self.left = kills
         try:
             while self.left > 0:
@@ -96,11 +96,11 @@ class Killing:
                 self.cluster.close()
 
     def draw_kind(self):
-        """What to do next."""
+        """Draw the next kind of kill."""
         return self.rng.choices([*self.kinds], [*self.kinds.values()])[0]
 
     def compare(self, folder, outcome):
-        """Look at what has come to its end."""
+        """Compare a finished outcome with the undisturbed one."""
         different = [part for part, value in self.expected.items() if outcome[part] != value]
         self.tally.check("differences", not different, f"{self.mode}, {folder}: {different}")
         left = names(folder) ^ self.files
@@ -109,7 +109,7 @@ class Killing:
             shutil.rmtree(folder)
 
     def start(self, *arguments, place, kind, writes):
-        """Begin a command, with its end built in if it is to come in a write."""
+        """Start a command; a kill in a write is installed in advance."""
         if self.mode.endswith("command line"):
             return true_command(*arguments)
         if kind == WRITE:
@@ -117,7 +117,7 @@ class Killing:
         return fork_command(*arguments)
 
     def disturb(self, command, kind, moment, codes=None):
-        """Do something to a command after a time [s]; return whether it was done before the command had ended."""
+        """Disturb a command after a time [s]; return whether that was before its end."""
         if kind == WRITE:
             done = command.wait(LONG) == -9
             allowed = {-9}
@@ -129,10 +129,10 @@ class Killing:
                 done = command.wait() != 0 or bool(codes)
         else:
             return self.disturb_others(command, kind, moment)
-        return self.judge(command, kind, allowed | {0} | set(codes or ()), done)
+        return self.check_end(command, kind, allowed | {0} | set(codes or ()), done)
 
-    def judge(self, command, kind, allowed, done):
-        """Look at the end of a command."""
+    def check_end(self, command, kind, allowed, done):
+        """Check how a command ended."""
         text = command.text()
         if self.mode.endswith("command line") and "INT" in kind and command.code == -signal.SIGINT:
             allowed, text = {command.code}, ""  # Python itself, before the command was loaded
@@ -151,22 +151,22 @@ class Killing:
         return done
 
     def disturb_others(self, command, kind, moment):
-        """Kill a worker, which the study survives, or what it works with."""
+        """Kill a worker, which the study survives, or the cluster."""
         if command.wait(moment) is not None:
-            return self.judge(command, kind, {0}, done=False)
+            return self.check_end(command, kind, {0}, done=False)
         if kind == "KILL Dask scheduler":
             self.cluster.kill_scheduler()
             done = command.wait(LONG) != 0
             if not done:
                 self.tally.add("came through")
-            return self.judge(command, kind, {0, 2}, done=True)
+            return self.check_end(command, kind, {0, 2}, done=True)
         if kind == "KILL Dask worker":
             workers = self.cluster.workers()
         else:
             workers = workers_of(command.pid, 5.0) if command.code is None else []
         if not workers:
             command.wait(LONG)
-            return self.judge(command, kind, {0}, done=False)
+            return self.check_end(command, kind, {0}, done=False)
         worker = self.rng.choice(workers)
         with suppress(ProcessLookupError):
             if kind.startswith("STOP"):
@@ -175,17 +175,17 @@ class Killing:
             if kind == "STOP worker, KILL main":
                 command.signal(signal.SIGKILL)
                 command.wait()
-                os.kill(worker.pid, signal.SIGCONT)  # nobody else could end it
+                os.kill(worker.pid, signal.SIGCONT)  # no other process could end it
             else:
                 os.kill(worker.pid, signal.SIGKILL)
         if kind != "STOP worker, KILL main":
             command.wait(LONG)
             self.tally.add("came through")
-        return self.judge(command, kind, {0, -9}, done=True)
+        return self.check_end(command, kind, {0, -9}, done=True)
 
 
 class StudyKilling(Killing):
-    """Kills studies, each of which is resumed until it ends."""
+    """Kills studies and resumes each until it ends."""
 
     def __init__(self, mode, folder, seed, tally, plan, whole, seconds):
         super().__init__(mode, folder, seed, tally)
@@ -193,16 +193,16 @@ class StudyKilling(Killing):
         self.seconds = seconds
 
     def run_one(self, folder):
-        """Begin a study, and kill it until it has ended, or there were enough kills."""
+        """Start a study and kill it until it ends, or until there were enough kills."""
         self.tally.add("studies")
         for resumed in count():
-            enough = self.left <= 0 or resumed >= MOST_RESUMES
+            enough = self.left <= 0 or resumed >= MAX_RESUMES
             kind = "" if enough else self.draw_kind()
             command = self.start(*self.arguments(folder), place=folder, kind=kind, writes=self.writes)
             self.tally.add("resumes", resumed > 0)
             if enough:
                 command.wait(LONG)
-                self.judge(command, "undisturbed", {0}, done=False)
+                self.check_end(command, "undisturbed", {0}, done=False)
             else:
                 self.disturb(command, kind, self.rng.uniform(0, self.seconds))
             if command.code == 0 or enough:
@@ -211,7 +211,7 @@ class StudyKilling(Killing):
             self.compare(folder, study_outcome(folder))
 
     def arguments(self, folder):
-        """The command."""
+        """The arguments of the command."""
         jobs = 2 if self.mode in ("two workers", "command line") else 1
         given = ("study", self.plan, "--out", folder, "--jobs", jobs)
         if self.mode != "Dask":
@@ -229,7 +229,7 @@ class WatchKilling(Killing):
         self.recordings, (self.seconds, self.writes), self.expected, self.files = recordings, *whole
 
     def run_one(self, folder):
-        """Watch a folder, kill the watcher some times while recordings come, and let it end what is there."""
+        """Watch a folder, kill the watcher a few times while recordings arrive, and let it finish."""
         incoming = folder / "incoming"
         incoming.mkdir(parents=True)
         coming = self.rng.sample(self.recordings, len(self.recordings))
@@ -243,7 +243,7 @@ class WatchKilling(Killing):
             command = self.start(*watch_arguments(folder), place=folder, kind=kind, writes=self.writes)
             self.tally.add("resumes", resumed > 0)
             moment = self.rng.uniform(0, self.seconds) + (3.0 if command_line else 0.0)
-            if kind == WRITE and command.wait(2.0 * self.seconds + 2.0) is None:  # it waits for something to write
+            if kind == WRITE and command.wait(2.0 * self.seconds + 2.0) is None:  # it has nothing to write
                 kind, moment = "KILL main", 0.0
             codes = {"TERM main": {0, -15}, "INT main": {0, 130}, "INT group": {0, 130}}.get(kind)
             self.disturb(command, kind, moment, codes)
@@ -259,19 +259,19 @@ class WatchKilling(Killing):
 
 
 def watch_arguments(folder):
-    """The command that watches a folder."""
+    """The arguments of the command that watches a folder."""
     lines = folder / "events.jsonl"
     return ("watch", folder / "incoming", "--jsonl", lines, "--interval", 0.05, "--settle", 0.05)
 
 
 def undisturbed_study(plan, folder):
-    """Seconds and writes of a study, what it comes to, and its files."""
+    """Seconds and writes of a study, its outcome and its files."""
     measured = count_writes(folder, "study", plan, "--out", folder, "--jobs", 1)
     return measured, study_outcome(folder), names(folder)
 
 
 def study_seconds(modes, plan, folder):
-    """How long an undisturbed study takes [s] in modes that begin interpreters; a cluster is as slow as workers."""
+    """Duration [s] of an undisturbed study in modes that start interpreters; a cluster is as slow as workers."""
     starts = {"two workers": fork_command, "Dask": fork_command, "command line": true_command}
     found = {}
     for mode in set(modes) & set(starts):
@@ -284,7 +284,7 @@ def study_seconds(modes, plan, folder):
 
 
 def undisturbed_watch(recordings, folder):
-    """Seconds and writes of a watcher, what it comes to, and its files."""
+    """Seconds and writes of a watcher, its outcome and its files."""
     (folder / "incoming").mkdir(parents=True)
     for part in (part for parts in recordings for part in parts):
         (folder / "incoming" / part.name).write_bytes(part.read_bytes())
@@ -293,7 +293,7 @@ def undisturbed_watch(recordings, folder):
 
 
 def killing(mode, folder, seed, tally, prepared):
-    """The one of a mode."""
+    """The object that kills commands in a mode."""
     if mode.startswith("watch"):
         return WatchKilling(mode, folder, seed, tally, prepared["recordings"], prepared["watch"])
     plan = "plan" if mode == "one process" else "light"

@@ -1,4 +1,4 @@
-"""What must be the same after any disturbance, to the last byte, and what must not be left behind."""
+"""What must be identical to the last byte after any disturbance, and what must not be left behind."""
 
 import hashlib
 import json
@@ -16,17 +16,17 @@ TABLES = "tables"
 
 @dataclass
 class Tally:
-    """What was done to pqswarm, and what was found wrong."""
+    """Counts of disturbances and faults."""
 
     counts: Counter = field(default_factory=Counter)
     wrong: list = field(default_factory=list)
 
     def add(self, what, number=1):
-        """Count something."""
+        """Count an event."""
         self.counts[what] += number
 
     def check(self, kind, fine, detail):
-        """Note something that is not as it must be."""
+        """Record a fault unless a condition holds."""
         if not fine:
             self.counts[kind] += 1
             self.wrong.append(f"{kind}: {detail}")
@@ -53,7 +53,7 @@ def names(folder):
 
 
 def study_outcome(folder):
-    """Runs, findings, data and tables of a finished study; its tables are written aside."""
+    """Runs, findings, data and tables of a finished study; the tables are written to another folder."""
     folder = Path(folder)
     aside = folder.with_name(f"{folder.name}-{TABLES}")
     write_report(folder, "csv", aside)
@@ -65,7 +65,7 @@ def study_outcome(folder):
 
 
 def watch_outcome(folder):
-    """Lines that were delivered, sorted, and what became of each file."""
+    """The delivered lines, sorted, and the state of each file."""
     lines = sorted((folder / "events.jsonl").read_text().replace(f"{folder}/", "").splitlines())
     with closing(sqlite3.connect(folder / "incoming" / ".pqswarm-watch.sqlite")) as database:
         files = sorted(database.execute("SELECT path, digest, state, reason FROM files").fetchall())
@@ -74,7 +74,7 @@ def watch_outcome(folder):
 
 
 def file_outcome(paths):
-    """Digests of files, of folders with all that is in them; None for what is not there."""
+    """Digests of files and of whole folders; None if missing."""
     found = {}
     for path in map(Path, paths):
         inside = {name: digest(path / name) for name in sorted(names(path))} if path.is_dir() else None
@@ -83,7 +83,7 @@ def file_outcome(paths):
 
 
 def take_semaphores(pid):
-    """Remove the semaphores that joblib has made for a process, which has ended; return how many there were."""
+    """Remove the semaphores that joblib created for a process that has ended; return their number."""
     found = [*Path("/dev/shm").glob(f"sem.loky-{pid}-*")]
     for path in found:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The same exports, to the last byte, whatever the machine, its language and its libraries.
+"""Exports identical to the last byte on any machine, in any locale and with any library version.
 
 python -m tests.torture.settings FOLDER PLAN JOBS RECORDING... writes them.
 """
@@ -15,7 +15,7 @@ from tests.torture.outcomes import digest, names
 
 ROOT = Path(__file__).parents[2]
 
-# Jobs and environment; what is compiled for another processor takes a minute more, once.
+# Jobs and environment; compiling for another processor takes a minute more, once.
 SETTINGS = {
     "one process": (1, {}),
     "two processes, C, Kathmandu": (2, {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LC_ALL": "C"}),
@@ -30,7 +30,7 @@ SETTINGS = {
 
 
 def export(folder, plan, jobs, recordings):
-    """Write what can be exported: data, tables of a study, verdicts, tests."""
+    """Write all exports: data, tables of a study, verdicts, tests."""
     from pqswarm.cli.main import app
     from pqswarm.study import load_plan, run_study
 
@@ -48,7 +48,7 @@ def export(folder, plan, jobs, recordings):
 
 
 def compare_settings(chosen, folder, prepared, tally, digests=None):
-    """Export with several settings, and compare; also with the digests of another machine, if there is such a file."""
+    """Export with several settings and compare, also with the digests of another machine if given."""
     plain = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
     plain["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [plain.get("PYTHONPATH")])])
     first = json.loads(digests.read_text()) if digests and digests.exists() else None

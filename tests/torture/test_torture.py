@@ -1,4 +1,4 @@
-"""The tools of ``make torture``, in small: hooks that hit nothing, or a table that hides something, prove nothing."""
+"""The tools of ``make torture`` work: faults are injected where they should be, and every fault is reported."""
 
 import os
 import sqlite3
@@ -15,7 +15,7 @@ from tests.torture.outcomes import Tally
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
 ROOT = Path(__file__).parents[2]
-# Each write is tried in a process forked for it, from one that has no threads.
+# Each write is tried in its own process, forked from one without threads.
 PROGRAM = """
     import os, sqlite3, sys
     from pathlib import Path
@@ -68,18 +68,18 @@ def test_each_write_can_fail_and_can_be_the_last(tmp_path):
     assert run.returncode == 0, run.stderr
     lines = [line.split(maxsplit=4) for line in run.stdout.splitlines()]
     codes = {kind: [int(code) for is_kill, _, code, *_ in lines if is_kill == kind] for kind in ("False", "True")}
-    # The folder, the part, its content, that it is on the disk, its name; then the journal of SQLite, and pages.
+    # The folder, the part, its content, its sync, its name; then the journal of SQLite, and pages.
     assert codes["False"][:5] == [2, 2, 2, 2, 2]
     assert len(codes["False"]) > 9
     assert set(codes["False"][5:-1]) == {3}
     assert codes["True"] == [*[-9] * (len(codes["False"]) - 1), 0]
     with closing(sqlite3.connect(tmp_path / "base.sqlite")) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert database.execute("SELECT count(*) FROM t WHERE x = 2").fetchone() == (2,)  # of those that got through
+        assert database.execute("SELECT count(*) FROM t WHERE x = 2").fetchone() == (2,)  # the two that succeeded
     assert {path.name for path in tmp_path.iterdir()} == {"base.sqlite", "file"}
 
 
-def test_what_is_wrong_is_counted_and_survives_the_way_to_the_table():
+def test_faults_are_counted_and_merged():
     one, all_of_them = Tally(), Tally()
     one.add("kills", 3)
     assert one.check("differences", True, "nothing")

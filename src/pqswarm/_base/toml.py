@@ -24,13 +24,17 @@ _IN_WORDS = {
     "dict_type": "must be a table of keys",
     "finite_number": "must be a finite number",
     "float_type": "must be a number",
+    "greater_than": "must be above {gt}",
+    "greater_than_equal": "must be at least {ge}",
     "int_type": "must be an integer",
+    "less_than_equal": "must be at most {le}",
     "list_type": "must be a list",
     "missing": "is missing",
     "model_type": "must be a table of keys",
     "string_too_long": "must be at most {max_length} characters",
     "string_too_short": "must not be empty",
     "string_type": "must be text",
+    "too_long": "must hold at most {max_length}",
     "too_short": "must hold at least {min_length}",
     "tuple_type": "must be a list",
 }
@@ -99,11 +103,13 @@ def explain_mistakes(
         kind = mistake["type"]
         if kind == "too_short" and mistake["loc"] in deeper:
             continue  # a member was refused, and that is said already
-        loc = tuple(part for part in mistake["loc"] if part not in tags)
+        loc = [part for part in mistake["loc"] if part != "[key]"]
+        loc = loc[: (at := next((i for i, part in enumerate(loc) if part in tags), len(loc)))] + loc[at + 1 :]
         place = shorten("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip("."))
         message = mistake["msg"].removeprefix("Value error, ").replace("Input should be", "must be").rstrip(".")
         if kind in known:
-            message = known[kind].format(**mistake.get("ctx", {}))
+            limits = mistake.get("ctx", {}).items()
+            message = known[kind].format(**{key: f"{v:g}" if isinstance(v, float) else v for key, v in limits})
         if kind == "extra_forbidden":
             message = f"there is no such key: {_known_keys(models, loc)}"
         elif kind not in ("value_error", "missing"):
@@ -130,13 +136,13 @@ def table_error(source: str, mistakes: list[str]) -> PqswarmError:
     return PqswarmError("\n  ".join([head, *mistakes]))
 
 
-def _known_keys(models: "tuple[type[BaseModel], ...]", loc: tuple[int | str, ...]) -> str:
+def _known_keys(models: "tuple[type[BaseModel], ...]", loc: list[int | str]) -> str:
     """The keys that a table can have, the nearest one first."""
     owners = list(models)
     for part in loc[:-1]:
         fields = [owner.model_fields[str(part)] for owner in owners if part in owner.model_fields]
         owners = [model for field in fields for model in _models_in(field.annotation)] or owners
-    known = list(dict.fromkeys(name for owner in owners for name in owner.model_fields))
+    known = list(dict.fromkeys(name for owner in owners for name, field in owner.model_fields.items() if field.repr))
     close = difflib.get_close_matches(str(loc[-1]), known, n=1)
     return f"{f'did you mean {close[0]}? Known' if close else 'known'} here are {', '.join(known)}"
 

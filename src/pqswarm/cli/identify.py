@@ -31,6 +31,7 @@ from pqswarm.errors import PqswarmError
 
 if TYPE_CHECKING:
     from pqswarm.identify import Failure, Verdict
+    from pqswarm.identify.show.page import PageRecording
     from pqswarm.recordings import RecordingSource, Site
 
 __all__ = ["identify"]
@@ -142,7 +143,7 @@ class _Done:
     keep: bool
     table: bool
     rows: list[dict[str, Any]] = field(default_factory=list)
-    verdicts: "list[Verdict]" = field(default_factory=list)
+    recordings: "list[PageRecording]" = field(default_factory=list)
     failures: "list[Failure]" = field(default_factory=list)
     file: str = ""
     said: set[str] = field(default_factory=set)
@@ -181,15 +182,15 @@ class _Done:
 
         rows = found.rows()
         if self.as_json:
-            text = ("," if self.n_recordings else "") + "\n" + json_text(found.as_dict(), indent=1)
+            text = ("," if self.n_recordings else "") + "\n" + json_text(_as_dict(found), indent=1)
         else:
             if found.path != self.file:
                 self.file, self.said = found.path, set()
             text = _text(found, rows, self.said) + "\n"
         if self.keep:
-            from pqswarm.identify.show.page import slim
+            from pqswarm.identify.show.page import PageRecording
 
-            self.verdicts.append(slim(found))
+            self.recordings.append(PageRecording.of(found))
         return rows, text
 
     def fail(self, failure: "Failure") -> None:
@@ -214,7 +215,13 @@ class _Done:
             from pqswarm.identify.show.page import page_html
 
             reasons = [str(failure) for failure in self.failures]
-            yield write_atomically(html, page_html(self.verdicts, reasons, find=find))
+            yield write_atomically(html, page_html(self.recordings, reasons, find=find))
+
+
+def _as_dict(verdict: "Verdict") -> dict[str, Any]:
+    """The verdict, and the measurements behind it."""
+    found = verdict.characterisation
+    return {**verdict.as_dict(), "characterisation": None if found is None else found.as_dict()}
 
 
 def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str:
@@ -222,10 +229,9 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str
     from pqswarm.identify.show.lines import heading, text_lines
     from pqswarm.identify.show.words import voltage_text
 
-    found = verdict.characterisation
     references: dict[str, list[str]] = {}
-    for one in found.channels:
-        references.setdefault(f"{voltage_text(one.reference)} ({one.reference_source})", []).append(one.name)
+    for one in verdict.references:
+        references.setdefault(f"{voltage_text(one.volts)} ({one.source})", []).append(one.channel)
     ones = (
         list(references) if len(references) == 1 else [f"{', '.join(who)} {what}" for what, who in references.items()]
     )
@@ -235,7 +241,7 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str
         [
             heading(rows[0]) if rows else verdict.source,
             *(f"  {line}" for line in text_lines(rows)),
-            f"  1 pu: {'; '.join(ones)}; {found.frequency:.2f} Hz",
+            f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
             *(f"  note: {name_options(text, JUDGING_OPTIONS)}" for text in notes),
         ]
     )
@@ -270,8 +276,9 @@ class _Artist:
         echo(f"drew {file_text(written)}", err=self.quiet)
 
     def _write_steady(self, verdict: "Verdict", path: Path) -> None:
-        series = verdict.characterisation.require_series().steady
-        if not series.n_windows:
+        found = verdict.characterisation
+        series = None if found is None else found.require_series().steady
+        if series is None or not series.n_windows:
             raise PqswarmError("has no steady quantities: it is too short for them.")
         number = f"-{self.number}" if self.number > 1 else ""  # the first recording gets the name, others a number
         for per, one in _steady_files(path.with_stem(f"{path.stem}{number}")).items():
@@ -300,11 +307,11 @@ class _Finder:
 
     def find(self, verdict: "Verdict") -> "RecordingSource | None":
         """The recording of a verdict; None if it is not there any more."""
-        from pqswarm.identify.folder.batch import open_as_judged
+        from pqswarm.identify.folder.batch import open_for_analysis
         from pqswarm.identify.show.page import match_recording
 
         if verdict.path != self.last:
             self.last, self.sources = verdict.path, ()
-            opened = open_as_judged(self.paths[verdict.path], self.site, self.reading)
+            opened = open_for_analysis(self.paths[verdict.path], self.site, self.reading)
             self.sources = opened if self.site is None else tuple(map(self.site.apply, opened))
         return match_recording(verdict, self.sources)

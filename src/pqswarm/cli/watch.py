@@ -108,7 +108,7 @@ def watch(
                         watcher.run(interval)
                     delivered = watcher.run_once()
                 except KeyboardInterrupt:
-                    judged = count_text(watcher.n_judged, "file")
+                    judged = count_text(watcher.n_analysed, "file")
                     _say(f"stopped; {judged} judged, the journal {file_text(path)} is complete.")
                     return
     except FileFormatError:  # it is no journal: nothing is left beside it

@@ -1,28 +1,30 @@
-"""Presets of one's own, as files in TOML; docs/how/presets.md is the reference of the format."""
+"""Read presets from TOML files; docs/how/presets.md describes the format."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pqswarm._base.checks import is_finite
 from pqswarm._base.toml import parse_toml, read_toml_text
 from pqswarm.errors import PqswarmError, shorten, unknown_name
 from pqswarm.events.bench import run_bench
 from pqswarm.events.catalogue import HARMONICS, PARAMETERS
-from pqswarm.events.classes import EVENT_CLASSES, is_name
+from pqswarm.events.classes import EVENT_CLASSES
 from pqswarm.events.event import RECORD, SUPPLY, check_draw
-from pqswarm.events.parameters import Range, spectrum_ranges
+from pqswarm.events.parameters import Range, in_order, spectrum_ranges
 from pqswarm.events.preset_text import spectra_of
 from pqswarm.events.presets import PRESETS, Preset
-from pqswarm.events.range_tables import in_order, read_range
+
+if TYPE_CHECKING:
+    from pqswarm.events.catalogue import Parameter
+    from pqswarm.events.preset_tables import PresetTable
 
 __all__ = ["load_preset", "read_preset"]
 
-_KEYS = ("name", "extends", "classes", "common", "spectra", "bench")
-_EVERYWHERE = (*RECORD, *SUPPLY)  # parameters that events of every class can have
+_EVERYWHERE = (*RECORD, *SUPPLY)  # parameters of events of every class
 
 Ranges = dict[str, Range]
 
@@ -33,13 +35,13 @@ def load_preset(path: str | Path) -> Preset:
     Parameters
     ----------
     path : str or Path
-        The file. It says what differs from the preset that it ``extends``, or everything.
+        The file. It lists the differences from the preset that it ``extends``, or everything.
 
     Returns
     -------
     Preset
-        The preset, checked: every class has the parameters of its model, and every range lies in the interval that is
-        allowed. Its name is that of the file unless the file has another.
+        The preset, checked: every class has the parameters of its model, and every range is within its limits. Without
+        a key ``name`` it is named after the file.
 
     Examples
     --------
@@ -61,9 +63,9 @@ def load_preset(path: str | Path) -> Preset:
 
 
 def _load(path: Path, via: tuple[Path, ...]) -> Preset:
-    """Read a file that others extend, who are named."""
+    """Read a file; `via` are the files that extend it."""
     if path.resolve() in via:
-        raise PqswarmError(f"{path}: extends: the file extends itself: name a preset that does not.")
+        raise PqswarmError(f"{path}: extends: the file extends itself: name another preset.")
     try:
         table = parse_toml(read_toml_text(path), str(path))
     except FileNotFoundError:
@@ -80,14 +82,17 @@ def read_preset(
     name: str = "own",
     via: tuple[Path, ...] = (),
 ) -> Preset:
-    """Return the preset that the content of a file says; paths are relative to `folder`, messages name the `source`."""
+    """Return the preset that the tables of a file describe; paths are relative to `folder`, messages name `source`."""
+    from pqswarm.events.preset_tables import read_tables  # pydantic is imported when a file is read
+
+    tables = read_tables(table, source)
     with _blame(source):
-        return _Reader(table, folder or Path(), name, via).read()
+        return _Reader(tables, folder or Path(), name, via).read()
 
 
 @contextmanager
 def _blame(where: str) -> Iterator[None]:
-    """Say in errors where they come from."""
+    """Prefix errors with their place."""
     try:
         yield
     except PqswarmError as error:
@@ -95,36 +100,32 @@ def _blame(where: str) -> Iterator[None]:
 
 
 class _Reader:
-    """The content of a file on its way to a preset."""
+    """Builds a preset from the tables of a file and the preset that it extends."""
 
-    def __init__(self, table: Mapping[str, Any], folder: Path, name: str, via: tuple[Path, ...]) -> None:
-        for key in table:
-            drawable = [name for name in EVENT_CLASSES if EVENT_CLASSES[name].model is not None]
-            if key not in _KEYS and key not in drawable:
-                raise unknown_name("key or event class", key, (*_KEYS, *drawable))
-        self.name = _text("name", table.get("name", name))
-        self.own = {key: _table(key, table[key]) for key in table if key not in _KEYS}
-        self.common = _table("common", table.get("common", {}))
-        self.bench = dict(_table("bench", table.get("bench", {})))
-        self.share = self.bench.pop("share", None)
-        self.wanted = table.get("classes")
-        self.base = self._extended(table.get("extends"), folder, via)
-        self.spectra = _spectra(table["spectra"]) if "spectra" in table else spectra_of(self.base)
-        self.spectra_given = "spectra" in table
+    def __init__(self, table: "PresetTable", folder: Path, name: str, via: tuple[Path, ...]) -> None:
+        self.name = table.name or name
+        self.own = table.__pydantic_extra__
+        self.common, self.wanted = table.common, table.classes
+        self.bench, self.share = table.bench.__pydantic_extra__, table.bench.share
+        self.base = self._extended(table.extends, folder, via)
+        self.spectra: Mapping[str, Mapping[str, float]] = table.spectra or spectra_of(self.base)
+        self.spectra_given = table.spectra is not None
+        if table.spectra is not None:
+            with _blame("[spectra]"):
+                spectrum_ranges(table.spectra)
         single = next((name for name in HARMONICS if name in self.common), None)
         if single is not None and (self.spectra_given or "spectrum" in self.common):
-            raise PqswarmError(f"[common] {single}: the harmonics are those of [spectra]: keep one of them.")
+            raise PqswarmError(f"[common] {single}: harmonics are also given by [spectra]: keep one of the two.")
 
-    def _extended(self, extends: object, folder: Path, via: tuple[Path, ...]) -> Preset:
+    def _extended(self, extends: str | None, folder: Path, via: tuple[Path, ...]) -> Preset:
         if extends is None:
             return Preset("", {}, {}, {}, 0.0)
-        text = _text("extends", extends)
-        if text.endswith(".toml"):
-            return _load(folder / text, via)
-        if text not in PRESETS:
-            with _blame("extends"):
-                raise unknown_name("preset", text, (*PRESETS, "a path that ends in .toml"))
-        return PRESETS[text]
+        if extends.endswith(".toml"):
+            return _load(folder / extends, via)
+        with _blame("extends"):
+            if extends not in PRESETS:
+                raise unknown_name("preset", extends, (*PRESETS, "a path that ends in .toml"))
+        return PRESETS[extends]
 
     def read(self) -> Preset:
         """Return the preset."""
@@ -145,30 +146,28 @@ class _Reader:
         return made
 
     def _chosen(self) -> Preset:
-        """What is extended, with the classes that are wanted of it."""
+        """The extended preset, reduced to the listed classes."""
         if self.wanted is None:
             return self.base
         known = tuple(dict.fromkeys((*self.base.models, *self.own)))
-        if not isinstance(self.wanted, list) or not self.wanted or len(set(map(str, self.wanted))) < len(self.wanted):
-            raise PqswarmError(f"classes: must be a list of event classes, each once, not {self.wanted!r}.")
         for label in self.wanted:
             if label not in known:
                 with _blame("classes"):
                     raise unknown_name("event class", label, known)
         for label in (*self.own, *self.bench):
             if label in known and label not in self.wanted:
-                raise PqswarmError(f"classes: does not name {label!r}, which has a table: add it, or drop the table.")
+                raise PqswarmError(f"classes: {label!r} has a table but is not listed: add it, or remove the table.")
         kept = [label for label in self.wanted if label in self.base.models]
         return self.base.with_classes(kept) if kept else replace(self.base, models={}, bench={}, bench_share=0.0)
 
     def _common(self, base: Preset) -> Ranges:
-        """Ranges of record and supply; those of a disturbance are left to the classes."""
+        """Ranges of record and supply; those of disturbances belong to the classes."""
         ranges: Ranges = dict(base.common)
         taken = {name for label in (*base.models, *self.own) for name in _taken(label)[1]}
         for name, given in self.common.items():
             if name in _EVERYWHERE:
                 with _blame(name):
-                    ranges[name] = read_range(name, given, PARAMETERS[name])
+                    ranges[name] = _read_range(name, given, PARAMETERS[name])
             elif name not in taken:
                 raise unknown_name("parameter", name, (*_EVERYWHERE, *sorted(taken)))
         for name in RECORD:
@@ -183,7 +182,7 @@ class _Reader:
         for name, given in self.common.items():
             if name != "spectrum" and (name in ranges or name in taken):
                 with _blame(f"[common] {name}"):
-                    ranges[name] = read_range(name, given, catalogue[name])
+                    ranges[name] = _read_range(name, given, catalogue[name])
         with _blame(f"[{label}]"):
             drawn = self._spectrum(own, taken)
             if drawn is not None:
@@ -194,19 +193,19 @@ class _Reader:
                 if name not in taken and name not in _EVERYWHERE:
                     raise unknown_name(f"parameter of {label}", name, (*taken, *_EVERYWHERE))
                 with _blame(name):
-                    new = drawn if name == "spectrum" else {name: read_range(name, given, catalogue[name])}
+                    new = drawn if name == "spectrum" else {name: _read_range(name, given, catalogue[name])}
                 ranges |= new or {}
             ranges |= drawn or {}
             _check_complete(ranges, required)
             return in_order(ranges, base.common.keys() | self.common.keys())
 
     def _spectrum(self, own: Mapping[str, Any], taken: tuple[str, ...]) -> Ranges | None:
-        """The ranges of the spectra that a class draws; None if its harmonics are single, or inherited."""
+        """The ranges of the spectra of a class; None if its harmonics are given one by one, or inherited."""
         if "spectrum" not in taken:
             return None
         single = next((name for name in HARMONICS if name in own), None)
         if single is not None and "spectrum" in own:
-            raise PqswarmError(f"has both spectrum and {single}: keep one of them.")
+            raise PqswarmError(f"has both spectrum and {single}: keep one of the two.")
         if single is not None or not (self.spectra_given or "spectrum" in own or "spectrum" in self.common):
             return None
         names = own.get("spectrum", self.common.get("spectrum", list(self.spectra)))
@@ -220,18 +219,18 @@ class _Reader:
 
     def _circuit(self, label: str, base: Preset) -> Ranges:
         required, taken = _keywords(run_bench)
-        own = _table(f"bench.{label}", self.bench.get(label, {}))
+        own = self.bench.get(label, {})
         ranges: Ranges = dict(base.bench.get(label, {}))
-        # Parameters of the record and the supply hold for the bench, too; its faults and banks are its own.
+        # Common parameters of record and supply apply to the bench, too; those of faults and banks do not.
         for name, given in self.common.items():
             if name in ranges and name in _EVERYWHERE:
-                ranges[name] = read_range(name, given, PARAMETERS[name])
+                ranges[name] = _read_range(name, given, PARAMETERS[name])
         with _blame(f"[bench.{label}]"):
             for name, given in own.items():
                 if name not in taken and name not in _EVERYWHERE:
                     raise unknown_name("parameter of the bench", name, (*taken, *_EVERYWHERE))
                 with _blame(name):
-                    ranges[name] = read_range(name, given, PARAMETERS[name])
+                    ranges[name] = _read_range(name, given, PARAMETERS[name])
             _check_complete(ranges, required)
             return in_order(ranges, base.common.keys() | self.common.keys())
 
@@ -252,33 +251,14 @@ def _check_share(key: str, share: object, most: float, why: str) -> None:
         raise PqswarmError(f"{key}: must be a number from 0 to {most:.4g}{why}, not {shorten(repr(share))}.")
 
 
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str) or not 1 <= len(value) <= 200 or not value.isprintable():
-        raise PqswarmError(f"{key}: must be text of 1 to 200 characters, not {shorten(repr(value))}.")
-    return value
+def _read_range(name: str, given: object, allowed: "Parameter") -> Range:
+    from pqswarm.events.preset_tables import read_range
 
-
-def _table(key: str, value: object) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise PqswarmError(f"{key}: must be a table, [{key}], not {shorten(repr(value))}.")
-    return value
-
-
-def _spectra(given: object) -> dict[str, Mapping[str, float]]:
-    """The spectra of a file, checked."""
-    spectra = {name: _table(f"spectra.{name}", one) for name, one in _table("spectra", given).items()}
-    with _blame("[spectra]"):
-        for name in spectra:
-            if not is_name(name):
-                raise PqswarmError(
-                    f"{shorten(repr(name))} must be lower case letters, digits and underscores, at most 60."
-                )
-        spectrum_ranges(spectra)
-    return spectra
+    return read_range(name, given, allowed)
 
 
 def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parameters of events that a function must, and can, be given."""
+    """Required and possible parameters of a function."""
     known = [one for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     skipped = ("grid", "nominal_frequency", "oversampling")
     return (
@@ -288,7 +268,7 @@ def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[s
 
 
 def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parameters that the model of a class must, and can, be given."""
+    """Required and possible parameters of the model of a class."""
     event_class = EVENT_CLASSES[label]
     required, taken = _keywords(event_class.model) if event_class.model is not None else ((), ())
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
@@ -296,7 +276,7 @@ def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _replace_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
-    """The ranges with those of spectra in the place of the first harmonic, if there is one."""
+    """The ranges, with those of spectra in place of the first harmonic."""
     replaced: Ranges = {}
     for name, spec in ranges.items():
         replaced |= drawn if name in drawn else {name: spec}
@@ -306,13 +286,11 @@ def _replace_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
 def _check_complete(ranges: Mapping[str, Range], required: tuple[str, ...]) -> None:
     missing = next((name for name in required if name not in ranges), None)
     if missing is not None:
-        raise PqswarmError(
-            f'{missing} is missing: give it a range, or take those of another preset by extends = "...".'
-        )
+        raise PqswarmError(f'{missing} is missing: give it a range, or start from another preset with extends = "...".')
 
 
 def _check(preset: Preset) -> None:
-    """Draw the first and the last event that each class can have, and refuse what cannot be one."""
+    """Draw both ends of every range, and refuse impossible events."""
     for source, classes in (("model", preset.models), ("bench", preset.bench)):
         for label in classes:
             with _blame(f"[{label}]" if source == "model" else f"[bench.{label}]"):

@@ -10,7 +10,7 @@ from pqswarm.identify.training.corrections import Correction, CorrectionFile, co
 from pqswarm.identify.training.specs import TRAINING_SNR
 from pqswarm.identify.training.train import train
 from pqswarm.identify.training.validation import Check, check_model
-from pqswarm.identify.verdict import COLUMNS, EventVerdict, Verdict
+from pqswarm.identify.verdict import COLUMNS, EventVerdict, Reference, Verdict
 
 __all__ = [
     "BANDWIDTHS",
@@ -24,6 +24,7 @@ __all__ = [
     "Failure",
     "Model",
     "Prediction",
+    "Reference",
     "Subset",
     "Verdict",
     "check_model",

@@ -15,7 +15,7 @@ from pqswarm.identify.class_limits import allowed_classes
 from pqswarm.identify.features.compute import LEAST_CYCLES, compute_features, usable_features, uses_wavelets
 from pqswarm.identify.model import Model, default_model
 from pqswarm.identify.model_file import load_model
-from pqswarm.identify.verdict import EventVerdict, Verdict
+from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
 from pqswarm.identify.windows import event_window, read_capture, worst_channel
 from pqswarm.measure import Thresholds, characterise
 
@@ -102,13 +102,22 @@ def identify(
     asked = any(one.label for one in events)
     return Verdict(
         source=recording.source,
-        characterisation=found,
+        events=events,
+        references=tuple(
+            Reference(one.number, one.name, one.phase, one.system, one.reference, one.reference_source)
+            for one in found.channels
+        ),
+        sampling_rate=found.sampling_rate,
+        frequency=found.frequency,
+        nominal_frequency=found.nominal_frequency,
+        n_samples=found.n_samples,
+        thresholds=levels,
         caveats=(*found.caveats, *(judge.caveats() if asked else ())),
         notes=tuple(recording.notes),
-        events=events,
         station=recording.station,
-        start=recording.start,
         path=recording.path,
+        start=recording.start,
+        characterisation=found,
     )
 
 
@@ -174,7 +183,7 @@ class _Judge:
         key = (result.number, first, stop)
         try:
             if key not in self._features:
-                capture = read_capture(self.recording, result, self.found, first, stop)
+                capture = read_capture(self.recording, result.number, result.reference, frequency, first, stop)
                 wavelet = uses_wavelets(self.model.subset_for(self.usable).names)
                 self._features[key] = compute_features(capture, rate, frequency, wavelet=wavelet)
             return self.model.predict(self._features[key], self.usable, classes or None), ""

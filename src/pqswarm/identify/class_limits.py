@@ -80,8 +80,8 @@ def possible_labels(
     """
     if not event.probabilities:
         return ()
-    found, (begin, end) = verdict.characterisation, event.window
-    cycles = (end - begin) * found.frequency
+    begin, end = event.window
+    cycles = (end - begin) * verdict.frequency
     kind, rule = event.event.kind, event.rule
-    offered = allowed_classes(class_names, kind, rule, found.sampling_rate, found.frequency, cycles)
+    offered = allowed_classes(class_names, kind, rule, verdict.sampling_rate, verdict.frequency, cycles)
     return tuple(name for name in class_names if name in offered)

@@ -1,21 +1,28 @@
-"""Verdicts as plain frozen records: rows, text, dict, figure."""
+"""Verdicts: what each event of a recording is by the rules and by the model, as records that can be stored."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated, Any
 
+from pqswarm.errors import PqswarmError, shorten
 from pqswarm.identify.agreement import in_words
 from pqswarm.identify.show.curves import rank_event
-from pqswarm.identify.show.words import to_milliseconds, voltage_text
+from pqswarm.identify.show.rows import clock, event_row
+from pqswarm.identify.show.words import voltage_text
+from pqswarm.measure.event import Event
+from pqswarm.measure.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pydantic import BaseModel
 
-    from pqswarm.measure import Characterisation, Event
+    from pqswarm.measure import Characterisation
     from pqswarm.recordings.recording import RecordingSource
 
-__all__ = ["COLUMNS", "EventVerdict", "Verdict"]
+__all__ = ["COLUMNS", "EventVerdict", "Reference", "Verdict"]
 
 COLUMNS = (
     *("source", "path", "station", "date", "time", "offset_s", "kind", "category", "phases", "channels", "system"),
@@ -26,21 +33,63 @@ COLUMNS = (
 """Columns of the row of an event, in order."""
 
 
-class _Opinion:
-    """What the model says: probabilities of the classes, the most probable first, and whether it knows such events."""
+@dataclass(frozen=True, eq=False)
+class EventVerdict:
+    """What an event is by the rules and by the model.
 
+    Attributes
+    ----------
+    event : Event
+        By the rules.
+    rule : str
+        Its class by the rules.
+    probabilities : mapping of str to float
+        Of the classes by the model, the most probable first; empty if the event was left to the rules.
+    agreement : str
+        Of rules and model, in words.
+    window : tuple of float
+        Start and end of what the model was given, on the worst channel [s].
+    reference_source : str
+        Where the voltage of 1 pu comes from.
+    known : bool
+        Whether the event is like anything that the model has learned.
+    """
+
+    event: Event
+    rule: str
     probabilities: Mapping[str, float]
-    known: bool
+    agreement: str
+    window: tuple[float, float]
+    reference_source: str = ""
+    known: bool = True
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "EventVerdict":
+        """Restore a verdict from :meth:`as_dict`, or raise :class:`PqswarmError` if it is not one."""
+        event = Event.of(plain)
+        if not isfinite(event.start):
+            raise PqswarmError("not an event: its start is not a finite number of seconds.")
+        own = _validate(_event_model(), plain, "the verdict on an event")
+        ordered = dict(sorted(own["probabilities"].items(), key=lambda item: -item[1]))
+        return cls(
+            event, own["rule_class"], ordered, own["agreement"], own["window"], own["reference_source"], own["known"]
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all values are equal; NaN equals NaN."""
+        return isinstance(other, EventVerdict) and self.as_dict() == other.as_dict()
+
+    __hash__ = None  # type: ignore[assignment] # it holds mappings
 
     @property
     def label(self) -> str:
-        """The class by the model, or ``"unknown"``; empty if it could not be asked."""
+        """The class by the model, or ``"unknown"``; empty if the event was left to the rules."""
         best = next(iter(self.probabilities), "")
         return best if self.known or not best else "unknown"
 
     @property
     def probability(self) -> float:
-        """Of the class; 0 if the model could not be asked."""
+        """Probability of the class; 0 if the event was left to the rules."""
         return next(iter(self.probabilities.values()), 0.0)
 
     @property
@@ -49,181 +98,177 @@ class _Opinion:
         items = list(self.probabilities.items())
         return items[1] if len(items) > 1 else ("", 0.0)
 
-
-@dataclass(frozen=True, eq=False)
-class EventVerdict(_Opinion):
-    """What an event is by the rules and by the model.
-
-    Attributes
-    ----------
-    event : Event
-        By the rules.
-    rule : str
-        The class that the rules amount to in the window.
-    probabilities : mapping of str to float
-        Of the classes by the model, the most probable first; empty if it could not be asked.
-    agreement : str
-        Of rules and model, in words.
-    window : tuple of float
-        What the model looked at, on the worst channel: begin and end [s].
-    reference_source : str
-        Where 1 pu comes from.
-    known : bool
-        Whether the event is like anything that the model has learned.
-    """
-
-    event: "Event"
-    rule: str
-    probabilities: Mapping[str, float]
-    agreement: str
-    window: tuple[float, float]
-    reference_source: str = ""
-    known: bool = True
-
     def text(self) -> str:
-        """Return the event and the opinion of the model in one line."""
+        """Return the event and the class by the model in one line."""
         if not self.probabilities:
             return f"{self.event.sentence}; {self.agreement}"
-        said = f"{in_words(self.label)} {100 * self.probability:.0f} %" if self.known else "unknown"
-        return f"{self.event.sentence}; model: {said}, {self.agreement}"
+        label = f"{in_words(self.label)} {100 * self.probability:.0f} %" if self.known else "unknown"
+        return f"{self.event.sentence}; model: {label}, {self.agreement}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values in full precision, None for NaN; :meth:`of` is the inverse."""
         return {
             **self.event.as_dict(),
             "class": self.label or None,
-            "probability": round(self.probability, 4) if self.label and self.known else None,
-            "probabilities": {name: round(value, 4) for name, value in self.probabilities.items()},
+            "probability": self.probability if self.label and self.known else None,
+            "probabilities": dict(self.probabilities),
             "rule_class": self.rule,
             "agreement": self.agreement,
-            "window": [round(value, 6) for value in self.window],
+            "window": list(self.window),
+            "reference_source": self.reference_source,
+            "known": self.known,
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class Reference:
+    """What 1 pu is on a channel.
+
+    Attributes
+    ----------
+    number : int
+        Index of the channel in the recording.
+    channel, phase, system : str
+        Its name, phase and three-phase system; empty if unknown.
+    volts : float
+        Voltage of 1 pu [V].
+    source : str
+        Where it comes from, such as ``"pre-event"`` or ``"nominal"``.
+    """
+
+    number: int
+    channel: str
+    phase: str
+    system: str
+    volts: float
+    source: str
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What was found in a recording.
+
+    It can be stored without the measured time series: :meth:`as_dict` and :meth:`of` are inverse.
 
     Attributes
     ----------
     source : str
-        The recording.
-    characterisation : Characterisation
-        By the rules.
-    caveats : tuple of str
-        What was assumed, and what the recording cannot show; one sentence each.
-    notes : tuple of str
-        What had to be assumed in reading the recording.
+        Name of the recording.
     events : tuple of EventVerdict
         In order of time; one of kind ``"none"`` if nothing was found.
+    references : tuple of Reference
+        Of the channels that were analysed.
+    sampling_rate, frequency, nominal_frequency : float
+        Samples per second; measured and nominal frequency [Hz].
+    n_samples : int
+        Samples per channel.
+    thresholds : Thresholds
+        Detection thresholds.
+    caveats : tuple of str
+        Assumptions, and what the recording cannot show; one sentence each.
+    notes : tuple of str
+        Assumptions made in reading the recording.
     station, path : str
         Where it was recorded, and the file.
     start : datetime or None
         Time of the first sample.
+    characterisation : Characterisation or None
+        The measurements with their time series; None after :meth:`of`. It is not compared.
     """
 
     source: str
-    characterisation: "Characterisation"
-    caveats: tuple[str, ...]
+    events: tuple[EventVerdict, ...]
+    references: tuple[Reference, ...]
+    sampling_rate: float
+    frequency: float
+    nominal_frequency: float
+    n_samples: int
+    thresholds: Thresholds
+    caveats: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    events: tuple[EventVerdict, ...] = ()
     station: str = ""
-    start: datetime | None = None
     path: str = ""
+    start: datetime | None = None
+    characterisation: "Characterisation | None" = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "Verdict":
+        """Restore a verdict from :meth:`as_dict`, or raise :class:`PqswarmError` if it is not one.
+
+        Examples
+        --------
+        >>> from pqswarm.events import generate
+        >>> from pqswarm.identify import identify
+        >>> from pqswarm.recordings import Channel, Recording
+        >>> event = generate("sag", seed=3, depth=0.38, start=0.2, duration=0.15)
+        >>> verdict = identify(Recording((Channel("U2", "V", "B", 325 * event.signal),), 25_000, 50))
+        >>> Verdict.of(verdict.as_dict()) == verdict
+        True
+        """
+        own = _validate(_verdict_model(), plain, "a verdict")
+        events = tuple(map(EventVerdict.of, own.pop("events")))
+        thresholds = Thresholds.of(own.pop("thresholds"))
+        return cls(**own, events=events, thresholds=thresholds)
 
     @property
     def main(self) -> EventVerdict:
-        """The worst of its events: what moves the voltage before what is steady, then by size."""
+        """The main row: the worst event, those that move the voltage before steady ones, then by size."""
         return max(self.events, key=lambda one: rank_event(one.event))
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the rules found, in the words of IEEE 1159."""
-        return self.characterisation.sentences()
+        """Each event by the rules, in the words of IEEE 1159."""
+        return tuple(one.event.sentence for one in self.events)
+
+    @property
+    def duration(self) -> float:
+        """Length of the recording [s]."""
+        return self.n_samples / self.sampling_rate
 
     def text(self) -> str:
         """Return everything in words: a heading, a line for each event, what 1 pu is, and the caveats."""
-        found = self.characterisation
         heading = [self.path or self.source or "recording", self.station]
         if self.start is not None:
             heading.append(f"{self.start:%Y-%m-%d}")
-        references = "; ".join(
-            f"{one.name} {voltage_text(one.reference)} ({one.reference_source})" for one in found.channels
-        )
+        references = "; ".join(f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in self.references)
         return "\n".join(
             [
-                ", ".join(part for part in heading if part),
-                *(f"  {self._when(one.event)}  {one.text()}" for one in self.events),
-                f"  1 pu: {references}; {found.frequency:.2f} Hz",
+                ", ".join(filter(None, heading)),
+                *(f"  {clock(one, self.start)}  {one.text()}" for one in self.events),
+                f"  1 pu: {references}; {self.frequency:.2f} Hz",
                 *(f"  note: {text}" for text in (*self.notes, *self.caveats)),
             ]
         )
 
-    def _when(self, event: "Event") -> str:
-        """Time of day at which an event began, or the time from the first sample."""
-        when = to_milliseconds(event.at(self.start))
-        return f"+{event.start:.3f} s" if when is None else when.isoformat(timespec="milliseconds")[11:]
-
     def rows(self) -> list[dict[str, Any]]:
         """Return one plain dict for each event, with the keys of :data:`COLUMNS`."""
-        return [self._row(one) for one in self.events]
-
-    def _row(self, one: EventVerdict) -> dict[str, Any]:
-        event, when = one.event, to_milliseconds(one.event.at(self.start))
-        found = self.characterisation
-        return {
-            "source": self.source,
-            "path": self.path,
-            "station": self.station,
-            "date": "" if when is None else f"{when:%Y-%m-%d}",
-            "time": "" if when is None else when.isoformat(timespec="milliseconds")[11:],
-            "offset_s": round(event.start, 6),
-            "kind": event.kind,
-            "category": event.category,
-            "phases": " ".join(dict.fromkeys(event.phases)).strip(),
-            "channels": "; ".join(dict.fromkeys(event.channels)),
-            "system": "; ".join((event.system, *event.also)),
-            "magnitude": float(f"{event.magnitude:.4g}"),
-            "unit": event.unit,
-            "volts": float(f"{event.volts:.6g}") if event.volts == event.volts else "",
-            "duration_s": round(event.duration, 6),
-            "cycles": round(event.cycles, 2),
-            "sag_type": event.sag_type,
-            "class": one.label,
-            "probability": round(one.probability, 3) if one.probabilities and one.known else "",
-            "runner_up": one.runner_up[0],
-            "runner_up_probability": round(one.runner_up[1], 3) if one.runner_up[0] else "",
-            "rule_class": one.rule,
-            "agreement": one.agreement,
-            "sentence": event.sentence,
-            "reference_volts": float(f"{event.reference:.6g}"),
-            "reference": one.reference_source,
-            "frequency": round(found.frequency, 3),
-            "sampling_rate": float(f"{found.sampling_rate:.8g}"),
-            "caveats": " ".join(self.caveats),
-        }
+        return [event_row(self, one) for one in self.events]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, ready for JSON."""
+        """Return everything but the measurements as plain values in full precision; :meth:`of` is the inverse."""
         return {
             "source": self.source,
             "path": self.path,
             "station": self.station,
             "start": None if self.start is None else self.start.isoformat(),
+            "sampling_rate": self.sampling_rate,
+            "frequency": self.frequency,
+            "nominal_frequency": self.nominal_frequency,
+            "n_samples": self.n_samples,
+            "thresholds": asdict(self.thresholds),
             "events": [one.as_dict() for one in self.events],
-            "sentences": list(self.sentences),
+            "references": [vars(one) for one in self.references],
             "caveats": list(self.caveats),
             "notes": list(self.notes),
-            "characterisation": self.characterisation.as_dict(),
         }
 
     def plot(self, recording: "RecordingSource", event: EventVerdict | None = None) -> "Figure":
-        """Draw an event: waveforms, Urms(1/2) and currents over one axis of time, with all events marked.
+        """Draw an event: waveforms, Urms(1/2) and currents over one time axis, with all events marked.
 
         Parameters
         ----------
         recording : Recording or RecordingSource
-            The one that was judged; only what is shown is read.
+            The one that was analysed; only the part shown is read.
         event : EventVerdict, optional
             One of :attr:`events`; by default the worst.
 
@@ -231,8 +276,57 @@ class Verdict:
         -------
         matplotlib.figure.Figure
             A panel of waveforms for the system of the event (by default for up to three systems), one of Urms(1/2), and
-            one of the three currents that swing most, if there are any. Time is from the start of the event.
+            one of the three currents that vary most, if there are any. Time is from the start of the event.
         """
         from pqswarm.identify.show.figures import plot_verdict
 
         return plot_verdict(recording, self, event)
+
+
+def _validate(model: "type[BaseModel]", plain: object, what: str) -> dict[str, Any]:
+    """Return the checked fields of a mapping that may come from anywhere."""
+    from pydantic import ValidationError
+
+    try:
+        return dict(model.model_validate(dict(plain) if isinstance(plain, Mapping) else plain))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise PqswarmError(shorten(f"not {what}: {where}{': ' if where else ''}{first['msg']}.", 300)) from None
+
+
+@cache
+def _event_model() -> "type[BaseModel]":
+    from pydantic import BaseModel, Field, FiniteFloat
+
+    class EventFields(BaseModel):
+        rule_class: str
+        probabilities: dict[str, Annotated[float, Field(ge=0, le=1)]]
+        agreement: str
+        window: tuple[FiniteFloat, FiniteFloat]
+        reference_source: str
+        known: bool
+
+    return EventFields
+
+
+@cache
+def _verdict_model() -> "type[BaseModel]":
+    from pydantic import BaseModel, Field, FiniteFloat, PositiveInt
+
+    class VerdictFields(BaseModel):
+        source: str
+        path: str
+        station: str
+        start: datetime | None
+        sampling_rate: Annotated[FiniteFloat, Field(gt=0)]
+        frequency: Annotated[FiniteFloat, Field(gt=0)]
+        nominal_frequency: Annotated[FiniteFloat, Field(gt=0)]
+        n_samples: PositiveInt
+        thresholds: dict[str, float]
+        events: list[dict[str, Any]]
+        references: tuple[Reference, ...]
+        caveats: tuple[str, ...]
+        notes: tuple[str, ...]
+
+    return VerdictFields

@@ -23,8 +23,8 @@ _BESIDE = 2.0
 """Least number of cycles that are shown beside an event, whatever its neighbours."""
 _SHORTEST = 3.0
 """Cycles of the shortest window."""
-_GREATEST = 1e3
-"""Of a capture [pu of the peak]; what is beyond is cut off."""
+_MAX_VOLTAGE = 1e3
+"""Captures are clipped to this [pu of the peak]."""
 _LASTING = ("harmonics", "notching", "flicker", "DC offset", "unbalance")
 
 
@@ -74,12 +74,12 @@ def worst_channel(event: "Event", found: "Characterisation") -> "ChannelResult":
 
 
 def read_capture(
-    recording: "RecordingSource", result: "ChannelResult", found: "Characterisation", first: int, stop: int
+    recording: "RecordingSource", number: int, reference: float, frequency: float, first: int, stop: int
 ) -> "FloatArray":
-    """Read a stretch of a channel as the model sees it: [pu of the peak], without gaps."""
-    (samples,) = read_channels(recording, [result.number], first, stop)
-    filled, _ = fill_gaps(samples, found.sampling_rate / found.frequency)
-    return np.asarray(np.clip(filled / (np.sqrt(2) * result.reference), -_GREATEST, _GREATEST))
+    """Read some samples of a channel as the model sees them: [pu of the peak], without gaps."""
+    (samples,) = read_channels(recording, [number], first, stop)
+    filled, _ = fill_gaps(samples, recording.sampling_rate / frequency)
+    return np.asarray(np.clip(filled / (np.sqrt(2) * reference), -_MAX_VOLTAGE, _MAX_VOLTAGE))
 
 
 def _length(found: "Characterisation") -> int:

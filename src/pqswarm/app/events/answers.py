@@ -67,7 +67,7 @@ def _thumbnail(name: str, preset: str) -> dict[str, Any]:
         event = generate(name, 4, PRESETS.find(preset), cycles=8)
     except PqswarmError:  # class or preset come from different packages
         return {"low": None, "high": None}
-    return _thinned(event.signal, event.sampling_rate, _THUMBNAIL)
+    return _thin_columns(event.signal, event.sampling_rate, _THUMBNAIL)
 
 
 def describe_event(request: EventRequest, start: float | None, end: float | None, points: int) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def describe_features(request: EventRequest, model: Model | None, points: int = 
     rate, frequency = event.sampling_rate, event.frequency
     split = band_waveforms(signal, rate, frequency)
     bands = [
-        {"name": name, "range": describe_band(*edges), **_thinned(values, rate, points)}
+        {"name": name, "range": describe_band(*edges), **_thin_columns(values, rate, points)}
         for name, edges, values in zip(split.names, split.edges_hz, split.values, strict=True)
     ]
     level = FeatureOptions().level_at(rate, frequency)
@@ -159,7 +159,7 @@ def describe_verdict(request: EventRequest, model: Model | None, check: Check = 
         "main": verdict.events.index(verdict.main),
         "events": [_event_values(one) for one in verdict.events],
         "sentences": list(verdict.sentences),
-        "thresholds": verdict.characterisation.thresholds.settings(),
+        "thresholds": verdict.thresholds.settings(),
         "caveats": list(verdict.caveats),
         "titles": {name: in_words(name) for name in (*BROAD_CLASSES, *(model or default_model()).class_names)},
     }
@@ -176,7 +176,8 @@ def _identify(request: EventRequest, model: Model | None, check: Check) -> "Verd
 
 def _verdict_summary(verdict: "Verdict") -> dict[str, Any]:
     """The main event by rules and model, each with its voltage level: sag, swell, interruption or none."""
-    main, urms = verdict.main, verdict.characterisation.require_series().urms[0]
+    main, found = verdict.main, verdict.characterisation
+    urms = np.empty(0) if found is None else found.require_series().urms[0]
     urms = urms[np.isfinite(urms)]
     return {
         "sentence": main.event.sentence,
@@ -215,7 +216,7 @@ def _event_values(one: "EventVerdict") -> dict[str, Any]:
     }
 
 
-def _thinned(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
+def _thin_columns(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
     """Minimum and maximum per column, and the duration of a column [s]."""
     found = thin(samples, 0.0, 1 / rate, -(-samples.size // points))
     return {"step": found["step"], "low": found["low"], "high": found["high"] or found["low"]}

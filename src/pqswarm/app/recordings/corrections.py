@@ -67,4 +67,4 @@ class KnownCorrections:
         by_owner: dict[str, list[Correction]] = defaultdict(list)
         for one in history:
             by_owner[self.owner_of(Path(one.path))].append(one)
-        return {owner: {one.event: one for one in merge_corrections(own)} for owner, own in by_owner.items()}
+        return {owner: {one.key: one for one in merge_corrections(own)} for owner, own in by_owner.items()}

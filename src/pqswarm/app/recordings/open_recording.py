@@ -155,6 +155,8 @@ class OpenRecording:
 def urms_view(verdict: "Verdict", start: float, end: float, points: int) -> dict[str, Any] | None:
     """Return Urms(1/2) [pu] of all analysed channels in an interval [s]; None if there is none."""
     found = verdict.characterisation
+    if found is None:
+        return None
     measured, points = found.require_series(), min(max(points, 1), MAX_POINTS)
     time = measured.time
     if time.size < 2 or not found.channels:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings import RecordingSource
 
-__all__ = ["Failure", "explain", "find_recordings", "identify_file", "load_site", "open_as_judged"]
+__all__ = ["Failure", "explain", "find_recordings", "identify_file", "load_site", "open_for_analysis"]
 
 _PARTS = (".dat", ".hdr", ".inf")
 """Files of a COMTRADE recording that stand beside its ``.cfg``."""
@@ -37,14 +37,14 @@ class Failure:
         The recording in it; empty if the whole file could not be read.
     reason : str
         In one sentence.
-    passing : bool
-        Whether it may go well another time: the file could not be reached, or there was too little memory.
+    retryable : bool
+        Whether another attempt may succeed: the file could not be reached, or memory ran out.
     """
 
     path: str
     source: str
     reason: str
-    passing: bool = field(default=False, compare=False)
+    retryable: bool = field(default=False, compare=False)
 
     @property
     def place(self) -> str:
@@ -172,7 +172,7 @@ def identify_file(
     ['nowhere.csv: does not exist.']
     """
     try:
-        sources = open_as_judged(path, site, reading)
+        sources = open_for_analysis(path, site, reading)
     except Exception as error:  # noqa: BLE001 (whatever happens, it is this file's failure)
         yield explain(error, path, "")
         return
@@ -217,7 +217,7 @@ def identify_file(
             yield verdict
 
 
-def open_as_judged(
+def open_for_analysis(
     path: str | Path, site: Site | None, reading: Mapping[str, Any] | None
 ) -> "tuple[RecordingSource, ...]":
     """Open the recordings of a file with the options that are given, and what the site knows of them."""
@@ -252,10 +252,10 @@ def explain(error: Exception, path: str | Path, source: str) -> Failure:
     if isinstance(error, MemoryError):
         reason = "takes more memory than there is."
     elif not isinstance(error, PqswarmError):
-        reason = f"could not be judged: {type(error).__name__}{': ' if reason else ''}{reason.rstrip('.')}."
-    return Failure(file_text(path), file_text(source), file_text(reason), _is_passing(error))
+        reason = f"could not be analysed: {type(error).__name__}{': ' if reason else ''}{reason.rstrip('.')}."
+    return Failure(file_text(path), file_text(source), file_text(reason), _is_retryable(error))
 
 
-def _is_passing(error: BaseException | None) -> bool:
+def _is_retryable(error: BaseException | None) -> bool:
     """Whether an error, or what led to it, is one of the disk, the network or the memory."""
-    return error is not None and (isinstance(error, OSError | MemoryError) or _is_passing(error.__cause__))
+    return error is not None and (isinstance(error, OSError | MemoryError) or _is_retryable(error.__cause__))

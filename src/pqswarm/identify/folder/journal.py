@@ -3,9 +3,9 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -14,10 +14,11 @@ from urllib.parse import quote
 from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError
 from pqswarm.identify.show.lines import json_text
+from pqswarm.identify.verdict import Verdict
 
 __all__ = ["Entry", "FileRecord", "Journal"]
 
-_VERSION = 1
+_VERSION = 2
 _APPLICATION = 0x70717377
 """Marks our files among those of SQLite."""
 _MARKS = ("application_id", "user_version")
@@ -29,7 +30,7 @@ CREATE INDEX IF NOT EXISTS files_by_digest ON files (digest);
 CREATE TABLE IF NOT EXISTS begun (path TEXT PRIMARY KEY, times INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, path TEXT NOT NULL, kind TEXT NOT NULL,
-    row TEXT NOT NULL);
+    verdict TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS receivers (
     name TEXT PRIMARY KEY, last INTEGER NOT NULL, length INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS refused (
@@ -68,11 +69,26 @@ class FileRecord:
 
 @dataclass(frozen=True)
 class Entry:
-    """An event in the journal: its running number, its key, which follows from the content of its file, and its row."""
+    """An event in the journal.
+
+    Attributes
+    ----------
+    number : int
+        Running number.
+    key : str
+        Follows from the content of its file.
+    verdict : Verdict
+        On its recording, with this event alone.
+    """
 
     number: int
     key: str
-    row: Mapping[str, Any]
+    verdict: Verdict
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The row of the event, with the keys of :data:`pqswarm.identify.COLUMNS`."""
+        return self.verdict.rows()[0]
 
     def line(self) -> str:
         """Return the event as one line of JSON."""
@@ -93,9 +109,9 @@ class Journal:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(f"{folder}/journal.sqlite") as journal:
-    ...     journal.finish("a.cfg", "12:1", "f00d", [{"kind": "sag"}], "done", "")
-    ...     [(entry.key, entry.row) for entry in journal.events()], journal.files()["a.cfg"].state
-    ([('f00d-1', {'kind': 'sag'})], 'done')
+    ...     journal.finish("a.cfg", "12:1", "f00d", [], "done", "")
+    ...     list(journal.events()), journal.files()["a.cfg"].state
+    ([], 'done')
     """
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
@@ -186,9 +202,15 @@ class Journal:
         rows = self._rows(f"{query} ORDER BY path LIMIT 1", digest)
         return FileRecord(*rows[0]) if rows else None
 
-    def events_of(self, path: str) -> list[dict[str, Any]]:
-        """Return the rows of the events of a file."""
-        return [json.loads(row) for (row,) in self._rows("SELECT row FROM events WHERE path = ?", path)]
+    def events_of(self, path: str) -> list[Entry]:
+        """Return the events of a file."""
+        return self._entries(self._rows("SELECT number, key, verdict FROM events WHERE path = ?", path))
+
+    def _entries(self, rows: Iterable[tuple[Any, ...]]) -> list[Entry]:
+        try:
+            return [Entry(number, key, Verdict.of(json.loads(text))) for number, key, text in rows]
+        except (ValueError, PqswarmError) as error:
+            raise FileFormatError(f"{file_text(self.path)} is damaged: {file_text(str(error))}") from error
 
     def begin(self, path: str) -> None:
         """Note that a file is going to be judged, in case that ends the process."""
@@ -199,17 +221,16 @@ class Journal:
         """Return how often files were begun that never were finished."""
         return {str(path): int(times) for path, times in self._rows("SELECT path, times FROM begun")}
 
-    def finish(
-        self, path: str, stamp: str, digest: str, rows: Sequence[Mapping[str, Any]], state: str, reason: str
-    ) -> None:
+    def finish(self, path: str, stamp: str, digest: str, verdicts: Iterable[Verdict], state: str, reason: str) -> None:
         """Write the events of a file together with the mark that it is done."""
+        single = (replace(verdict, events=(one,)) for verdict in verdicts for one in verdict.events)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._transaction() as database:
             database.executemany(
-                "INSERT OR IGNORE INTO events (key, path, kind, row) VALUES (?, ?, ?, ?)",
+                "INSERT OR IGNORE INTO events (key, path, kind, verdict) VALUES (?, ?, ?, ?)",
                 [
-                    (f"{digest[:24]}-{number}", path, str(row["kind"]), json_text(row))
-                    for number, row in enumerate(rows, 1)
+                    (f"{digest[:24]}-{number}", path, one.events[0].event.kind, json_text(one.as_dict()))
+                    for number, one in enumerate(single, 1)
                 ],
             )
             database.execute(
@@ -221,11 +242,10 @@ class Journal:
     def events(self) -> Iterator[Entry]:
         """Yield all events, and the rows of recordings without any, in the order in which they were judged."""
         last = 0
-        while rows := self._rows(
-            "SELECT number, key, row FROM events WHERE number > ? ORDER BY number LIMIT 1000", last
-        ):
-            for last, key, row in rows:
-                yield Entry(last, key, json.loads(row))
+        query = "SELECT number, key, verdict FROM events WHERE number > ? ORDER BY number LIMIT 1000"
+        while entries := self._entries(self._rows(query, last)):
+            yield from entries
+            last = entries[-1].number
 
     def progress(self, receiver: str) -> tuple[int, int | None]:
         """Return the number of the last event that a receiver has, and the length of its file [byte], if it has any."""
@@ -234,11 +254,8 @@ class Journal:
 
     def pending(self, receiver: str, most: int = 200) -> list[Entry]:
         """Return the next events that a receiver does not have; recordings without events are none."""
-        query = "SELECT number, key, row FROM events WHERE number > ? AND kind != 'none' ORDER BY number LIMIT ?"
-        return [
-            Entry(number, key, json.loads(row))
-            for number, key, row in self._rows(query, self.progress(receiver)[0], most)
-        ]
+        query = "SELECT number, key, verdict FROM events WHERE number > ? AND kind != 'none' ORDER BY number LIMIT ?"
+        return self._entries(self._rows(query, self.progress(receiver)[0], most))
 
     def refuse(self, receiver: str, number: int, reason: str, most: int) -> bool:
         """Note that a receiver refuses an event, and return whether that is enough to set the event aside."""

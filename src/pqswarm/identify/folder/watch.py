@@ -1,21 +1,23 @@
 """A folder that is watched: each new recording is judged once, whatever happens to the process."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pqswarm._base.text import file_text
 from pqswarm.errors import PqswarmError
 from pqswarm.identify.folder.batch import Failure, explain
 from pqswarm.identify.folder.receivers import RefusedError
 from pqswarm.identify.folder.scan import Candidate, is_ours, scan, stamp_of
+from pqswarm.identify.show.rows import event_row
 from pqswarm.identify.show.words import count_text
 
 if TYPE_CHECKING:
     from pqswarm.identify.folder.journal import Journal
     from pqswarm.identify.folder.receivers import Receiver
-    from pqswarm.identify.verdict import Verdict
+    from pqswarm.identify.verdict import EventVerdict, Verdict
 
 __all__ = ["JOURNAL", "Watcher"]
 
@@ -46,7 +48,7 @@ class Watcher:
         To watch, with all below it.
     journal : Journal
         Of this folder.
-    judge : callable
+    analyse : callable
         Takes a path, returns verdicts and failures, such as :func:`pqswarm.identify.identify_file`.
     receivers : sequence of Receiver
         Who is told of events, each independently of the others.
@@ -60,7 +62,7 @@ class Watcher:
         self,
         folder: Path,
         journal: "Journal",
-        judge: "Callable[[Path], Iterable[Verdict | Failure]]",
+        analyse: "Callable[[Path], Iterable[Verdict | Failure]]",
         receivers: "Sequence[Receiver]" = (),
         *,
         settle: float = 2.0,
@@ -68,9 +70,9 @@ class Watcher:
     ) -> None:
         if not folder.is_dir():
             raise PqswarmError(f"{folder} is not a folder that can be watched.")
-        self.folder, self.journal, self.judge, self.receivers = folder, journal, judge, tuple(receivers)
+        self.folder, self.journal, self.analyse, self.receivers = folder, journal, analyse, tuple(receivers)
         self.settle, self.say = settle, say
-        self.n_judged = 0
+        self.n_analysed = 0
         self._seen: dict[str, tuple[Candidate, float]] = {}
         self._known = {name: record.stamp for name, record in journal.files().items()}
         self._failing: dict[str, tuple[int, float]] = {}
@@ -153,37 +155,38 @@ class Watcher:
             self._note(candidate, digest, [], "ours", "a table that pqswarm wrote.")
         else:
             self.journal.begin(name)
-            rows, failures, done = self._judge(candidate)
+            verdicts, failures = self._analyse(candidate)
             reasons = " ".join(str(one) if one.place else one.reason for one in failures)
-            if any(failure.passing for failure in failures):
+            if any(failure.retryable for failure in failures):
                 self._retry(candidate, reasons)
             else:
-                new = self._without_known(candidate, rows)
-                self._note(candidate, digest, new, "done" if done else "failed", reasons)
+                new = self._without_known(candidate, verdicts)
+                self._note(candidate, digest, new, "done" if verdicts else "failed", reasons)
 
-    def _without_known(self, candidate: Candidate, rows: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-        """Rows of a file that has grown since it was judged, without the events that were told already."""
+    def _without_known(self, candidate: Candidate, verdicts: "list[Verdict]") -> "list[Verdict]":
+        """Verdicts on a file that has grown since it was analysed, without the events that were delivered already."""
         before = self.journal.files().get(candidate.name)
         if before is None or not candidate.has_grown(before.stamp, before.digest):
-            return rows
-        known = {_identity(row) for row in self.journal.events_of(candidate.name)}
-        return [row for row in rows if _identity(row) not in known]
+            return verdicts
+        known = {_identity(one.verdict, one.verdict.events[0]) for one in self.journal.events_of(candidate.name)}
+        return [
+            replace(verdict, events=tuple(one for one in verdict.events if _identity(verdict, one) not in known))
+            for verdict in verdicts
+        ]
 
-    def _judge(self, candidate: Candidate) -> tuple[list[Mapping[str, Any]], list[Failure], bool]:
-        """Rows and failures of a file, and whether it has a verdict; nothing about a file stops the watcher."""
-        rows: list[Mapping[str, Any]] = []
+    def _analyse(self, candidate: Candidate) -> "tuple[list[Verdict], list[Failure]]":
+        """Verdicts and failures of a file; no file stops the watcher."""
+        verdicts: list[Verdict] = []
         failures: list[Failure] = []
-        done = False
         try:
-            for found in self.judge(candidate.parts[0]):
+            for found in self.analyse(candidate.parts[0]):
                 if isinstance(found, Failure):
                     failures.append(found)
                 else:
-                    done = True
-                    rows += found.rows()
+                    verdicts.append(replace(found, characterisation=None))
         except Exception as error:  # noqa: BLE001
             failures.append(explain(error, candidate.parts[0], ""))
-        return rows, failures, done
+        return verdicts, failures
 
     def _retry(self, candidate: Candidate, reason: str) -> None:
         """Leave a file for another time: the journal does not hold it for done."""
@@ -199,7 +202,7 @@ class Watcher:
         self,
         candidate: Candidate,
         digest: str,
-        rows: Sequence[Mapping[str, Any]],
+        verdicts: "Sequence[Verdict]",
         state: str,
         reason: str,
         *,
@@ -208,14 +211,14 @@ class Watcher:
         """Write what came of a file, unless it changed meanwhile: then it is looked at again."""
         if stamp_of(candidate.parts) != candidate.stamp:
             return
-        self.journal.finish(candidate.name, candidate.stamp, digest, rows, state, reason)
+        self.journal.finish(candidate.name, candidate.stamp, digest, verdicts, state, reason)
         self._known[candidate.name] = candidate.stamp
         self._seen.pop(candidate.name, None)
         self._retried.pop(candidate.name, None)
         if quiet:
             return
-        self.n_judged += state in ("done", "failed")
-        events = sum(row["kind"] != "none" for row in rows)
+        self.n_analysed += state in ("done", "failed")
+        events = sum(one.event.kind != "none" for verdict in verdicts for one in verdict.events)
         said = {"done": count_text(events, "event"), "failed": "failed", "copy": "copy", "ours": "left out"}
         self.say(f"{candidate.name}: {said[state]}" + (f"; {reason}" if reason else ""))
 
@@ -263,8 +266,7 @@ class _Retry:
         return self.times < _FILE_TRIES and (now or time.monotonic() >= self.again)
 
 
-def _identity(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What an event of a file is known by, when it is judged again."""
-    offset = row.get("offset_s")
-    at = round(offset, 1) if isinstance(offset, float) else offset
-    return (row.get("source"), row["kind"], row.get("phases"), row.get("system"), at)
+def _identity(verdict: "Verdict", found: "EventVerdict") -> tuple[Any, ...]:
+    """What identifies an event of a file when it is analysed again."""
+    row = event_row(verdict, found)
+    return (*(file_text(row[key]) for key in ("source", "kind", "phases", "system")), round(found.event.start, 1))

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from pqswarm._base.thinning import extreme_places
+from pqswarm.errors import PqswarmError
 from pqswarm.identify.show.curves import COLOURS, RMS
 from pqswarm.identify.show.fonts import draw_name, families, shorten
 from pqswarm.identify.show.words import count_text, frequency_text, scale_of, time_text
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pqswarm._base.typing import FloatArray
-    from pqswarm.identify.verdict import EventVerdict, Verdict
-    from pqswarm.measure import ChannelResult, Event
+    from pqswarm.identify.verdict import EventVerdict, Reference, Verdict
+    from pqswarm.measure import Event
     from pqswarm.recordings.recording import ChannelHeader, RecordingSource
 
 __all__ = ["plot_verdict"]
@@ -84,7 +85,7 @@ def plot_verdict(
         group = []
         for place, result in enumerate(members):
             time, values = lines[number]
-            name = draw_name(result.name, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
+            name = draw_name(result.channel, f"phase {result.phase}" if result.phase else f"channel {number + 1}")
             colour = colours[_PHASES.get(result.phase, place) % 3]
             group.append(_Line(name, colour, time, values))
             number += 1
@@ -126,13 +127,13 @@ def _find_window(event: "Event", length: float) -> tuple[float, float]:
     return max(begin, 0.0), min(end, length)
 
 
-def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str, list[ChannelResult]]":
+def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str, list[Reference]]":
     """The channels of each system that is shown, that of the event first."""
-    systems: dict[str, list[ChannelResult]] = {}
-    for result in verdict.characterisation.channels:
-        systems.setdefault(result.system, []).append(result)
+    systems: dict[str, list[Reference]] = {}
+    for one in verdict.references:
+        systems.setdefault(one.system, []).append(one)
     worst = event.worst.channel
-    own = next((name for name, members in systems.items() if worst in [one.name for one in members]), "")
+    own = next((name for name, members in systems.items() if worst in [one.channel for one in members]), "")
     own = event.system if event.system in systems else own
     names = sorted(systems, key=lambda name: name != own)[:most]
     return {name: systems[name] for name in names}
@@ -140,7 +141,7 @@ def _choose_systems(verdict: "Verdict", event: "Event", most: int) -> "dict[str,
 
 def _choose_colours(verdict: "Verdict", shown: Sequence[str]) -> list[tuple[str, str, str]]:
     """Colours of each system: by its place in the recording, unless another one has them."""
-    order = list(dict.fromkeys(one.system for one in verdict.characterisation.channels))
+    order = list(dict.fromkeys(one.system for one in verdict.references))
     taken: list[int] = []
     for name in shown:
         wanted = order.index(name) % len(_COLOURS)
@@ -237,24 +238,27 @@ def _draw_lines(axis: "Axes", lines: Sequence[_Line], scale: float, unit: str) -
 def _draw_urms(
     axis: "Axes",
     verdict: "Verdict",
-    shown: "Sequence[tuple[ChannelResult, str]]",
+    shown: "Sequence[tuple[Reference, str]]",
     window: tuple[float, float],
     zero: float,
     scale: float,
 ) -> None:
-    found = verdict.characterisation
-    moments = found.require_series().time
+    if verdict.characterisation is None:
+        raise PqswarmError("the measurements of this verdict were dropped: analyse the recording again.")
+    series, levels = verdict.characterisation.require_series(), verdict.thresholds
+    urms = {one.number: line for one, line in zip(verdict.references, series.urms, strict=True)}
+    moments = series.time
     inside = (moments >= window[0]) & (moments <= window[1])
     step = max(int(inside.sum()) // (2 * _BUCKETS), 1)
     time = scale * (moments[inside][::step] - zero)
     least, most = 0.9, 1.1
     for result, colour in shown:
-        values = found.urms_of(result)[inside][::step]
+        values = urms[result.number][inside][::step]
         axis.plot(time, values, color=colour, lw=1.1, marker="." if time.size < 60 else None, ms=3.5)
         known = values[np.isfinite(values)]
         least, most = min([least, *known.tolist()]), max([most, *known.tolist()])
     low, high = (0.0 if least < 0.6 else least - 0.03), min(most + 0.03, 3.0)
-    for level in (found.thresholds.interruption, found.thresholds.sag, found.thresholds.swell):
+    for level in (levels.interruption, levels.sag, levels.swell):
         if low <= level <= high:
             axis.axhline(level, color=FAINT, lw=0.8, ls="--")
             axis.annotate(f"{level:g}", (1.008, level), xycoords=("axes fraction", "data"), va="center", fontsize=8.2)
@@ -266,12 +270,12 @@ def _mark_events(
     axis: "Axes",
     verdict: "Verdict",
     event: "Event",
-    results: "Sequence[ChannelResult]",
+    results: "Sequence[Reference]",
     window: tuple[float, float],
     scale: float,
 ) -> None:
     """Shade the events of what is shown, the one in question more; transients are lines."""
-    names = {result.name for result in results}
+    names = {result.channel for result in results}
     for one in (other.event for other in verdict.events):
         if one.kind not in (*RMS, "transient", "voltage change") or not names & set(one.channels):
             continue

@@ -29,7 +29,7 @@ from pqswarm.identify.features.compute import (
 from pqswarm.identify.folder.batch import Failure, explain, identify_file
 from pqswarm.identify.folder.scan import find_candidate
 from pqswarm.identify.training.corrections import Correction, load_corrections, merge_corrections
-from pqswarm.identify.windows import read_capture, worst_channel
+from pqswarm.identify.windows import read_capture
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
@@ -107,7 +107,7 @@ class CorrectedEvent:
         if bandwidth > self.widest:  # as a recorder of that bandwidth sees it
             ratio = 2 * BANDWIDTHS[bandwidth] * self.frequency / rate
             capture, rate = resample(capture, ratio), rate * ratio
-        key = hashlib.sha256(repr(self.correction.event).encode("utf-8", "backslashreplace")).digest()[:8]
+        key = hashlib.sha256(repr(self.correction.key).encode("utf-8", "backslashreplace")).digest()[:8]
         random = stream(seed, (9, int.from_bytes(key, "big"), bandwidth))
         varied = [capture, *(self._vary(capture, rate, number, random) for number in range(count - 1))]
         return np.array([compute_features(one, rate, self.frequency, wavelet=wavelet) for one in varied])
@@ -141,7 +141,7 @@ def describe_corrections(corrections: Sequence[Correction]) -> dict[str, int | s
     """Return their number and the SHA-256 of what they say of which events, whoever said so, wherever the files are."""
     if not corrections:
         return {}
-    said = sorted((*one.event, one.label) for one in corrections)
+    said = sorted((*one.key, one.label) for one in corrections)
     digest = hashlib.sha256(repr(said).encode("utf-8", "backslashreplace")).hexdigest()
     return {"corrections": len(corrections), "corrections_digest": digest}
 
@@ -222,7 +222,7 @@ def find_corrected(
             progress("corrected recordings", number, len(by_path))
     if corrections and not found:
         raise PqswarmError("none of the corrections can be used, for which the warnings say why.")
-    return sorted(found, key=lambda one: one.correction.event)
+    return sorted(found, key=lambda one: one.correction.key)
 
 
 def _find_in_file(
@@ -255,35 +255,35 @@ def _find_in_file(
 def _find_in_recording(
     recording: "RecordingSource", verdict: "Verdict", corrections: Sequence[Correction], class_names: Collection[str]
 ) -> "Iterator[CorrectedEvent | str]":
-    found = verdict.characterisation
     for correction in corrections:
         event = _find_event(verdict, correction)
         possible = () if event is None else possible_labels(verdict, event, class_names)
         if event is None:
-            yield f"{correction}: there is no such event (was it judged with another site file?)"
+            yield f"{correction}: there is no such event (was it analysed with another site file?)"
         elif correction.label not in class_names:
             yield f"{correction}: the model has no class {correction.label!r}"
         elif not possible:
             yield f"{correction}: the model is not asked about it ({event.agreement})"
         elif correction.label not in possible:
             yield (
-                f"{correction}: {in_words(correction.label)!r} contradicts what was measured and could never show "
+                f"{correction}: {in_words(correction.label)!r} contradicts the measurements "
                 f"(possible: {', '.join(map(in_words, possible))})"
             )
         else:
-            rate = found.sampling_rate
+            rate, frequency = verdict.sampling_rate, verdict.frequency
             first, stop = (round(moment * rate) for moment in event.window)
-            capture = read_capture(recording, worst_channel(event.event, found), found, first, stop)
-            yield CorrectedEvent(correction, capture, rate, found.frequency, possible)
+            channel = next(one for one in verdict.references if one.number == event.event.worst.number)
+            capture = read_capture(recording, channel.number, channel.volts, frequency, first, stop)
+            yield CorrectedEvent(correction, capture, rate, frequency, possible)
 
 
 def _find_event(verdict: "Verdict", correction: Correction) -> "EventVerdict | None":
-    """The event of the same kind and channels that begins nearest."""
+    """The event of the same kind and channels that starts nearest."""
+    old = correction.found.event
     like = [
         one
         for one in verdict.events
-        if one.event.kind == correction.kind and tuple(map(file_text, one.event.channels)) == correction.channels
+        if one.event.kind == old.kind and tuple(map(file_text, one.event.channels)) == old.channels
     ]
-    best = min(like, key=lambda one: abs(one.event.start - correction.start), default=None)
-    near = _NEAR / verdict.characterisation.frequency
-    return best if best is not None and abs(best.event.start - correction.start) <= near else None
+    best = min(like, key=lambda one: abs(one.event.start - old.start), default=None)
+    return best if best is not None and abs(best.event.start - old.start) <= _NEAR / verdict.frequency else None

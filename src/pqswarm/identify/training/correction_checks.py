@@ -4,17 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from pqswarm._base.checks import is_finite
 from pqswarm.events.classes import is_name
 
 __all__ = ["find_problem"]
 
-_TEXTS = {"path": 4096, "digest": 64, "source": 4096, "kind": 100, "said": 100, "rule": 100, "by": 200, "at": 40}
-_TEXTS |= {"label": 100, "note": 2000}
+_TEXTS = {"path": 4096, "digest": 64, "source": 4096, "label": 100, "by": 200, "at": 40, "note": 2000}
 """Characters that texts may have."""
 _FREE = ("path", "source", "note")
 """Texts that may have control characters."""
-_CHANNELS = 1000
 
 
 def find_problem(values: Mapping[str, Any]) -> str:
@@ -31,13 +28,6 @@ def find_problem(values: Mapping[str, Any]) -> str:
         return "digest is not a SHA-256 in hexadecimal digits"
     if values["label"] and not is_name(values["label"]):
         return "label is not the name of a class"
-    if not is_finite(values["start"]):
-        return "start is not a finite number of seconds"
-    channels = values["channels"]
-    if not isinstance(channels, list | tuple) or not 1 <= len(channels) <= _CHANNELS:
-        return f"channels are not a list of 1 to {_CHANNELS} names"
-    if not all(isinstance(name, str) for name in channels):
-        return "channels are not names"
     try:
         aware = datetime.fromisoformat(values["at"]).tzinfo is not None
     except ValueError:

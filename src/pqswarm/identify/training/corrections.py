@@ -18,18 +18,20 @@ from pqswarm._base.text import file_text
 from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.folder.scan import find_candidate
+from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.correction_checks import find_problem
+from pqswarm.identify.verdict import EventVerdict
 
 if TYPE_CHECKING:
-    from pqswarm.identify.verdict import EventVerdict, Verdict
+    from pqswarm.identify.verdict import Verdict
 
-__all__ = ["Correction", "CorrectionFile", "corrections_path", "load_corrections", "merge_corrections"]
+__all__ = ["Correction", "CorrectionFile", "corrections_path", "event_key", "load_corrections", "merge_corrections"]
 
-_LONGEST = 64 * 1024
+_MAX_LINE = 512 * 1024
 """Bytes of a line."""
-_MOST = 100_000
+_MAX_LINES = 100_000
 """Lines of a file."""
-_LARGEST = 100_000_000
+_MAX_BYTES = 400_000_000
 """Bytes of a file."""
 _BEGIN = b'{"path": "'  # of a line
 _WAIT = 30.0
@@ -38,42 +40,32 @@ _WAIT = 30.0
 
 @dataclass(frozen=True)
 class Correction:
-    """What a person says that an event is.
+    """The class of an event according to a person; :meth:`of` makes one.
 
     Attributes
     ----------
     path : str
-        The recording; in a file from the folder of the file, where it lies below that, with ``/``.
+        The file of the recording; in a file of corrections relative to its folder where possible, with ``/``.
     digest : str
         SHA-256 of its content.
     source : str
         Which recording of the file.
-    kind : str
-        Of the event, by the standard.
-    start : float
-        Of the event, from the first sample [s].
-    channels : tuple of str
-        That take part in it.
-    said, rule : str
-        The class by the model, or ``"unknown"``, and that by the rules, when it was corrected.
+    found : EventVerdict
+        The event that was corrected, with the verdict on it.
     label : str
-        The class that it is; empty to withdraw what was said before.
+        Its class; empty to withdraw an earlier correction.
     by : str
-        Who says so.
+        Author.
     at : str
-        When (UTC, ISO 8601).
+        Time of the correction (UTC, ISO 8601).
     note : str
-        Why.
+        Reason.
     """
 
     path: str
     digest: str
     source: str
-    kind: str
-    start: float
-    channels: tuple[str, ...]
-    said: str
-    rule: str
+    found: EventVerdict
     label: str
     by: str
     at: str
@@ -88,43 +80,42 @@ class Correction:
     def of(
         cls,
         verdict: "Verdict",
-        event: "EventVerdict",
+        event: EventVerdict,
         label: str,
         by: str,
         note: str = "",
         *,
         path: str | Path | None = None,
+        digest: str | None = None,
     ) -> "Correction":
-        """Say what an event of a recording in a file is.
+        """Correct the class of an event.
 
         Parameters
         ----------
         verdict : Verdict
-            Of the recording, by :func:`pqswarm.identify.identify_file`; its file is read for the digest.
+            On the recording, by :func:`pqswarm.identify.identify_file`.
         event : EventVerdict
             One of its events.
         label : str
-            The class that it is; empty to withdraw what was said before.
+            The class of the event; empty to withdraw an earlier correction.
         by, note : str
-            Who says so, and why.
+            Author and reason.
         path : str or Path, optional
-            The file, if it is not that of the verdict, which has names that are no UTF-8 as text only.
+            The file, if it differs from that of the verdict, which holds names that are not UTF-8 as text only.
+        digest : str, optional
+            SHA-256 of the file, if known; by default the file is read.
 
         Returns
         -------
         Correction
-            To be added to a :class:`CorrectionFile`.
+            For :meth:`CorrectionFile.add`.
         """
         own = verdict.path if path is None else path
         return cls(
             path=os.path.abspath(own),  # noqa: PTH100 (links stay what they are)
-            digest=_digest(own),
+            digest=_digest(own) if digest is None else digest,
             source=file_text(verdict.source),
-            kind=event.event.kind,
-            start=round(event.event.start, 6),
-            channels=tuple(map(file_text, event.event.channels)),
-            said=event.label,
-            rule=event.rule,
+            found=EventVerdict.of(json.loads(json_text(event.as_dict()))),  # as it is read back
             label=label,
             by=by,
             at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -137,14 +128,21 @@ class Correction:
         return self.source.removeprefix(file_text(Path(self.path).name))
 
     @property
-    def event(self) -> tuple[str, str, str, float, tuple[str, ...]]:
-        """Which event it is of, wherever the file is."""
-        return self.digest, self.place, self.kind, self.start, self.channels
+    def key(self) -> tuple[str, str, str, float, tuple[str, ...]]:
+        """Identifies the event, wherever the file is; see :func:`event_key`."""
+        return event_key(self.digest, self.place, self.found)
 
     def __str__(self) -> str:
         """The event in words."""
+        event = self.found.event
         where = f"{file_text(self.path)}{self.place}"
-        return f"{where}, {self.kind} at {self.start:.3f} s on {', '.join(self.channels)}"
+        return f"{where}, {event.kind} at {event.start:.3f} s on {', '.join(map(file_text, event.channels))}"
+
+
+def event_key(digest: str, place: str, found: EventVerdict) -> tuple[str, str, str, float, tuple[str, ...]]:
+    """Return what identifies an event: SHA-256 of its file, place in the file, kind, start [s] and channels."""
+    event = found.event
+    return digest, place, event.kind, round(event.start, 6), tuple(map(file_text, event.channels))
 
 
 class CorrectionFile:
@@ -162,15 +160,9 @@ class CorrectionFile:
     Examples
     --------
     >>> import tempfile
-    >>> from dataclasses import replace
-    >>> one = Correction("a.cfg", 64 * "0", "a.cfg", "sag", 0.2, ("UA",), "sag", "sag", "sag_with_harmonics", "Eve",
-    ...                  "2026-06-30T12:00:00+00:00")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = CorrectionFile(f"{folder}/june.corrections.jsonl")
-    ...     file.add(one)
-    ...     file.add(replace(one, label="sag_with_transient"))
-    ...     [one.label for one in file.current()]
-    ['sag_with_transient']
+    ...     CorrectionFile(f"{folder}/june.corrections.jsonl").current()
+    ()
     """
 
     def __init__(self, path: str | Path, classes: Collection[str] = BROAD_CLASSES) -> None:
@@ -188,8 +180,8 @@ class CorrectionFile:
         if correction.label and correction.label not in self.classes:
             raise unknown_name("class", correction.label, self.classes)
         line = _to_line(correction, self.path.parent)
-        if len(line) > _LONGEST:
-            raise PqswarmError(f"a correction may have {_LONGEST} bytes, not {len(line)}: its names are too long.")
+        if len(line) > _MAX_LINE:
+            raise PqswarmError(f"a correction may have {_MAX_LINE} bytes, not {len(line)}: its names are too long.")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock():
@@ -239,7 +231,7 @@ class CorrectionFile:
 
     def _read(self) -> bytes:
         try:
-            return read_regular(self.path, _LARGEST)
+            return read_regular(self.path, _MAX_BYTES)
         except FileNotFoundError:
             return b""
         except OSError as error:
@@ -250,8 +242,10 @@ class CorrectionFile:
 
     def _parse(self, content: bytes) -> tuple[tuple[Correction, ...], bool]:
         """The corrections in a file, and whether its last line is cut off."""
-        if content.count(b"\n") > _MOST:
-            raise FileFormatError(f"{file_text(self.path)} has more than {_MOST} lines: move old ones to another file.")
+        if content.count(b"\n") > _MAX_LINES:
+            raise FileFormatError(
+                f"{file_text(self.path)} has more than {_MAX_LINES} lines: move old ones to another file."
+            )
         found = []
         *lines, last = content.split(b"\n")
         for number, line in enumerate(lines, 1):
@@ -277,8 +271,8 @@ class CorrectionFile:
             raise PqswarmError(f"{file_text(self.path)} is a link: give the name of the file itself.")
         content = self._read()
         found, torn = self._parse(content)
-        if len(found) >= _MOST:
-            raise PqswarmError(f"{file_text(self.path)} has {_MOST} corrections: move old ones to another file.")
+        if len(found) >= _MAX_LINES:
+            raise PqswarmError(f"{file_text(self.path)} has {_MAX_LINES} corrections: move old ones to another file.")
         keep = content.rfind(b"\n") + 1 if torn else len(content)
         if content[:keep] and not content[:keep].endswith(b"\n"):
             line = b"\n" + line
@@ -360,8 +354,8 @@ def merge_corrections(corrections: Iterable[Correction]) -> tuple[Correction, ..
     tuple of Correction
         The same for every order of events.
     """
-    last = {one.event: one for one in corrections}
-    return tuple(last[event] for event in sorted(last) if last[event].label)
+    last = {one.key: one for one in corrections}
+    return tuple(last[key] for key in sorted(last) if last[key].label)
 
 
 def _digest(path: str | Path) -> str:
@@ -373,19 +367,19 @@ def _digest(path: str | Path) -> str:
 
 def _to_line(correction: Correction, folder: Path) -> bytes:
     """A line of the file; other than ASCII is escaped, so that it can be read with any encoding."""
-    values = {**vars(correction), "path": _shorten(correction.path, folder)}
+    values = {**vars(correction), "path": _relative_path(correction.path, folder), "found": correction.found.as_dict()}
     return json.dumps(values, allow_nan=False).encode("ascii") + b"\n"
 
 
-def _shorten(path: str, folder: Path) -> str:
+def _relative_path(path: str, folder: Path) -> str:
     """A path from a folder, if it lies below."""
     whole = Path(os.path.abspath(folder / path))  # noqa: PTH100
     return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
 
 
 def _from_line(line: bytes, folder: Path) -> Correction:
-    if len(line) > _LONGEST:
-        raise ValueError(f"it is longer than {_LONGEST} bytes.")
+    if len(line) > _MAX_LINE:
+        raise ValueError(f"it is longer than {_MAX_LINE} bytes.")
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
@@ -393,8 +387,12 @@ def _from_line(line: bytes, folder: Path) -> Correction:
     names = {field.name for field in fields(Correction)}
     if not isinstance(values, dict) or set(values) != names:
         raise ValueError("it is not a correction, or is one of another version of pqswarm.")
+    try:
+        found = EventVerdict.of(values["found"])
+    except PqswarmError as error:
+        raise ValueError(f"its event is {error}") from None
     problem = find_problem(values)
     if problem:
         raise ValueError(f"its {problem}.")
     path = os.path.abspath(folder / values["path"])  # noqa: PTH100
-    return Correction(**values | {"path": path, "channels": tuple(values["channels"]), "start": float(values["start"])})
+    return Correction(**values | {"path": path, "found": found})

@@ -1,7 +1,7 @@
 """What people get to see of many verdicts: one page, fit to forward."""
 
 from pqswarm.identify.show.page.html import page_html
-from pqswarm.identify.show.page.kept import slim
+from pqswarm.identify.show.page.listing import PageRecording
 from pqswarm.identify.show.page.waveforms import find_recording, match_recording
 
-__all__ = ["find_recording", "match_recording", "page_html", "slim"]
+__all__ = ["PageRecording", "find_recording", "match_recording", "page_html"]

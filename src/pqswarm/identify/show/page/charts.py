@@ -3,54 +3,37 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log10
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI, SEMI_REQUIRED, Curve
+from pqswarm.identify.show.rows import colour, point, severity
 from pqswarm.identify.show.words import count_text, join_words
 
-__all__ = ["Chart", "Mark", "draw_charts"]
+if TYPE_CHECKING:
+    from pqswarm.identify.verdict import EventVerdict
+
+__all__ = ["Chart", "draw_charts"]
 
 _WIDTH, _HEIGHT = 600.0, 430.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 14.0, 58.0
 _TICKS = ((1e-4, "0.1 ms"), (1e-3, "1 ms"), (1e-2, "10 ms"), (0.1, "0.1 s"), (1.0, "1 s"), (10.0, "10 s"))
-_MOST_POINTS = 1000
+_MAX_POINTS = 1000
 """Points that are drawn, the worst; all are counted."""
 
 _LONG_TICKS = ((60.0, "1 min"), (600.0, "10 min"), (3600.0, "1 h"))
 
 
-class Mark(Protocol):
-    """An event on a chart, such as a :class:`pqswarm.identify.show.page.rows.Row`."""
+class _Point(NamedTuple):
+    """An event on a chart: what it is, its duration [s] and voltage [%], tip, link, and key for scripts."""
 
-    @property
-    def kind(self) -> str:
-        """One of :data:`pqswarm.measure.event.KINDS`."""
-
-    @property
-    def point(self) -> tuple[float, float] | None:
-        """Duration [s] and voltage [%]; None if it has no place."""
-
-    @property
-    def severity(self) -> tuple[float, float]:
-        """By which the worst is drawn last."""
-
-    @property
-    def colour(self) -> str:
-        """Of its kind."""
-
-    @property
-    def tip(self) -> str:
-        """What is said of it."""
-
-    @property
-    def link(self) -> str:
-        """Where it leads."""
-
-    @property
-    def key(self) -> str:
-        """By which a script knows it; may be empty."""
+    found: "EventVerdict"
+    seconds: float
+    percent: float
+    tip: str
+    link: str
+    key: str
 
 
 @dataclass(frozen=True)
@@ -68,10 +51,31 @@ class Chart:
     note: str
 
 
-def draw_charts(rows: Sequence[Mark]) -> list[Chart]:
-    """Draw the events on the ITIC curve and on SEMI F47, each point linked to its row."""
-    shown = [row for row in rows if row.point is not None]
-    dips = [row for row in shown if row.kind in ("sag", "interruption")]
+def draw_charts(
+    events: "Sequence[EventVerdict]", tips: Sequence[str], links: Sequence[str], keys: Sequence[str] | None = None
+) -> list[Chart]:
+    """Draw events on the ITIC curve and on SEMI F47.
+
+    Parameters
+    ----------
+    events : sequence of EventVerdict
+        Those without a place on a curve are left out.
+    tips, links : sequence of str
+        Text and target of each point.
+    keys : sequence of str, optional
+        By which a script knows each point.
+
+    Returns
+    -------
+    list of Chart
+        Two charts.
+    """
+    shown = [
+        _Point(found, *place, *words)
+        for found, *words in zip(events, tips, links, keys or [""] * len(events), strict=True)
+        if (place := point(found)) is not None
+    ]
+    dips = [one for one in shown if one.found.event.kind in ("sag", "interruption")]
     itic, semi = (_Axes(rows, top, least) for rows, top, least in ((shown, 200.0, 1e-4), (dips, 100.0, 5e-3)))
     return [
         Chart(
@@ -96,9 +100,8 @@ def draw_charts(rows: Sequence[Mark]) -> list[Chart]:
     ]
 
 
-def _places(curve: Curve, rows: Sequence[Mark]) -> dict[str, int]:
-    points = [row.point for row in rows if row.point is not None]
-    found = [curve.place(percent, seconds) for seconds, percent in points]
+def _places(curve: Curve, rows: Sequence[_Point]) -> dict[str, int]:
+    found = [curve.place(row.percent, row.seconds) for row in rows]
     return {place: found.count(place) for place in ("above", "below", "inside")}
 
 
@@ -111,8 +114,8 @@ def _counts(places: dict[str, int], above: str, below: str, inside: str) -> str:
 class _Axes:
     """Logarithm of time across, percent of the reference upwards."""
 
-    def __init__(self, rows: Sequence[Mark], top: float, least: float) -> None:
-        longest = max([100.0, *(row.point[0] for row in rows if row.point)])
+    def __init__(self, rows: Sequence[_Point], top: float, least: float) -> None:
+        longest = max([100.0, *(row.seconds for row in rows)])
         self.last = next((end for end in (100.0, 1000.0, 1e4) if longest <= end), 1e5)
         self.first, self.top = least, top
         self.ticks = [*(tick for tick in _TICKS if tick[0] >= least), *(t for t in _LONG_TICKS if t[0] <= self.last)]
@@ -131,7 +134,7 @@ class _Axes:
         """Return a path through corners of duration and voltage."""
         return "M" + " L".join(f"{self.x(seconds)} {self.y(percent)}" for seconds, percent in corners)
 
-    def draw(self, lines: list[str], curve: Curve, rows: Sequence[Mark]) -> Markup:
+    def draw(self, lines: list[str], curve: Curve, rows: Sequence[_Point]) -> Markup:
         """Return the whole picture."""
         label = f"{curve.title}: {count_text(len(rows), 'event')}, voltage against duration"
         parts = [
@@ -140,7 +143,7 @@ class _Axes:
             *self._grid(),
             *lines,
             *self._frame(),
-            *(self._point(row) for row in sorted(rows, key=lambda row: row.severity)[-_MOST_POINTS:]),
+            *(self._point(row) for row in sorted(rows, key=lambda row: severity(row.found))[-_MAX_POINTS:]),
             "</svg>",
         ]
         return Markup("\n".join(parts))  # noqa: S704 (its words are escaped)
@@ -165,19 +168,19 @@ class _Axes:
         parts.append(f'<text x="{middle:g}" y="{_HEIGHT - 12:g}" text-anchor="middle">duration</text>')
         return parts
 
-    def _point(self, row: Mark) -> str:
-        seconds, percent = row.point or (0.0, 0.0)
+    def _point(self, row: _Point) -> str:
+        kind, seconds, percent = row.found.event.kind, row.seconds, row.percent
         x, y, tip = self.x(seconds), self.y(percent), escape(row.tip)
         if percent > self.top:
             shape = f'<path d="M{x - 6:g} {y + 9:g}L{x + 6:g} {y + 9:g}L{x:g} {y - 2:g}Z"/>'
-        elif row.kind in RMS:
+        elif kind in RMS:
             shape = f'<circle cx="{x}" cy="{y}" r="5.5"/>'
         else:
             shape = f'<path d="M{x:g} {y - 7:g}L{x + 6:g} {y:g}L{x:g} {y + 7:g}L{x - 6:g} {y:g}Z"/>'
         key = f' data-row="{escape(row.key)}"' if row.key else ""
         return (
-            f'<a href="{escape(row.link)}"{key} class="point" data-kind="{escape(row.kind)}" '
-            f'data-seconds="{seconds:.6g}" data-percent="{percent:.6g}" fill="{row.colour}" aria-label="{tip}">'
+            f'<a href="{escape(row.link)}"{key} class="point" data-kind="{escape(kind)}" '
+            f'data-seconds="{seconds:.6g}" data-percent="{percent:.6g}" fill="{colour(row.found)}" aria-label="{tip}">'
             f'<g class="mark"><title>{tip}</title>{shape}</g></a>'
         )
 

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pqswarm.identify.show.page.rows import seconds_of, site_of
+from pqswarm.identify.show.page.listing import NEARLY
 from pqswarm.identify.show.words import count_text
+from pqswarm.measure.steady.series import INTERVAL
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray
-    from pqswarm.identify.verdict import Verdict
+    from pqswarm.identify.show.page.listing import PageRecording
 
-__all__ = ["HARMONIC_LIMITS", "MET", "NOT_MET", "SHORT", "WEEK", "has_ten_minutes", "judge_en50160"]
+__all__ = ["HARMONIC_LIMITS", "MET", "NOT_MET", "SHORT", "WEEK", "check_en50160"]
 
 WEEK = 1008
 """Intervals of ten minutes in a week."""
@@ -41,10 +42,6 @@ HARMONIC_LIMITS: Mapping[int, float] = {
 }
 """Limits of single harmonics of low and medium voltage [%] (EN 50160:2010, Table 1)."""
 
-_INTERVAL = 600.0
-_NEARLY = 0.95
-"""Share of ten minutes that must have been measured."""
-
 _SHARE = 0.05
 """Of a week's values that may be beyond a limit."""
 
@@ -57,47 +54,38 @@ class _Values:
     values: "FloatArray"
 
 
-def judge_en50160(verdicts: "Sequence[Verdict]") -> list[dict[str, Any]]:
+def check_en50160(recordings: "Sequence[PageRecording]") -> list[dict[str, Any]]:
     """Hold the ten-minute values of each site that has any against EN 50160: a row for each site and requirement.
 
     Values of all recordings of a site are taken together. The worst channel is the one with the highest 95 % value.
     """
     sites: dict[str, list[dict[str, Any]]] = {}
-    for verdict in verdicts:
-        rows = _ten_minutes(verdict)
+    for recording in recordings:
+        rows = _ten_minutes(recording)
         if rows:
-            sites.setdefault(site_of(verdict), []).extend(rows)
-    return [{"site": site, **row} for site, rows in sites.items() for row in _judge_site(rows)]
+            sites.setdefault(recording.site, []).extend(rows)
+    return [{"site": site, **row} for site, rows in sites.items() for row in _check_site(rows)]
 
 
-def _judge_site(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _check_site(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
-        _judge(rows, "supply voltage, deviation from nominal", "deviation", 10.0, "%"),
-        _judge(rows, "supply voltage within +10 / -15 %, always", "beyond", 0.0, "%", always=True),
-        _judge(rows, "unbalance", "unbalance", 2.0, "%"),
-        _judge(rows, "THD", "thd", 8.0, "%"),
-        _judge_harmonics(rows),
-        _judge_flicker(rows),
-        _judge(rows, "frequency, deviation from nominal", "frequency_deviation", 1.0, "%", asked="a year"),
+        _check(rows, "supply voltage, deviation from nominal", "deviation", 10.0, "%"),
+        _check(rows, "supply voltage within +10 / -15 %, always", "beyond", 0.0, "%", always=True),
+        _check(rows, "unbalance", "unbalance", 2.0, "%"),
+        _check(rows, "THD", "thd", 8.0, "%"),
+        _check_harmonics(rows),
+        _check_flicker(rows),
+        _check(rows, "frequency, deviation from nominal", "frequency_deviation", 1.0, "%", asked="a year"),
     ]
 
 
-def has_ten_minutes(verdict: "Verdict") -> bool:
-    """Whether a recording is long enough to say anything."""
-    return seconds_of(verdict) >= _NEARLY * _INTERVAL
-
-
-def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
-    """The whole intervals of a recording, with deviations from what is nominal [%]."""
-    found = verdict.characterisation
-    nominal = {
-        channel.name: channel.reference
-        for channel in found.channels
-        if channel.reference_source.startswith(("nominal", "given"))
-    }
+def _ten_minutes(recording: "PageRecording") -> list[dict[str, Any]]:
+    """The whole intervals of a recording, with deviations from nominal [%]."""
+    verdict = recording.verdict
+    nominal = {one.channel: one.volts for one in verdict.references if one.source.startswith(("nominal", "given"))}
     rows = []
-    for row in found.require_series().steady.ten_minutes() if has_ten_minutes(verdict) else ():
-        if row["end"] - row["start"] < _NEARLY * _INTERVAL:
+    for row in recording.ten_minutes:
+        if row["end"] - row["start"] < NEARLY * INTERVAL:
             continue
         level = 100 * row["rms"] / nominal.get(row["channel"], float("nan"))
         rows.append(
@@ -105,7 +93,7 @@ def _ten_minutes(verdict: "Verdict") -> list[dict[str, Any]]:
                 **row,
                 "deviation": abs(level - 100),
                 "beyond": max(level - 110, 85 - level, 0.0) if isfinite(level) else float("nan"),
-                "frequency_deviation": abs(100 * row["frequency"] / found.nominal_frequency - 100),
+                "frequency_deviation": abs(100 * row["frequency"] / verdict.nominal_frequency - 100),
             }
         )
     return rows
@@ -128,7 +116,7 @@ def _worst_channel(rows: Sequence[Mapping[str, Any]], key: str) -> _Values:
     return _Values(name, values[name])
 
 
-def _judge(
+def _check(
     rows: Sequence[Mapping[str, Any]],
     title: str,
     key: str,
@@ -166,28 +154,28 @@ def _judge(
     return {"requirement": title, "asked": f"{share} of the values {level}", "found": known, "verdict": verdict}
 
 
-def _judge_flicker(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _check_flicker(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Plt, which takes two hours, and what is known of Pst."""
-    found = _judge(rows, "long-term flicker Plt", "plt", 1.0, "", intervals=WEEK // 12)
+    found = _check(rows, "long-term flicker Plt", "plt", 1.0, "", intervals=WEEK // 12)
     short = _worst_channel(rows, "pst").values
     if short.size:
         found["found"] += f"; greatest Pst {short.max():.2f}"
     return found
 
 
-def _judge_harmonics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _check_harmonics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """All single harmonics in one row: the one that comes nearest to its limit, or exceeds it most."""
-    judged: list[tuple[float, dict[str, Any]]] = []
+    checked: list[tuple[float, dict[str, Any]]] = []
     for order, limit in sorted(HARMONIC_LIMITS.items()):
         values = _worst_channel(rows, f"h{order}").values
         share = float(np.percentile(values, 95)) / limit if values.size else -inf
-        judged.append((share, _judge(rows, f"harmonics, worst: order {order}", f"h{order}", limit, "%")))
-    if all(share == -inf for share, _ in judged):
+        checked.append((share, _check(rows, f"harmonics, worst: order {order}", f"h{order}", limit, "%")))
+    if all(share == -inf for share, _ in checked):
         return {
-            **judged[0][1],
+            **checked[0][1],
             "requirement": "harmonics of orders 2 to 25",
             "asked": "95 % of the values within limits",
         }
-    verdicts = [row["verdict"] for share, row in judged if share > -inf]
-    worst = max(judged, key=lambda one: one[0])[1]
+    verdicts = [row["verdict"] for share, row in checked if share > -inf]
+    worst = max(checked, key=lambda one: one[0])[1]
     return {**worst, "verdict": NOT_MET if NOT_MET in verdicts else worst["verdict"]}

@@ -10,32 +10,39 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from pqswarm._web import VIEWER, read_scripts, read_styles
+from pqswarm.identify.show import rows
 from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.show.lines import csv_lines
-from pqswarm.identify.show.page.charts import draw_charts
-from pqswarm.identify.show.page.en50160 import judge_en50160
+from pqswarm.identify.show.page.charts import Chart, draw_charts
+from pqswarm.identify.show.page.en50160 import check_en50160
 from pqswarm.identify.show.page.indices import AGGREGATION, Cells, count_dips, count_swells, sarfi
-from pqswarm.identify.show.page.rows import count_kinds, headline, list_rows, seconds_of
-from pqswarm.identify.show.page.waveforms import MOST_FIGURES, Waveforms, find_recording, read_waveforms
+from pqswarm.identify.show.page.listing import (
+    MAX_FIGURES,
+    ListedEvent,
+    PageRecording,
+    count_kinds,
+    headline,
+    list_events,
+)
+from pqswarm.identify.show.page.waveforms import Waveforms, find_recording, read_waveforms
 from pqswarm.identify.show.words import count_text, duration_text, frequency_text, time_text, voltage_text
 from pqswarm.identify.verdict import COLUMNS
 from pqswarm.measure.event import KINDS
 
 if TYPE_CHECKING:
-    from pqswarm.identify.show.page.rows import Row
     from pqswarm.identify.verdict import Verdict
     from pqswarm.recordings.recording import RecordingSource
     from pqswarm.report.tables import Table
 
 __all__ = ["page_html"]
 
-_MOST_ROWS, _MOST_RECORDINGS, _MOST_SITES = 3000, 1000, 40
+_MAX_ROWS, _MAX_RECORDINGS, _MAX_SITES = 3000, 1000, 40
 _SIZE = "\ue000"
 """Stands for the size of the page in its last line, until that is known."""
 
 
 def page_html(
-    verdicts: "Iterable[Verdict]",
+    verdicts: "Iterable[Verdict | PageRecording]",
     failures: Sequence[str] = (),
     *,
     find: "Callable[[Verdict], RecordingSource | None]" = find_recording,
@@ -44,8 +51,8 @@ def page_html(
 
     Parameters
     ----------
-    verdicts : iterable of Verdict
-        What was found.
+    verdicts : iterable of Verdict or PageRecording
+        What was found; of many verdicts keep :meth:`PageRecording.of` to save memory.
     failures : sequence of str
         Why other recordings have no verdict, one sentence each.
     find : callable, optional
@@ -68,44 +75,45 @@ def page_html(
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader
 
-    kept = list(verdicts)
-    rows = list_rows(kept)
-    events = [row for row in rows if row.event.kind != "none"]
-    waveforms = read_waveforms(rows, find)
+    kept = [one if isinstance(one, PageRecording) else PageRecording.of(one) for one in verdicts]
+    listed = list_events(kept)
+    events = [one for one in listed if one.found.event.kind != "none"]
+    waveforms = read_waveforms(listed, find)
     figures = _list_figures(waveforms)
-    shown = sorted(sorted(rows, key=lambda row: row.severity, reverse=True)[:_MOST_ROWS], key=lambda row: row.number)
+    worst = sorted(listed, key=lambda one: rows.severity(one.found), reverse=True)[:_MAX_ROWS]
+    shown = sorted(worst, key=lambda one: one.number)
     loader = ChoiceLoader([PackageLoader("pqswarm.identify.show.page"), PackageLoader("pqswarm.report")])
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {"bind": _bind, "keep": _keep}
-    viewer = read_scripts(*VIEWER) if figures else ""
-    scripts = [_template("pqswarm.report", "report.js"), viewer, _template("pqswarm.identify.show.page", "page.js")]
-    scripts = [script for script in scripts if script]
+    shared = read_scripts(*VIEWER) if figures else read_scripts("draw.js")
+    scripts = [shared, _template("pqswarm.report", "report.js"), _template("pqswarm.identify.show.page", "page.js")]
     styles = [read_styles("colours.css"), _template("pqswarm.report", "report.css"), read_styles("tolerance.css")]
     styles += [read_styles("waves.css") if figures else "", _template("pqswarm.identify.show.page", "page.css")]
     text = environment.get_template("page.html.jinja").render(
         style=_ours("".join(styles)),
         scripts=[_ours(script) for script in scripts],
         digests=[base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts],
-        headline=headline(rows, len(kept), len(failures)),
-        kinds=[(kind, KINDS[kind], COLOURS[kind], number) for kind, number in count_kinds(rows).items()],
+        headline=headline(listed, len(kept), len(failures)),
+        kinds=[(kind, KINDS[kind], COLOURS[kind], number) for kind, number in count_kinds(listed).items()],
+        show=rows,
         rows=shown,
-        n_left_out=len(rows) - len(shown),
+        n_left_out=len(listed) - len(shown),
         csv=csv_lines(
-            (row for verdict in kept[:_MOST_RECORDINGS] for row in verdict.rows()),
+            (row for one in kept[:_MAX_RECORDINGS] for row in one.verdict.rows()),
             [name for name in COLUMNS if name not in ("path", "caveats")],
         ),
         figures=figures,
         waveforms=[one.json for one in waveforms],
-        drawn={figure.row.number for figure in figures},
+        drawn={figure.listed.number for figure in figures},
         figures_note=_figures_note(len(figures), len(events)),
-        charts=draw_charts(events) if events else [],
-        sarfi=_sarfi_table(rows, kept),
-        cells=_cell_tables(rows),
+        charts=_charts(events),
+        sarfi=_sarfi_table(listed, kept),
+        cells=_cell_tables(listed),
         en50160=_en50160_table(kept),
         length=_length_text(kept),
-        recordings=[_describe(verdict) for verdict in kept[:_MOST_RECORDINGS]],
+        recordings=[_describe(one.verdict) for one in kept[:_MAX_RECORDINGS]],
         n_recordings=len(kept),
-        n_described=min(len(kept), _MOST_RECORDINGS),
+        n_described=min(len(kept), _MAX_RECORDINGS),
         failures=list(failures),
         version=_version(),
         size=_SIZE,
@@ -141,23 +149,33 @@ def _version() -> str:
     return __version__
 
 
-def _length_text(verdicts: "Sequence[Verdict]") -> str:
-    return duration_text(sum(seconds_of(verdict) for verdict in verdicts), 50.0).partition(" (")[0] or "no time"
+def _charts(events: Sequence[ListedEvent]) -> list[Chart]:
+    tips = []
+    for one in events:
+        verdict = one.recording.verdict
+        words = (f"{one.number}: {rows.sentence(one.found)}", rows.moment(one.found, verdict.start), verdict.station)
+        tips.append(", ".join(filter(None, words)))
+    links = [f"#event-{one.number}" for one in events]
+    return draw_charts([one.found for one in events], tips, links) if events else []
+
+
+def _length_text(recordings: Sequence[PageRecording]) -> str:
+    return duration_text(sum(one.verdict.duration for one in recordings), 50.0).partition(" (")[0] or "no time"
 
 
 @dataclass(frozen=True, eq=False)
 class _Figure:
     """An event, the place of its recording among the waveforms, and what is to be said of them."""
 
-    row: "Row"
+    listed: ListedEvent
     place: int
     note: str
 
 
 def _list_figures(waveforms: Sequence[Waveforms]) -> list[_Figure]:
     """One figure for each event, worst first."""
-    figures = [_Figure(row, place, one.note) for place, one in enumerate(waveforms) for row in one.rows]
-    return sorted(figures, key=lambda figure: figure.row.severity, reverse=True)
+    figures = [_Figure(event, place, one.note) for place, one in enumerate(waveforms) for event in one.events]
+    return sorted(figures, key=lambda figure: rows.severity(figure.listed.found), reverse=True)
 
 
 def _figures_note(number: int, events: int) -> str:
@@ -167,7 +185,7 @@ def _figures_note(number: int, events: int) -> str:
         "A figure of each event."
         if number == events
         else f"Figures of {number} of the {events} events, the worst of each recording first; a page has at most "
-        f"{MOST_FIGURES}."
+        f"{MAX_FIGURES}."
     )
     return (
         f"{which} Each holds the whole recording, the "
@@ -176,28 +194,28 @@ def _figures_note(number: int, events: int) -> str:
     )
 
 
-def _sarfi_table(rows: "Sequence[Row]", verdicts: "Sequence[Verdict]") -> "Table | None":
+def _sarfi_table(listed: Sequence[ListedEvent], recordings: Sequence[PageRecording]) -> "Table | None":
     from pqswarm.report.tables import Table
 
-    table = sarfi(rows)
+    table = sarfi(listed)
     if not table:
         return None
     note = (
-        f"Numbers of events per these recordings, which last {_length_text(verdicts)} together, not per month or year: "
-        "recorders keep what triggers them, so the time that was watched is not known. After IEEE 1564: SARFI-X counts "
-        "dips and interruptions with a residual voltage below X %, for X above 100 swells above X %; SARFI-ITIC and "
-        "SARFI-SEMI those below the lower curves. Events of all phases by Urms(1/2); those of a site within "
+        f"Number of events in these recordings ({_length_text(recordings)} in all), not per month or year: recorders "
+        "store only what triggers them, so the observation time is unknown. After IEEE 1564: SARFI-X counts dips and "
+        "interruptions with a residual voltage below X %, and for X above 100 swells above X %; SARFI-ITIC and "
+        "SARFI-SEMI count those below the lower curves. Events of all phases by Urms(1/2); events of a site within "
         f"{AGGREGATION:g} s of the first count as one."
     )
-    if len(table) > _MOST_SITES:
-        note += f" The first {_MOST_SITES - 1} of {len(table) - 1} sites are listed."
-    return Table("sarfi", "SARFI", table[:_MOST_SITES], note=note)
+    if len(table) > _MAX_SITES:
+        note += f" The first {_MAX_SITES - 1} of {len(table) - 1} sites are listed."
+    return Table("sarfi", "SARFI", table[:_MAX_SITES], note=note)
 
 
-def _cell_tables(rows: "Sequence[Row]") -> "list[Table]":
+def _cell_tables(listed: Sequence[ListedEvent]) -> "list[Table]":
     tables = [
-        _cell_table("dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_dips(rows)),
-        _cell_table("swells", "Swells by voltage [%] and duration [ms]", count_swells(rows)),
+        _cell_table("dips", "Dips and interruptions by residual voltage [%] and duration [ms]", count_dips(listed)),
+        _cell_table("swells", "Swells by voltage [%] and duration [ms]", count_swells(listed)),
     ]
     return [table for table in tables if table is not None]
 
@@ -216,31 +234,30 @@ def _cell_table(name: str, caption: str, cells: Cells) -> "Table | None":
     return Table(name, caption, rows, columns={"u": ("u [%]", "")}, note=note)
 
 
-def _en50160_table(verdicts: "Sequence[Verdict]") -> "Table | None":
+def _en50160_table(recordings: Sequence[PageRecording]) -> "Table | None":
     from pqswarm.report.tables import Table
 
-    rows = judge_en50160(verdicts)
-    if not rows:
+    table = check_en50160(recordings)
+    if not table:
         return None
     note = (
         "Limits for low and medium voltage, of EN 50160:2010; values of ten minutes, of the worst channel, or of all "
         "where all must be inside. Nothing is "
         "said to be met by less than the time that is asked for. Frequencies are means of ten minutes, not of 10 s."
     )
-    return Table("en50160", "EN 50160", rows[: 7 * _MOST_SITES], note=note, verdicts=("verdict",))
+    return Table("en50160", "EN 50160", table[: 7 * _MAX_SITES], note=note, verdicts=("verdict",))
 
 
 def _describe(verdict: "Verdict") -> dict[str, Any]:
     """What is known of a recording, and what was assumed."""
-    found = verdict.characterisation
-    references = [f"{one.name} {voltage_text(one.reference)} ({one.reference_source})" for one in found.channels]
+    references = [f"{one.channel} {voltage_text(one.volts)} ({one.source})" for one in verdict.references]
     facts = [
         ("Station", verdict.station),
         ("First sample", time_text(verdict.start)),
         ("File", verdict.path),
-        ("Length", duration_text(seconds_of(verdict), found.nominal_frequency)),
-        ("Sampling rate", frequency_text(found.sampling_rate)),
-        ("Frequency", f"{found.frequency:.3f} Hz (nominal {found.nominal_frequency:g} Hz)"),
+        ("Length", duration_text(verdict.duration, verdict.nominal_frequency)),
+        ("Sampling rate", frequency_text(verdict.sampling_rate)),
+        ("Frequency", f"{verdict.frequency:.3f} Hz (nominal {verdict.nominal_frequency:g} Hz)"),
         ("1 pu", "; ".join(references)),
     ]
     count = sum(one.event.kind != "none" for one in verdict.events)

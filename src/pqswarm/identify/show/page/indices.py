@@ -8,7 +8,8 @@ from math import inf
 from typing import Any
 
 from pqswarm.identify.show.curves import ITIC, RMS, SEMI
-from pqswarm.identify.show.page.rows import Row, site_of
+from pqswarm.identify.show.page.listing import ListedEvent
+from pqswarm.identify.show.rows import point
 
 __all__ = ["AGGREGATION", "Cells", "count_dips", "count_swells", "sarfi"]
 
@@ -19,17 +20,17 @@ _EPOCH = datetime(2000, 1, 1)
 _LEVELS = (90, 80, 70, 50, 10, 110, 120, 140)
 
 
-def sarfi(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def sarfi(rows: Sequence[ListedEvent]) -> list[dict[str, Any]]:
     """Count the events of each site below or above each level: a row for each site, and one for all if there are more.
 
     Events of a site that begin within a minute of the first are one, of the least and greatest voltages among them.
     A site is a station, or the file where it is not known, and in it a system of channels.
     """
-    sites: dict[tuple[str, str], list[Row]] = {}
+    sites: dict[tuple[str, str], list[ListedEvent]] = {}
     for row in rows:
-        if row.event.kind in RMS:
-            sites.setdefault((site_of(row.verdict), row.event.system), []).append(row)
-    quiet = {site_of(row.verdict) for row in rows} - {station for station, _ in sites}
+        if row.found.event.kind in RMS:
+            sites.setdefault((row.recording.site, row.found.event.system), []).append(row)
+    quiet = {row.recording.site for row in rows} - {station for station, _ in sites}
     sites |= {(station, ""): [] for station in quiet}
     table: list[dict[str, Any]] = []
     for site, events in sorted(sites.items()):
@@ -51,15 +52,16 @@ def _names() -> list[str]:
     return [*(f"SARFI-{level}" for level in _LEVELS), "SARFI-ITIC", "SARFI-SEMI"]
 
 
-def _aggregate(rows: Iterable[Row]) -> list[list[Row]]:
+def _aggregate(rows: Iterable[ListedEvent]) -> list[list[ListedEvent]]:
     """Group events in time: those with a date over all recordings, others within their own."""
     timed = []
     for row in rows:
-        when = row.when
-        key = ("", "") if when is not None else (row.verdict.path, row.verdict.source)
-        second = (when.replace(tzinfo=None) - _EPOCH).total_seconds() if when is not None else row.event.start
+        verdict = row.recording.verdict
+        when = row.found.event.at(verdict.start)
+        key = ("", "") if when is not None else (verdict.path, verdict.source)
+        second = (when.replace(tzinfo=None) - _EPOCH).total_seconds() if when is not None else row.found.event.start
         timed.append((key, second, row))
-    groups: list[list[Row]] = []
+    groups: list[list[ListedEvent]] = []
     begin: tuple[tuple[str, str], float] = (("", ""), -inf)
     for key, second, row in sorted(timed, key=lambda one: one[:2]):
         if groups and key == begin[0] and second - begin[1] < AGGREGATION:
@@ -70,7 +72,7 @@ def _aggregate(rows: Iterable[Row]) -> list[list[Row]]:
     return groups
 
 
-def _count(groups: list[list[Row]], name: str) -> int:
+def _count(groups: list[list[ListedEvent]], name: str) -> int:
     level = name.partition("-")[2]
     if level in ("ITIC", "SEMI"):
         curve = ITIC if level == "ITIC" else SEMI
@@ -81,14 +83,19 @@ def _count(groups: list[list[Row]], name: str) -> int:
     return sum(any(u > bound for _, u in _high(group)) for group in groups)
 
 
-def _low(rows: Iterable[Row]) -> list[tuple[float, float]]:
+def _low(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips and interruptions."""
-    return [row.point or (0.0, 100 * row.event.magnitude) for row in rows if row.event.kind in ("sag", "interruption")]
+    return _points(rows, ("sag", "interruption"))
 
 
-def _high(rows: Iterable[Row]) -> list[tuple[float, float]]:
+def _high(rows: Iterable[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of swells."""
-    return [row.point or (0.0, 100 * row.event.magnitude) for row in rows if row.event.kind == "swell"]
+    return _points(rows, ("swell",))
+
+
+def _points(rows: Iterable[ListedEvent], kinds: Sequence[str]) -> list[tuple[float, float]]:
+    found = [row.found for row in rows if row.found.event.kind in kinds]
+    return [point(one) or (0.0, 100 * one.event.magnitude) for one in found]
 
 
 @dataclass(frozen=True)
@@ -110,15 +117,15 @@ class Cells:
     longer: int
 
 
-def _dips(rows: Sequence[Row]) -> list[tuple[float, float]]:
+def _dips(rows: Sequence[ListedEvent]) -> list[tuple[float, float]]:
     """Duration [s] and voltage [%] of dips: a sag that becomes an interruption, and a sag again, is one."""
     found: list[tuple[float, float]] = []
     before, end = None, 0.0
-    low = [row for row in rows if row.event.kind in ("sag", "interruption")]
-    for row in sorted(low, key=lambda one: (id(one.verdict), one.event.system, one.event.start)):
+    low = [row for row in rows if row.found.event.kind in ("sag", "interruption")]
+    for row in sorted(low, key=lambda one: (one.place, one.found.event.system, one.found.event.start)):
         ((length, voltage),) = _low([row])
-        place, start = (id(row.verdict), row.event.system), row.event.start
-        if place == before and start <= end + 1 / row.event.nominal_frequency:
+        place, start = (row.place, row.found.event.system), row.found.event.start
+        if place == before and start <= end + 1 / row.found.event.nominal_frequency:
             first = end - found[-1][0]
             end = max(end, start + length)
             found[-1] = (end - first, min(voltage, found[-1][1]))
@@ -128,7 +135,7 @@ def _dips(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return found
 
 
-def count_dips(rows: Sequence[Row]) -> Cells:
+def count_dips(rows: Sequence[ListedEvent]) -> Cells:
     """Count dips and interruptions in the cells of EN 50160:2010, Table 2 (after IEC 61000-2-8)."""
     levels = ((inf, 80.0), (80.0, 70.0), (70.0, 40.0), (40.0, 5.0), (5.0, -inf))
     names = ("90 > u ≥ 80", "80 > u ≥ 70", "70 > u ≥ 40", "40 > u ≥ 5", "5 > u")
@@ -137,7 +144,7 @@ def count_dips(rows: Sequence[Row]) -> Cells:
     return _cells(names, inside, (0.2, 0.5, 1.0, 5.0, 60.0))
 
 
-def count_swells(rows: Sequence[Row]) -> Cells:
+def count_swells(rows: Sequence[ListedEvent]) -> Cells:
     """Count swells in the cells of EN 50160:2010, Table 3."""
     found = _high(rows)
     inside = [[length for length, voltage in found if (voltage >= 120) == high] for high in (True, False)]

@@ -16,6 +16,7 @@ from pqswarm.recordings.view.encode import describe_header, describe_status, des
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import BoolArray, FloatArray
+    from pqswarm.identify.show.page.listing import PageRecording
     from pqswarm.identify.verdict import Verdict
     from pqswarm.measure import Event
     from pqswarm.recordings import StatusChannel
@@ -30,19 +31,19 @@ __all__ = [
     "describe_recording",
     "list_views",
     "near_event",
-    "urms_parts",
+    "urms_extremes",
 ]
 
 SHOWN, LEAD = 60.0, 2.0
 """Seconds of an event that are shown at most, and around it."""
 
-_MOST_VALUES = 600
+_MAX_VALUES = 600
 """Values of Urms(1/2) that are shown as they are; of more, the least and greatest of parts."""
 
-_MOST_PARTS, _MOST_BYTES = 600, 180_000
+_MAX_PARTS, _MAX_BYTES = 600, 180_000
 """Parts of a stretch, and about as many bytes for an event."""
 
-_MOST_CHANNELS, _MOST_STATUS, _MOST_CHANGES, _MOST_LETTERS = 48, 32, 1000, 120
+_MAX_CHANNELS, _MAX_STATUS, _MAX_CHANGES, _MAX_LETTERS = 48, 32, 1000, 120
 """Of a recording: channels, status channels that change and all their changes, letters of a name."""
 
 _STEADY = {"flicker": 50.0}
@@ -98,29 +99,29 @@ def describe_recording(recording: "RecordingSource", channels: Sequence[int]) ->
 
 
 def choose_channels(recording: "RecordingSource", verdict: "Verdict") -> list[int]:
-    """Choose the channels to show: all, or of very many the judged voltages, then currents, then others."""
-    judged = [result.number for result in verdict.characterisation.channels]
+    """Choose the channels to show: all, or of very many the analysed voltages, then currents, then others."""
+    analysed = [one.number for one in verdict.references]
     currents = [place for place, one in enumerate(recording.channels) if one.is_current]
-    order = dict.fromkeys([*judged, *currents, *range(len(recording.channels))])
-    return sorted(list(order)[:_MOST_CHANNELS])
+    order = dict.fromkeys([*analysed, *currents, *range(len(recording.channels))])
+    return sorted(list(order)[:_MAX_CHANNELS])
 
 
 def choose_status(recording: "RecordingSource") -> "list[StatusChannel]":
     """Choose the status channels to show: those that change, as far as the page has room for their changes."""
     kept: list[StatusChannel] = []
-    room = _MOST_CHANGES
+    room = _MAX_CHANGES
     for one in recording.status:
-        if 1 < one.places.size <= room and len(kept) < _MOST_STATUS:
+        if 1 < one.places.size <= room and len(kept) < _MAX_STATUS:
             kept.append(one)
             room -= one.places.size
     return kept
 
 
 def list_views(
-    recording: "RecordingSource", verdict: "Verdict", near: Sequence[Stretches], channels: Sequence[int]
+    recording: "RecordingSource", shown: "PageRecording", near: Sequence[Stretches], channels: Sequence[int]
 ) -> list[dict[str, Any]]:
     """Return the pictures of the stretches around events, packed; each level has twice the parts of the one before."""
-    n_parts = max(min(_MOST_PARTS, _MOST_BYTES // (38 * max(len(channels), 1))), 2)
+    n_parts = max(min(_MAX_PARTS, _MAX_BYTES // (38 * max(len(channels), 1))), 2)
     # The whole is thinned as it is read; of the rest, samples are read.
     envelope = Envelope(recording, part=max(128, -(-recording.n_samples // n_parts)))
     rate, views = recording.sampling_rate, []
@@ -138,65 +139,64 @@ def list_views(
             view = envelope.view(*wanted)
         if view.exact:
             exact.append((view.first, view.stop))
-        urms = _urms(verdict, channels, view.first / rate, view.stop / rate)
+        urms = _urms_view(shown, channels, view.first / rate, view.stop / rate)
         views.append({**describe_view(view, rate, channels, _pack), "urms": urms})
     return views
 
 
-def urms_parts(verdict: "Verdict") -> "BoolArray":
-    """Which values of Urms(1/2) the picture of the whole recording needs: the least and greatest of each part."""
-    series = verdict.characterisation.require_series()
+def urms_extremes(verdict: "Verdict", time: "FloatArray", urms: "FloatArray") -> "BoolArray":
+    """Select the values of Urms(1/2) that the picture of the whole recording needs: the extremes of each part."""
     if not _is_long(verdict):
-        return np.ones(series.time.size, dtype=bool)
-    kept = np.zeros(series.time.size, dtype=bool)
-    edges = np.searchsorted(series.time, _edges(verdict))
-    for urms in series.urms:
+        return np.ones(time.size, dtype=bool)
+    shown = np.zeros(time.size, dtype=bool)
+    edges = np.searchsorted(time, _edges(verdict))
+    for line in urms:
         for begin, end in pairwise(edges.tolist()):
-            known = np.flatnonzero(np.isfinite(urms[begin:end])) + begin
+            known = np.flatnonzero(np.isfinite(line[begin:end])) + begin
             if known.size:
-                kept[known[np.argmin(urms[known])]] = kept[known[np.argmax(urms[known])]] = True
-    return kept
+                shown[known[np.argmin(line[known])]] = shown[known[np.argmax(line[known])]] = True
+    return shown
 
 
 def _is_long(verdict: "Verdict") -> bool:
     """Whether Urms(1/2) of the whole recording is shown in parts."""
-    found = verdict.characterisation
-    return found.n_samples / found.sampling_rate > 0.5 * _MOST_VALUES / found.nominal_frequency
+    return verdict.duration > 0.5 * _MAX_VALUES / verdict.nominal_frequency
 
 
 def _edges(verdict: "Verdict") -> "FloatArray":
-    found = verdict.characterisation
-    return np.linspace(0, found.n_samples / found.sampling_rate, _MOST_VALUES // 2 + 1)
+    return np.linspace(0, verdict.duration, _MAX_VALUES // 2 + 1)
 
 
-def _urms(verdict: "Verdict", channels: Sequence[int], begin: float, end: float) -> dict[str, Any] | None:
+def _urms_view(shown: "PageRecording", channels: Sequence[int], begin: float, end: float) -> dict[str, Any] | None:
     """Urms(1/2) of a stretch [pu]; of the whole recording in parts, unless it is short."""
-    found = verdict.characterisation
-    series = found.require_series()
-    lines = [one for one in found.channels if one.number in channels]
+    verdict, time = shown.verdict, shown.time
+    lines = [
+        (channels.index(one.number), line)
+        for one, line in zip(verdict.references, shown.urms, strict=True)
+        if one.number in channels
+    ]
     pairs: list[tuple[FloatArray, FloatArray | None]]
-    inside = np.flatnonzero((series.time >= begin) & (series.time <= end))
+    inside = np.flatnonzero((time >= begin) & (time <= end))
     if not lines or inside.size < 2:
         return None
-    whole = begin == 0 and end >= (found.n_samples - 1) / found.sampling_rate
+    whole = begin == 0 and end >= (verdict.n_samples - 1) / verdict.sampling_rate
     if whole and _is_long(verdict):
         edges = _edges(verdict)
-        places = np.searchsorted(series.time, edges).tolist()
+        places = np.searchsorted(time, edges).tolist()
         start, step = 0.0, float(edges[1] - edges[0])
-        pairs = [extremes_between(found.urms_of(result), places) for result in lines]
+        pairs = [extremes_between(line, places) for _, line in lines]
     else:
-        times = series.time[inside]
-        each = -(-inside.size // _MOST_VALUES)
+        times = time[inside]
+        each = -(-inside.size // _MAX_VALUES)
         start, step = float(times[0]), float((times[-1] - times[0]) / (inside.size - 1)) * each
-        values = [found.urms_of(result)[inside] for result in lines]
+        values = [line[inside] for _, line in lines]
         pairs = [extremes(line, each) if each > 1 else (line, None) for line in values]
         start -= 0.5 * step / each if each > 1 else 0.0
     return {
         "from": start,
         "step": step,
         "channels": [
-            {"index": channels.index(result.number), **_pack(low, high)}
-            for result, (low, high) in zip(lines, pairs, strict=True)
+            {"index": index, **_pack(low, high)} for (index, _), (low, high) in zip(lines, pairs, strict=True)
         ],
     }
 
@@ -216,4 +216,4 @@ def _pack(low: Any, high: Any = None) -> dict[str, Any]:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= _MOST_LETTERS else f"{text[: _MOST_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from pqswarm.identify.show.page.levels import choose_channels, describe_recording, list_views, near_event
-from pqswarm.identify.show.page.rows import Row
+from pqswarm.identify.show.page.listing import MAX_FIGURES, ListedEvent
+from pqswarm.identify.show.rows import sentence, severity
 from pqswarm.recordings import open_recordings
 
 if TYPE_CHECKING:
@@ -18,20 +19,18 @@ if TYPE_CHECKING:
     from pqswarm.recordings.recording import RecordingSource
 
 __all__ = [
-    "MOST_BYTES",
-    "MOST_FIGURES",
+    "MAX_BYTES",
     "Waveforms",
-    "choose_rows",
+    "choose_events",
     "find_recording",
     "match_recording",
     "read_waveforms",
 ]
 
-MOST_FIGURES = 20
-MOST_BYTES = 4_500_000
+MAX_BYTES = 4_500_000
 """Of all waveforms together."""
 
-_MOST_EVENTS = 300
+_MAX_EVENTS = 300
 """Of a recording that are shaded in its waveforms, the worst."""
 
 _TROUBLE = Exception
@@ -40,21 +39,25 @@ _TROUBLE = Exception
 
 @dataclass(frozen=True, eq=False)
 class Waveforms:
-    """Of one recording: its events that have a figure, worst first, and what the viewer draws, as JSON."""
+    """The waveforms of one recording: its events with a figure, worst first, and the data of the viewer as JSON."""
 
-    rows: tuple[Row, ...]
+    events: tuple[ListedEvent, ...]
     json: Markup
     note: str = ""
 
 
-def choose_rows(rows: Sequence[Row], most: int = MOST_FIGURES) -> list[Row]:
-    """Choose the events to be drawn: the worst of each recording first, worst first, then others."""
-    ordered = sorted((row for row in rows if row.event.kind != "none"), key=lambda row: row.severity, reverse=True)
-    firsts: dict[int, Row] = {}
-    for row in ordered:
-        firsts.setdefault(id(row.verdict), row)
-    chosen = [*firsts.values(), *(row for row in ordered if firsts[id(row.verdict)] is not row)][:most]
-    return sorted(chosen, key=lambda row: row.severity, reverse=True)
+def _sort_worst(listed: "Iterable[ListedEvent]") -> list[ListedEvent]:
+    return sorted(listed, key=lambda one: severity(one.found), reverse=True)
+
+
+def choose_events(listed: Sequence[ListedEvent], count: int = MAX_FIGURES) -> list[ListedEvent]:
+    """Choose the events to draw: the worst of each recording first, then others; worst first."""
+    ordered = _sort_worst(one for one in listed if one.found.event.kind != "none")
+    firsts: dict[int, ListedEvent] = {}
+    for one in ordered:
+        firsts.setdefault(one.place, one)
+    chosen = [*firsts.values(), *(one for one in ordered if firsts[one.place] is not one)][:count]
+    return _sort_worst(chosen)
 
 
 @lru_cache(maxsize=1)
@@ -73,73 +76,71 @@ def find_recording(verdict: "Verdict") -> "RecordingSource | None":
 
 def match_recording(verdict: "Verdict", sources: "Iterable[RecordingSource]") -> "RecordingSource | None":
     """Return the recording of a verdict among those of its file; None if it is not there, or has changed."""
-    found = verdict.characterisation
     for source in sources:
-        same = (source.source, source.n_samples, source.start) == (verdict.source, found.n_samples, verdict.start)
-        if same and abs(source.sampling_rate / found.sampling_rate - 1) < 1e-6:
+        same = (source.source, source.n_samples, source.start) == (verdict.source, verdict.n_samples, verdict.start)
+        if same and abs(source.sampling_rate / verdict.sampling_rate - 1) < 1e-6:
             return source
     return None
 
 
 def read_waveforms(
-    rows: Sequence[Row], find: "Callable[[Verdict], RecordingSource | None]" = find_recording
+    listed: Sequence[ListedEvent], find: "Callable[[Verdict], RecordingSource | None]" = find_recording
 ) -> list[Waveforms]:
     """Read the waveforms of the worst events, worst first, as far as number and size allow.
 
-    What cannot be read again is left out.
+    Recordings that cannot be read again are left out.
     """
-    chosen: dict[int, list[Row]] = {}
-    for row in choose_rows(rows):
-        chosen.setdefault(id(row.verdict), []).append(row)
+    chosen: dict[int, list[ListedEvent]] = {}
+    for one in choose_events(listed):
+        chosen.setdefault(one.place, []).append(one)
     found: list[Waveforms] = []
-    for own in sorted(chosen.values(), key=lambda own: own[0].verdict.path):
+    for place, own in sorted(chosen.items(), key=lambda item: item[1][0].recording.verdict.path):
         try:
-            recording = find(own[0].verdict)
-            if recording is None:
-                continue
-            found.append(_read(recording, own, [row for row in rows if row.verdict is own[0].verdict]))
+            recording = find(own[0].recording.verdict)
+            if recording is not None:
+                found.append(_read(recording, own, [one for one in listed if one.place == place]))
         except _TROUBLE:
             continue
     _open.cache_clear()
-    found.sort(key=lambda one: one.rows[0].severity, reverse=True)
+    found.sort(key=lambda waveforms: severity(waveforms.events[0].found), reverse=True)
     kept, size = [], 0
-    for one in found:
-        size += len(one.json)
-        if size <= MOST_BYTES:
-            kept.append(one)
+    for waveforms in found:
+        size += len(waveforms.json)
+        if size <= MAX_BYTES:
+            kept.append(waveforms)
     return kept
 
 
-def _read(recording: "RecordingSource", chosen: list[Row], rows: list[Row]) -> Waveforms:
-    verdict, length = chosen[0].verdict, recording.n_samples / recording.sampling_rate
-    channels = choose_channels(recording, verdict)
-    near = [near_event(row.event, length) for row in chosen]
-    thresholds = verdict.characterisation.thresholds
-    events = sorted((row for row in rows if row.event.kind != "none"), key=lambda row: row.severity, reverse=True)
-    told: dict[str, Any] = {
+def _read(recording: "RecordingSource", chosen: list[ListedEvent], listed: list[ListedEvent]) -> Waveforms:
+    shown, length = chosen[0].recording, recording.n_samples / recording.sampling_rate
+    channels = choose_channels(recording, shown.verdict)
+    near = [near_event(one.found.event, length) for one in chosen]
+    thresholds = shown.verdict.thresholds
+    events = _sort_worst(one for one in listed if one.found.event.kind != "none")
+    data: dict[str, Any] = {
         "header": describe_recording(recording, channels),
-        "views": list_views(recording, verdict, near, channels),
+        "views": list_views(recording, shown, near, channels),
         "thresholds": [thresholds.interruption, thresholds.sag, thresholds.swell],
-        "events": [_event(row) for row in events[:_MOST_EVENTS]],
-        "first": {row.number: one.first for row, one in zip(chosen, near, strict=True)},
+        "events": [_event(one) for one in events[:_MAX_EVENTS]],
+        "first": {one.number: stretches.first for one, stretches in zip(chosen, near, strict=True)},
     }
-    moving, drawn = sum(one.places.size > 1 for one in recording.status), len(told["header"]["status"])
+    moving, drawn = sum(one.places.size > 1 for one in recording.status), len(data["header"]["status"])
     notes = []
     if len(channels) < len(recording.channels):
         notes.append(f"{len(channels)} of {len(recording.channels)} channels are shown.")
     if drawn < moving:
         notes.append(f"{drawn} of {moving} status channels that change are shown.")
-    return Waveforms(tuple(chosen), _as_json(told), " ".join(notes))
+    return Waveforms(tuple(chosen), _as_json(data), " ".join(notes))
 
 
-def _event(row: Row) -> dict[str, Any]:
-    title = f"{row.number}: {row.sentence}"
+def _event(one: ListedEvent) -> dict[str, Any]:
+    event = one.found.event
     return {
-        "start": row.event.start,
-        "end": row.event.end if isfinite(row.event.end) else row.event.start,
-        "kind": row.event.kind,
-        "title": title[:200],
-        "index": row.number,
+        "start": event.start,
+        "end": event.end if isfinite(event.end) else event.start,
+        "kind": event.kind,
+        "title": f"{one.number}: {sentence(one.found)}"[:200],
+        "index": one.number,
     }
 
 

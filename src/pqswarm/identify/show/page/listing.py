@@ -1,0 +1,130 @@
+"""What a page is made of: recordings with their verdicts, and their events in one numbered list."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pqswarm.identify.show.page.levels import LEAD, SHOWN, urms_extremes
+from pqswarm.identify.show.rows import date, moment, sentence, severity
+from pqswarm.identify.show.words import count_text, join_words, time_text
+from pqswarm.measure.event import KINDS
+from pqswarm.measure.steady.series import INTERVAL
+
+if TYPE_CHECKING:
+    from pqswarm._base.typing import BoolArray, FloatArray
+    from pqswarm.identify.verdict import EventVerdict, Verdict
+
+__all__ = ["ListedEvent", "PageRecording", "count_kinds", "headline", "list_events"]
+
+MAX_FIGURES = 20
+"""Figures of a page."""
+NEARLY = 0.95
+"""Fraction of ten minutes that must have been measured."""
+
+
+@dataclass(frozen=True, eq=False)
+class PageRecording:
+    """What a page keeps of a recording: the verdict, and as much of its time series as is shown.
+
+    A thousand long recordings must fit into memory.
+
+    Attributes
+    ----------
+    verdict : Verdict
+        Without its measurements.
+    time : ndarray of shape (n,)
+        Centres of windows of Urms(1/2) [s].
+    urms : ndarray of shape (n_references, n)
+        Urms(1/2) of the analysed channels [pu].
+    ten_minutes : tuple of dict
+        Steady quantities of each ten minutes and channel.
+    """
+
+    verdict: "Verdict"
+    time: "FloatArray"
+    urms: "FloatArray"
+    ten_minutes: tuple[dict[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, verdict: "Verdict") -> "PageRecording":
+        """Keep what the page shows of a verdict."""
+        series = None if verdict.characterisation is None else verdict.characterisation.series
+        light = replace(verdict, characterisation=None)
+        if series is None:
+            return cls(light, np.empty(0), np.empty((len(verdict.references), 0)))
+        shown = urms_extremes(verdict, series.time, series.urms) | _near_events(verdict, series.time)
+        long = verdict.duration >= NEARLY * INTERVAL
+        rows = tuple(series.steady.ten_minutes()) if long else ()
+        return cls(light, series.time[shown], series.urms[:, shown], rows)
+
+    @property
+    def site(self) -> str:
+        """The station, or the file if the station is unknown."""
+        name = self.verdict.source.replace("\\", "/").rsplit("/", 1)[-1].partition(", ")[0]
+        return self.verdict.station or name or "recording"
+
+
+def _near_events(verdict: "Verdict", time: "FloatArray") -> "BoolArray":
+    """Values of Urms(1/2) near the worst events."""
+    shown = np.zeros(time.size, dtype=bool)
+    for found in sorted(verdict.events, key=severity, reverse=True)[:MAX_FIGURES]:
+        event = found.event
+        middle = (event.start + event.end) / 2
+        shown |= (time >= event.start - LEAD) & (time <= min(event.end, event.start + SHOWN) + LEAD)
+        shown |= np.abs(time - middle) <= LEAD
+    return shown
+
+
+@dataclass(frozen=True, eq=False)
+class ListedEvent:
+    """An event on the page: its number from 1, its recording, the index of that, and its verdict."""
+
+    number: int
+    place: int
+    recording: PageRecording
+    found: "EventVerdict"
+
+
+def list_events(recordings: Sequence[PageRecording]) -> list[ListedEvent]:
+    """List the events of all recordings, by station and time."""
+    found = [(place, one) for place, recording in enumerate(recordings) for one in recording.verdict.events]
+
+    def order(pair: "tuple[int, EventVerdict]") -> tuple[bool, str, str, str, float]:
+        verdict, event = recordings[pair[0]].verdict, pair[1].event
+        return not verdict.station, verdict.station, time_text(event.at(verdict.start)), verdict.source, event.start
+
+    return [
+        ListedEvent(number, place, recordings[place], one)
+        for number, (place, one) in enumerate(sorted(found, key=order), 1)
+    ]
+
+
+def count_kinds(listed: Iterable[ListedEvent]) -> dict[str, int]:
+    """Count the events of each kind, in the order of KINDS; recordings without events come last."""
+    kinds = [one.found.event.kind for one in listed]
+    return {kind: kinds.count(kind) for kind in KINDS if kind in kinds}
+
+
+def headline(listed: Sequence[ListedEvent], n_recordings: int, n_failures: int) -> list[str]:
+    """Summarise recordings and events: how many, from where and when, and the worst event."""
+    events = [one for one in listed if one.found.event.kind != "none"]
+    stations = sorted({one.recording.verdict.station for one in listed} - {""})
+    dates = sorted({date(one.found, one.recording.verdict.start) for one in listed} - {""})
+    text = f"{count_text(len(events), 'event')} in {count_text(n_recordings, 'recording')}"
+    if stations:
+        text += f" at {join_words(stations)}" if len(stations) <= 3 else f" from {len(stations)} stations"
+    if dates:
+        text += f", {dates[0]}" if dates[0] == dates[-1] else f", {dates[0]} to {dates[-1]}"
+    lines = [f"{text}." if events or n_recordings else "No recording could be read."]
+    if events:
+        worst = max(events, key=lambda one: severity(one.found))
+        verdict = worst.recording.verdict
+        at = f" at {verdict.station}" if verdict.station else ""
+        lines.append(f"Worst: {sentence(worst.found)}{at}, {moment(worst.found, verdict.start)}.")
+    elif n_recordings:
+        lines.append("No disturbance was found.")
+    if n_failures:
+        lines.append(f"{count_text(n_failures, 'recording')} could not be analysed: see Failures.")
+    return lines

@@ -1,0 +1,163 @@
+"""An event as text, table, page and JSON show it: plain functions of its verdict."""
+
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
+
+from pqswarm.identify.agreement import in_words
+from pqswarm.identify.show.curves import COLOURS, RMS, rank_event
+from pqswarm.identify.show.words import clock_text, duration_text, magnitude_text, time_text, to_milliseconds
+from pqswarm.measure.event import KINDS
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from pqswarm.identify.verdict import EventVerdict, Verdict
+
+__all__ = [
+    "agreement_word",
+    "clock",
+    "colour",
+    "date",
+    "duration",
+    "event_row",
+    "learned",
+    "magnitude",
+    "moment",
+    "phases",
+    "point",
+    "sentence",
+    "severity",
+    "sort_magnitude",
+    "title",
+]
+
+
+def title(found: "EventVerdict") -> str:
+    """Return the kind in words."""
+    return KINDS.get(found.event.kind, found.event.kind)
+
+
+def colour(found: "EventVerdict") -> str:
+    """Return the colour of the kind."""
+    return COLOURS.get(found.event.kind, COLOURS["none"])
+
+
+def severity(found: "EventVerdict") -> tuple[float, float]:
+    """Return the sort key of severity, the worst event highest: see :func:`rank_event`."""
+    return rank_event(found.event)
+
+
+def point(found: "EventVerdict") -> tuple[float, float] | None:
+    """Return duration [s] and voltage [%] for a tolerance curve, as shown; None if the event has none.
+
+    A transient is placed at its decay time and the peak of the voltage, if that is above 100 %.
+    """
+    event, details = found.event, found.event.details
+    if event.kind in RMS:
+        seconds, percent = round(event.duration, 3), round(100 * event.magnitude, 1)
+    elif event.kind == "transient":
+        seconds, percent = details.get("decay", nan), 100 * details.get("peak_voltage", nan)
+        percent = percent if percent > 100 else nan
+    else:
+        return None
+    return (seconds, percent) if seconds > 0 and isfinite(seconds) and isfinite(percent) else None
+
+
+def date(found: "EventVerdict", start: "datetime | None") -> str:
+    """Return the date of the event, given the time of the first sample; empty if unknown."""
+    return time_text(found.event.at(start))[:10]
+
+
+def clock(found: "EventVerdict", start: "datetime | None") -> str:
+    """Return the time of day to the millisecond, or the time from the first sample: ``"+0.275 s"``."""
+    return clock_text(found.event.at(start)) or f"+{found.event.start:.3f} s"
+
+
+def moment(found: "EventVerdict", start: "datetime | None") -> str:
+    """Return date and time, or the time after the first sample."""
+    return time_text(found.event.at(start)) or f"{found.event.start:.3f} s after the first sample"
+
+
+def phases(found: "EventVerdict") -> str:
+    """Return the phases, or channels, and the system."""
+    event = found.event
+    if event.kind == "none":
+        return ""
+    text = ", ".join(dict.fromkeys(part.phase or part.channel for part in event.parts))
+    return f"{text} of {event.system}" if event.system else text
+
+
+def magnitude(found: "EventVerdict") -> str:
+    """Return the magnitude in words."""
+    return magnitude_text(found.event)
+
+
+def sort_magnitude(found: "EventVerdict") -> str:
+    """Return the magnitude as a fraction of one, to sort by."""
+    event = found.event
+    size = event.magnitude if event.unit == "pu" else event.magnitude / 100
+    return f"{size:.6g}" if isfinite(size) and event.kind != "none" else ""
+
+
+def duration(found: "EventVerdict") -> str:
+    """Return the duration in words; that of a recording without events is its length."""
+    event = found.event
+    return duration_text(event.duration, event.nominal_frequency, cut=event.cut_start or event.cut_end)
+
+
+def learned(found: "EventVerdict") -> str:
+    """Return the class by the model with its probability, ``"unknown"``, or nothing."""
+    if not found.label or not found.known:
+        return found.label
+    return f"{in_words(found.label)}, {100 * found.probability:.0f} %"
+
+
+def agreement_word(found: "EventVerdict") -> str:
+    """Return how rules and model compare, in a word or two."""
+    return found.agreement.partition(":")[0]
+
+
+def sentence(found: "EventVerdict") -> str:
+    """Return what, where, how much and how long; the magnitude with its voltage."""
+    event = found.event
+    if event.kind == "none":
+        return title(found)
+    words = [f"{event.category or title(found)} on {event.where}", magnitude(found), duration(found)]
+    return ", ".join(filter(None, words))
+
+
+def event_row(verdict: "Verdict", found: "EventVerdict") -> dict[str, Any]:
+    """Return an event of a verdict as a plain dict with the keys of :data:`pqswarm.identify.COLUMNS`."""
+    event, when = found.event, to_milliseconds(found.event.at(verdict.start))
+    second, second_probability = found.runner_up
+    return {
+        "source": verdict.source,
+        "path": verdict.path,
+        "station": verdict.station,
+        "date": "" if when is None else f"{when:%Y-%m-%d}",
+        "time": "" if when is None else when.isoformat(timespec="milliseconds")[11:],
+        "offset_s": round(event.start, 6),
+        "kind": event.kind,
+        "category": event.category,
+        "phases": " ".join(dict.fromkeys(event.phases)).strip(),
+        "channels": "; ".join(dict.fromkeys(event.channels)),
+        "system": "; ".join((event.system, *event.also)),
+        "magnitude": float(f"{event.magnitude:.4g}"),
+        "unit": event.unit,
+        "volts": float(f"{event.volts:.6g}") if event.volts == event.volts else "",
+        "duration_s": round(event.duration, 6),
+        "cycles": round(event.cycles, 2),
+        "sag_type": event.sag_type,
+        "class": found.label,
+        "probability": round(found.probability, 3) if found.probabilities and found.known else "",
+        "runner_up": second,
+        "runner_up_probability": round(second_probability, 3) if second else "",
+        "rule_class": found.rule,
+        "agreement": found.agreement,
+        "sentence": event.sentence,
+        "reference_volts": float(f"{event.reference:.6g}"),
+        "reference": found.reference_source,
+        "frequency": round(verdict.frequency, 3),
+        "sampling_rate": float(f"{verdict.sampling_rate:.8g}"),
+        "caveats": " ".join(verdict.caveats),
+    }
