@@ -68,7 +68,7 @@ class SteadySeries:
         Direct component [V].
     notch_depth, notches : ndarray of shape (n_channels, n_windows)
         Depth of the deepest notch that all cycles of the window share [share of the peak], and notches per cycle.
-        NaN below 100 samples per cycle.
+        NaN below 60 samples per cycle.
     noise : ndarray of shape (n_channels, n_windows)
         RMS of what lies between the harmonics, as if it were white [share].
     modulation : ndarray of shape (n_channels, n_windows)
