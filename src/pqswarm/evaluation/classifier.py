@@ -35,8 +35,7 @@ class Classifier(Learner):
     Attributes
     ----------
     name, title : str
-        The name under which it is registered, the same in plans, model files and on the command line; its name in tables and
-        figures.
+        The registered name, used in plans, model files and on the command line; the name in tables and figures.
     fast_evaluator : type or None
         The evaluator that is constructed with the hyperparameters, if there is one.
     devices : tuple of str
