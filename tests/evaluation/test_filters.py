@@ -152,7 +152,7 @@ def test_prefilter_keeps_the_best_and_returns_their_order():
     whole = prefilter(X, y)
     assert (whole.columns == np.arange(13)).all()
     assert whole.order == FILTERS["anova"].rank(X, y)
-    assert whole.sentence.startswith("All 13 features")
+    assert whole.sentence.startswith("Kept all 13 features")
 
 
 @pytest.mark.parametrize("keep", [0, -1, 2.5, True, None])
