@@ -103,7 +103,7 @@ class ClassifierPlan(_Plan):
         if not isinstance(parameters, dict) or not isinstance(own.get("kind"), str):
             return own
         kind = CLASSIFIERS.find(own["kind"])
-        known = {name for field in fields(kind.Hyperparameters) for name in (field.name, field.metadata["was"])}
+        known = {field.name for field in fields(kind.Hyperparameters)}
         for key in given:
             if key in cls.model_fields or (key == "estimator" and key in parameters):
                 continue
