@@ -23,9 +23,10 @@ def tab(app, browser, recordings, fault):
     opened = browser.tab(app.address, width=DESKTOP)
     opened.until("!!document.querySelector('.drop')")
     opened.drop(".drop", fault, fault.with_suffix(".dat"))
-    known = "pq.recordings.store.recordings"
-    opened.until(f"{known}.some(one => one.name === 'fault.cfg') && {known}.some(one => one.name === 'evil.cfg')")
-    opened.until(f"{known}.every(one => ['analysed', 'failed'].includes(one.state) || one.reason)")
+    known, done = "pq.recordings.store.recordings", "['analysed', 'failed'].includes(one.state)"
+    for name in ("fault.cfg", "evil.cfg"):
+        opened.until(f"{known}.some(one => one.name === '{name}' && {done})")
+    opened.until(f"{known}.every(one => {done} || one.reason)")
     opened.until(f"document.querySelectorAll('{ROWS}').length >= 5")
     yield opened
     assert opened.problems() == []

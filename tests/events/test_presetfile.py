@@ -46,7 +46,7 @@ def same(one, other):
     return one == other and all(list(one.ranges(c, s)) == list(other.ranges(c, s)) for s, c in sources)
 
 
-@pytest.mark.parametrize("name", PRESETS.ours)
+@pytest.mark.parametrize("name", PRESETS.built_in)
 def test_every_preset_round_trips(load, name):
     assert same(load(format_preset(PRESETS[name])), PRESETS[name])
 
