@@ -148,11 +148,11 @@ def test_prefilter_keeps_the_best_and_returns_their_order():
         kept, order = prefilter(X, y, 5, name), FILTERS[name].rank(X, y)
         assert kept.columns.tolist() == sorted(order[:5])
         assert tuple(kept.columns[list(kept.order)].tolist()) == order[:5]
-        assert kept.sentence == f"Of 13 features the 5 that rank first by {FILTERS[name].title} were kept."
+        assert kept.sentence == f"Kept the best 5 of 13 features by {FILTERS[name].title}."
     whole = prefilter(X, y)
     assert (whole.columns == np.arange(13)).all()
     assert whole.order == FILTERS["anova"].rank(X, y)
-    assert whole.sentence.startswith("All 13 features")
+    assert whole.sentence.startswith("Kept all 13 features")
 
 
 @pytest.mark.parametrize("keep", [0, -1, 2.5, True, None])

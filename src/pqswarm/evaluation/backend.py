@@ -81,7 +81,7 @@ class ExactEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X, y, folds, **options
+    X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     device : {"cpu", "cuda"}
         Compute on the CPU, or on an NVIDIA GPU through CuPy. Results do not depend on it.

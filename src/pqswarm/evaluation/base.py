@@ -190,7 +190,7 @@ class ClassificationEvaluator(Evaluator):
 
     Parameters
     ----------
-    X, folds, **options
+    X, folds, scaling, n_jobs
         See :class:`Evaluator`.
     y : array_like of shape (n_events,)
         Labels.

@@ -34,8 +34,10 @@ class Classifier(Learner):
 
     Attributes
     ----------
-    name, title, fast_evaluator
-        See :class:`pqswarm.evaluation.learner.Learner`.
+    name, title : str
+        The registered name, used in plans, model files and on the command line; the name in tables and figures.
+    fast_evaluator : type or None
+        The evaluator that is constructed with the hyperparameters, if there is one.
     devices : tuple of str
         Where its evaluator computes.
     exact : bool

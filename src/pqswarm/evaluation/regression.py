@@ -37,7 +37,7 @@ class RegressionEvaluator(Evaluator):
 
     Parameters
     ----------
-    X, folds, **options
+    X, folds, scaling, n_jobs
         See :class:`Evaluator`.
     y : array_like of shape (n_events,)
         Targets.

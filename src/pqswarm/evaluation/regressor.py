@@ -26,8 +26,10 @@ class Regressor(Learner):
 
     Attributes
     ----------
-    name, title, fast_evaluator
-        See :class:`pqswarm.evaluation.learner.Learner`.
+    name, title : str
+        The name under which it is registered; its name in tables and figures.
+    fast_evaluator : type
+        The evaluator that is constructed with the hyperparameters.
     scorings : tuple of str
         scikit-learn's names of the scores that its evaluator computes exactly.
 
@@ -54,7 +56,7 @@ class Regressor(Learner):
 
         Parameters
         ----------
-        X, y, folds, **options
+        X, y, folds, scoring, scaling, n_jobs
             See :class:`RegressionEvaluator`.
 
         Returns

@@ -200,14 +200,14 @@ def prefilter(
     >>> kept.columns, kept.order
     (array([2, 3]), (0, 1))
     >>> kept.sentence
-    'Of 4 features the 2 that rank first by ANOVA F were kept.'
+    'Kept the best 2 of 4 features by ANOVA F.'
     """
     check_integer("keep", keep, 1)
     chosen = FILTERS.find(filter)
     ranked = np.array(chosen.rank(X, y, continuous=continuous), dtype=np.int64)
     columns = np.sort(ranked[:keep])
     if columns.size == ranked.size:
-        sentence = f"All {ranked.size} features were kept, ranked by {chosen.title}."
+        sentence = f"Kept all {ranked.size} features, ranked by {chosen.title}."
     else:
-        sentence = f"Of {ranked.size} features the {columns.size} that rank first by {chosen.title} were kept."
+        sentence = f"Kept the best {columns.size} of {ranked.size} features by {chosen.title}."
     return Prefiltered(columns, tuple(np.searchsorted(columns, ranked[:keep]).tolist()), sentence)

@@ -33,7 +33,7 @@ class NearestCentroidEvaluator(FoldwiseEvaluator):
 
     Parameters
     ----------
-    X, y, folds, **options
+    X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     metric : {"euclidean", "manhattan"}
         As in NearestCentroid; centroids are means or medians.

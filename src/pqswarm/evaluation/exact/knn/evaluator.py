@@ -39,7 +39,7 @@ class KNNEvaluator(ExactEvaluator):
 
     Parameters
     ----------
-    X, y, folds, **options
+    X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
     n_neighbors : int
         Number of neighbours, 1 to 15.

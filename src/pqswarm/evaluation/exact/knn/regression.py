@@ -30,7 +30,7 @@ class KNNRegressionEvaluator(RegressionEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scoring, **options
+    X, y, folds, scoring, scaling, n_jobs
         See :class:`RegressionEvaluator`.
     n_neighbors : int
         Number of neighbours whose mean is predicted, 1 to 15.

@@ -48,7 +48,7 @@ class LDAEvaluator(ClassificationEvaluator):
 
     Parameters
     ----------
-    X, y, folds, **options
+    X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     solver : {"svd", "lsqr", "eigen"}
         As in LinearDiscriminantAnalysis; "svd" omits directions of negligible variance within classes.

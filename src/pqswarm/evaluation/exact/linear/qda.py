@@ -44,7 +44,7 @@ class QDAEvaluator(FoldwiseEvaluator):
 
     Parameters
     ----------
-    X, y, folds, **options
+    X, y, folds, scaling, n_jobs
         See :class:`ClassificationEvaluator`.
     reg_param : float
         As in QuadraticDiscriminantAnalysis, 0 to 1. The default is our choice: with scikit-learn's 0, features

@@ -48,7 +48,7 @@ class LinearEvaluator(RegressionEvaluator):
 
     Parameters
     ----------
-    X, y, folds, scoring, **options
+    X, y, folds, scoring, scaling, n_jobs
         See :class:`RegressionEvaluator`.
     alpha : float or None
         Penalty on the squared coefficients in Ridge; None is LinearRegression.

@@ -84,7 +84,7 @@ class KernelNBEvaluator(ExactEvaluator):
 
     Parameters
     ----------
-    X, y, folds, **options
+    X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
     bandwidth : float
         :math:`\sigma`, in units of the scaled features.

@@ -31,7 +31,7 @@ class GaussianNBEvaluator(ExactEvaluator):
 
     Parameters
     ----------
-    X, y, folds, **options
+    X, y, folds, scaling, n_jobs, device
         See :class:`ExactEvaluator`.
     var_smoothing : float
         As in GaussianNB: the fraction of the largest variance of the selected features that is added to all.
