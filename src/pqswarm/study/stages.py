@@ -10,7 +10,7 @@ from pqswarm._base.typing import BoolArray, IntArray
 from pqswarm.datasets import Dataset, Samples
 from pqswarm.errors import PqswarmError
 from pqswarm.evaluation import CLASSIFIERS, ClassificationEvaluator, Folds, scaled
-from pqswarm.evaluation.scaling import scale
+from pqswarm.evaluation.scaling import scale_for_fold
 from pqswarm.study.findings import ALL_FEATURES, GridFinding, HeldOut, Hyperparameters, OneStandardError, StageTwo
 from pqswarm.study.plan import ClassifierPlan, StudyPlan
 from pqswarm.study.problem import StudyProblem
@@ -108,7 +108,7 @@ def evaluate_held_out(
     if problem.scaling == "once":
         train, test = scaled(train, train), scaled(test, train)
     else:
-        both = scale(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
+        both = scale_for_fold(np.concatenate([train, test]), np.arange(len(train)), problem.scaling)
         train, test = both[: len(train)], both[len(train) :]
     subsets = np.stack(list(masks.values()))
     try:
