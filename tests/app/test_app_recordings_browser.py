@@ -212,7 +212,7 @@ def test_a_reload_and_a_step_back_show_the_same(start):
 
 def test_wavelet_bands(start):
     open_event(start, "South", "interruption")
-    start.click(".bands button")
+    start.evaluate("document.querySelector('.bands button').click()")
     names = start.until("[...document.querySelectorAll('svg.band')].map(one => one.dataset.band).join(' ')")
     assert len(names.split()) >= 3
     assert "L" in start.evaluate("document.querySelector('svg.band .wave').getAttribute('d')")
