@@ -85,6 +85,7 @@ def test_the_smoke_study_tells_nothing_about_the_paper(study):
     assert "what the paper's 6000 evaluations would have found" in words
 
 
+@pytest.mark.slow
 def test_without_the_paper_the_first_table_has_the_means(tiny):
     assert claims_table(tiny) is None
     table = opening(tiny).tables[0]
