@@ -49,7 +49,7 @@ def test_show_prints_a_file_that_loads(mine):
 
 def test_check_counts(mine):
     assert pqswarm("preset", "check", "mine.toml") == (
-        "mine.toml is fine: preset 'mine', 2 classes, 7 parameters drawn, 28 % of the events from the bench.\n"
+        "mine.toml is valid: preset 'mine', 2 classes, 7 parameters drawn, 28 % of the events from the bench.\n"
     )
     (mine / "mine.toml").write_text(FILE + "[bench]\nshare = 2")
     with pytest.raises(
@@ -60,6 +60,7 @@ def test_check_counts(mine):
         pqswarm("preset", "show", "papr")
 
 
+@pytest.mark.slow
 def test_other_commands_take_files(mine):
     options = ("--snr", "inf", "--set", "cycles=10", "--wavelet", "db2", "--level", 3, "--border", "zero")
     said = pqswarm("dataset", "--preset", "mine.toml", "--events-per-class", 4, *options)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.golden.report import FILE, report_text
 from tests.report.studies import chapter, summary_of, tables
 
 from pqswarm.errors import PqswarmError
@@ -44,6 +45,7 @@ SECTION = ClassifierSection("effort", "How many subsets were tried?", content)
 """
 
 
+@pytest.mark.slow
 def test_a_section_of_another_package_appears_everywhere(smoke_study, tmp_path):
     assert len(PLUGIN.strip().splitlines()) <= 30
     (tmp_path / "plugin.py").write_text(PLUGIN)
@@ -82,7 +84,7 @@ def registered(monkeypatch, *contents):
 @pytest.mark.parametrize(("names", "clash"), [(("a", "a"), "a"), (("runs",), "runs"), (("a/b",), "a/b")])
 def test_names_that_would_be_lost_are_refused(study, monkeypatch, names, clash):
     registered(monkeypatch, *(Content(tables=[Table(name, "", [{"a": 1}])]) for name in names))
-    with pytest.raises(PqswarmError, match=f"are called '{clash}'"):
+    with pytest.raises(PqswarmError, match=f"'{clash}': names must be unique"):
         compose(study)
 
 
@@ -143,6 +145,7 @@ parameters = { size = 2 }
 """
 
 
+@pytest.mark.slow
 def test_any_classifiers_have_a_complete_report(tmp_path, no_pictures):
     run_study(read_plan(PLAN), tmp_path / "study", jobs=1)
     study = summary_of(tmp_path / "study")
@@ -179,3 +182,8 @@ def test_any_classes_and_features_have_a_complete_report(study, knn, no_pictures
     assert "wavelet" not in document.description
     assert "events" not in drawings  # no event of a class that the preset cannot generate
     assert "of the wavelet transform" not in html_report(document)
+
+
+def test_the_text_of_every_section_is_the_golden_one(smoke_study):
+    """After a change of wording, write it anew and read the difference: see tests/golden/report.py."""
+    assert report_text(smoke_study) == FILE.read_text(encoding="utf-8")
