@@ -44,12 +44,12 @@ def identify(
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a row per event as CSV.")] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with all events, to forward.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write all events to one HTML page.")] = None,
     steady: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write steady quantities per 10/12 cycles and 10 minutes (.csv or .npz)."),
+        typer.Option(metavar="FILE", help="Write steady-state values per 10/12 cycles and 10 minutes (.csv, .npz)."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Draw a figure of each recording into it.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="DIR", help="Write a figure of each recording to DIR.")] = None,
     site: SiteFile = None,
     nominal: Nominal = None,
     reference: ReferenceChoice = None,
@@ -58,12 +58,12 @@ def identify(
     rate: Rate = None,
     frequency: Frequency = None,
     max_mb: MaxMegabytes = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")] = False,
 ) -> None:
-    """Say what happened in recordings, a line per event.
+    """Identify the events in recordings, one line each.
 
-    By the rules of IEEE 1159, and by a trained model. One bad file does not stop the others; the exit code is 1 if any
-    failed.
+    Events are classified by the rules of IEEE 1159 and by a trained model. One bad file does not stop the others; the
+    exit code is 1 if any failed.
 
     Example: pqswarm identify fault.cfg --html fault.html
     """

@@ -22,31 +22,31 @@ __all__ = [
 
 Channels = Annotated[
     list[str] | None,
-    typer.Option("--channel", "-c", metavar="NAME", help="Name or phase of a channel to look at; repeatable."),
+    typer.Option("--channel", "-c", metavar="NAME", help="Name or phase of a channel to analyse; repeatable."),
 ]
 ModelFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A model of `pqswarm train`.", show_default="the bundled one")
+    Path | None, typer.Option(metavar="FILE", help="A model file from `pqswarm train`.", show_default="the bundled one")
 ]
 ReferenceChoice = Annotated[
     str | None,
     typer.Option(
         metavar="CHOICE",
-        help="What 1 pu is: auto, nominal, pre-event, or a voltage such as 230 or 20kV (RMS).",
+        help="Reference for 1 pu: auto, nominal, pre-event, or a voltage such as 230 or 20kV (RMS).",
         show_default="that of the site file, or auto",
     ),
 ]
 Nominal = Annotated[
     str | None,
-    typer.Option(metavar="VOLTS", help="Nominal voltage as the channels measure it (RMS), such as 230 or 20kV."),
+    typer.Option(metavar="VOLTS", help="Nominal voltage (RMS) of the recorded channels, such as 230 or 20kV."),
 ]
 Rate = Annotated[float | None, typer.Option(metavar="HZ", help="Sampling rate in Hz, instead of what the file says.")]
-Frequency = Annotated[float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz, likewise.")]
+Frequency = Annotated[float | None, typer.Option(metavar="HZ", help="Nominal frequency in Hz, instead of the file's.")]
 SiteFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="A site file (TOML); `pqswarm site FILE` prints one to edit.")
 ]
 MaxMegabytes = Annotated[
     float | None,
-    typer.Option(metavar="MB", help="Most memory for the samples of a file, in MB.", show_default="512"),
+    typer.Option(metavar="MB", help="Maximum memory for the samples of a file, in MB.", show_default="512"),
 ]
 
 JUDGING_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")
