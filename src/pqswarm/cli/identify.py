@@ -12,9 +12,8 @@ import typer
 
 from pqswarm._base.files import write_atomically
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import name_options
-from pqswarm.cli.judging import (
-    JUDGING_OPTIONS,
+from pqswarm.cli.analysis_options import (
+    ANALYSIS_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -23,8 +22,9 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    read_judging,
+    read_analysis_options,
 )
+from pqswarm.cli.command import name_options
 from pqswarm.cli.options import Stopped, check_ending, check_folder, check_writable
 from pqswarm.cli.terminal import echo
 from pqswarm.errors import PqswarmError
@@ -88,7 +88,7 @@ def identify(
         if realpath(path) in read:
             raise PqswarmError(f"{path} is read: give the file to write another name.")
         check_writable(path, overwrite)
-    judging = read_judging(
+    options = read_analysis_options(
         site=site,
         model=model,
         channel=channel,
@@ -111,13 +111,13 @@ def identify(
                 break
             if len(paths) > 1:
                 echo(f"[{finished + 1}/{len(paths)}] {file_text(path)}", err=True)
-            for found in identify_file(path, **judging, after=artist.after):
+            for found in identify_file(path, **options, after=artist.after):
                 done.add(found)
             finished += 1
     except KeyboardInterrupt:
         stopped = True
     done.end()
-    finder = _Finder({file_text(path): path for path in paths}, judging["site"], judging["reading"])
+    finder = _Finder({file_text(path): path for path in paths}, options["site"], options["reading"])
     written = list(done.write(csv, html, finder.find))
     for path in written:
         echo(f"wrote {file_text(path)}", err=as_json)
@@ -194,7 +194,7 @@ class _Done:
         return rows, text
 
     def fail(self, failure: "Failure") -> None:
-        failure = replace(failure, reason=name_options(failure.reason, JUDGING_OPTIONS))
+        failure = replace(failure, reason=name_options(failure.reason, ANALYSIS_OPTIONS))
         self.failures.append(failure)
         echo(f"pqswarm: {failure}", err=True)
 
@@ -242,7 +242,7 @@ def _text(verdict: "Verdict", rows: list[dict[str, Any]], said: set[str]) -> str
             heading(rows[0]) if rows else verdict.source,
             *(f"  {line}" for line in text_lines(rows)),
             f"  1 pu: {'; '.join(ones)}; {verdict.frequency:.2f} Hz",
-            *(f"  note: {name_options(text, JUDGING_OPTIONS)}" for text in notes),
+            *(f"  note: {name_options(text, ANALYSIS_OPTIONS)}" for text in notes),
         ]
     )
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pqswarm.cli.judging import Rate
+from pqswarm.cli.analysis_options import Rate
 from pqswarm.cli.options import check_no_folder
 
 __all__ = ["site"]

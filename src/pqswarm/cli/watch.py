@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pqswarm._base.text import count_text, file_text
-from pqswarm.cli.command import name_options
-from pqswarm.cli.judging import (
-    JUDGING_OPTIONS,
+from pqswarm.cli.analysis_options import (
+    ANALYSIS_OPTIONS,
     Channels,
     Frequency,
     MaxMegabytes,
@@ -21,8 +20,9 @@ from pqswarm.cli.judging import (
     Rate,
     ReferenceChoice,
     SiteFile,
-    read_judging,
+    read_analysis_options,
 )
+from pqswarm.cli.command import name_options
 from pqswarm.cli.options import check_no_folder
 from pqswarm.errors import FileFormatError, PqswarmError
 
@@ -87,7 +87,7 @@ def watch(
         if not least <= value <= 1e6:
             raise PqswarmError(f"{option} must be {least:g} to 1000000 seconds, not {value:g}.")
     receivers = _receivers(webhook, jsonl, timeout)
-    judging = read_judging(
+    options = read_analysis_options(
         site=site,
         model=model,
         channel=channel,
@@ -101,7 +101,7 @@ def watch(
     is_new = not lock.exists()
     try:
         with FileLock(lock, timeout=0), Journal(path) as book:
-            watcher = Watcher(folder, book, partial(identify_file, **judging), receivers, settle=settle, say=_say)
+            watcher = Watcher(folder, book, partial(identify_file, **options), receivers, settle=settle, say=_say)
             with _stoppable():
                 try:
                     if not once:
@@ -125,7 +125,7 @@ def watch(
 
 
 def _say(text: str) -> None:
-    typer.echo(f"pqswarm: {name_options(text, JUDGING_OPTIONS)}", err=True)
+    typer.echo(f"pqswarm: {name_options(text, ANALYSIS_OPTIONS)}", err=True)
 
 
 def _receivers(webhook: str | None, jsonl: Path | None, timeout: float) -> "list[Receiver]":

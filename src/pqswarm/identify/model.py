@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, BoolArray, FloatArray, IntArray
     from pqswarm.evaluation import Classifier
 
-__all__ = ["CODES", "Model", "Prediction", "Subset", "Table", "default_model", "overshoot", "scale"]
+__all__ = ["CODES", "Model", "Prediction", "Subset", "TrainingTable", "default_model", "overshoot", "scale"]
 
 _SLACK = 1.15
 """Recorded events are farther from generated ones than these are from each other; our choice."""
@@ -55,7 +55,7 @@ class Subset:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TrainingTable:
     """The training events of a subset.
 
     Attributes
@@ -133,7 +133,7 @@ class Model:
         Classes.
     subsets : tuple of Subset
         From the widest bandwidth to the narrowest.
-    tables : tuple of Table
+    tables : tuple of TrainingTable
         The training events of each subset.
     classifier : Classifier
         With its hyperparameters; it is fitted to the training events when it is first needed.
@@ -149,7 +149,7 @@ class Model:
 
     class_names: tuple[str, ...]
     subsets: tuple[Subset, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[TrainingTable, ...]
     classifier: "Classifier"
     origin: Mapping[str, Any] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from pqswarm.errors import FileFormatError, PqswarmError, shorten
 from pqswarm.evaluation import CLASSIFIERS, Classifier
 from pqswarm.events.classes import is_name
 from pqswarm.identify.features.compute import FEATURES, upper_frequencies
-from pqswarm.identify.model import Model, Subset, Table
+from pqswarm.identify.model import Model, Subset, TrainingTable
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import AnyArray, FloatArray, IntArray
@@ -189,7 +189,7 @@ def _origin(said: dict[str, Any]) -> dict[str, Any]:
 
 def _split(
     manifest: dict[str, Any], subsets: tuple[Subset, ...], codes: "AnyArray", labels: "IntArray", knots: "FloatArray"
-) -> tuple[Table, ...]:
+) -> tuple[TrainingTable, ...]:
     """The training events of each subset, one after the other."""
     counts = [given.get("events") for given in manifest["subsets"]]
     if not all(is_integer(count) and count > 0 for count in counts):
@@ -199,7 +199,7 @@ def _split(
     if codes.ndim != 1 or codes.size != sum(sizes) or labels.size != sum(counts) or len(knots) != sum(widths):
         raise FileFormatError("is damaged: its events, labels and features do not fit together.")
     tables = tuple(
-        Table(own.reshape(count, width), marks, steps)
+        TrainingTable(own.reshape(count, width), marks, steps)
         for own, count, width, marks, steps in zip(
             np.split(codes, np.cumsum(sizes)[:-1]),
             counts,

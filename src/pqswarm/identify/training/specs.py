@@ -22,9 +22,9 @@ __all__ = [
     "HELD_OUT",
     "TRAINED",
     "TRAINING_SNR",
-    "Made",
+    "BroadSpec",
+    "PresetSpec",
     "Progress",
-    "Recorded",
     "list_recordings",
     "make_events",
 ]
@@ -46,7 +46,7 @@ Progress = Callable[[str, int, int], None]
 
 def list_recordings(
     events_per_class: int, snr: Sequence[float], seed: int, family: tuple[int, ...], bandwidth: int, least: int = 1
-) -> "list[Recorded]":
+) -> "list[BroadSpec]":
     """List the events of ``"broad"`` for one of BANDWIDTHS, class by class; classes that it cannot show have none."""
     count = check_count(events_per_class, least)
     levels = snr or TRAINING_SNR
@@ -54,7 +54,7 @@ def list_recordings(
     highest = 1000.0 if bandwidth == 0 else BANDWIDTHS[bandwidth - 1] / MARGIN
     width = (BANDWIDTHS[bandwidth] / MARGIN * 1.0001, highest)
     return [
-        Recorded(
+        BroadSpec(
             name, derived_seed(seed, (*family, 2**20 + bandwidth, word, number)), levels[number % len(levels)], width
         )
         for name in BROAD_CLASSES
@@ -65,7 +65,7 @@ def list_recordings(
 
 
 @dataclass(frozen=True)
-class Recorded:
+class BroadSpec:
     """An event of ``"broad"`` to be made; see :func:`pqswarm.events.broad.record_event`."""
 
     event_class: str
@@ -80,7 +80,7 @@ class Recorded:
 
 
 @dataclass(frozen=True)
-class Made:
+class PresetSpec:
     """An event of a preset to be made."""
 
     order: EventSpec
@@ -121,12 +121,12 @@ def make_events(
     """
     from joblib import Parallel, delayed
 
-    orders: list[Recorded] | list[Made]
+    orders: list[BroadSpec] | list[PresetSpec]
     if isinstance(preset, str):
         classes, orders = BROAD_CLASSES, list_recordings(events_per_class, snr, seed, family, bandwidth, least)
     else:
         listed = event_specs(preset, events_per_class, seed, family, snr, least)
-        classes, orders = preset.classes, [Made(order, preset) for order in listed]
+        classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]
     tasks = [orders[i : i + _PER_TASK] for i in range(0, len(orders), _PER_TASK)]
     rows: list[tuple[FloatArray, float]] = []
     jobs = min(effective_jobs(n_jobs), len(tasks))
@@ -144,7 +144,7 @@ def make_events(
 
 
 def _compute_some(
-    orders: "Sequence[Recorded | Made]", rate: float | None, wavelet: bool
+    orders: "Sequence[BroadSpec | PresetSpec]", rate: float | None, wavelet: bool
 ) -> "list[tuple[FloatArray, float]]":
     from pqswarm.recordings.frequency import measure_frequency
 

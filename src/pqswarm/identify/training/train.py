@@ -17,7 +17,7 @@ from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.identify.features.capture import MEASURES
 from pqswarm.identify.features.compute import BANDWIDTHS, FEATURES, upper_frequencies
 from pqswarm.identify.features.shapes import WHOLE
-from pqswarm.identify.model import CODES, Model, Subset, Table, scale
+from pqswarm.identify.model import CODES, Model, Subset, TrainingTable, scale
 from pqswarm.identify.training.calibration import (
     combine,
     cross_validated_distances,
@@ -130,7 +130,7 @@ def train(
     features: FloatArray = np.empty((0, 0))
     labels: IntArray = np.empty(0, dtype=np.int64)
     subsets: list[Subset] = []
-    tables: list[Table] = []
+    tables: list[TrainingTable] = []
     for number, highest in enumerate(BANDWIDTHS):
         allowed = wanted & (upper_frequencies() <= highest)
         if isinstance(chosen, str):
@@ -234,7 +234,7 @@ def _learn(
     seed: int,
     n_jobs: int | None,
     corrected: "tuple[FloatArray, IntArray]",
-) -> tuple[Subset, Table]:
+) -> tuple[Subset, TrainingTable]:
     """Choose a subset of the features, with its error, temperature, weight and distance, and its training events.
 
     All is chosen by the generated events; corrected ones stand beside them in the table.
@@ -258,4 +258,4 @@ def _learn(
     error = float(np.mean(combine(first, second, priors, temperature, weight).argmax(axis=1) != labels))
     farthest = float(np.quantile(cross_validated_distances(chosen, folds), _USUAL))
     found = Subset(0.0, tuple(names[mask].tolist()), temperature, error, weight, round(farthest, 6))
-    return found, Table(np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask])
+    return found, TrainingTable(np.vstack([codes, more])[:, mask], np.concatenate([labels, corrected[1]]), knots[mask])

@@ -15,7 +15,7 @@ from pqswarm.events.broad import BROAD_CLASSES
 from pqswarm.events.classes import class_family
 from pqswarm.identify.features.compute import BANDWIDTHS, bandwidth_of, usable_features
 from pqswarm.identify.model import Model
-from pqswarm.identify.training.specs import BROAD, HELD_OUT, Made, Recorded, list_recordings, make_events
+from pqswarm.identify.training.specs import BROAD, HELD_OUT, BroadSpec, PresetSpec, list_recordings, make_events
 
 if TYPE_CHECKING:
     from pqswarm._base.typing import FloatArray, IntArray
@@ -198,12 +198,12 @@ def _predict_whole(
     from pqswarm.identify.analysis import identify
     from pqswarm.recordings import Channel, Recording
 
-    orders: list[Recorded] | list[Made]
+    orders: list[BroadSpec] | list[PresetSpec]
     if isinstance(preset, str):
         classes, orders = BROAD_CLASSES, list_recordings(count, (snr,), seed, HELD_OUT, 1)
     else:
         listed = event_specs(preset, count, seed, HELD_OUT, (snr,))
-        classes, orders = preset.classes, [Made(order, preset) for order in listed]
+        classes, orders = preset.classes, [PresetSpec(order, preset) for order in listed]
     labels, shares = [], []
     for order in orders:
         signal, rate, frequency = order.record(None)

@@ -8,7 +8,7 @@ import typer
 from pqswarm.errors import PqswarmError
 
 __all__ = [
-    "JUDGING_OPTIONS",
+    "ANALYSIS_OPTIONS",
     "Channels",
     "Frequency",
     "MaxMegabytes",
@@ -17,7 +17,7 @@ __all__ = [
     "Rate",
     "ReferenceChoice",
     "SiteFile",
-    "read_judging",
+    "read_analysis_options",
 ]
 
 Channels = Annotated[
@@ -49,11 +49,11 @@ MaxMegabytes = Annotated[
     typer.Option(metavar="MB", help="Most memory for the samples of a file, in MB.", show_default="512"),
 ]
 
-JUDGING_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")
+ANALYSIS_OPTIONS = ("--channel", "--frequency", "--max-mb", "--nominal", "--rate")
 """What messages of the library about a recording may name."""
 
 
-def read_judging(
+def read_analysis_options(
     *,
     site: Path | None,
     model: Path | None,
