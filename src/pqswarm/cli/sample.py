@@ -1,4 +1,4 @@
-"""``pqswarm sample``: recordings to try."""
+"""``pqswarm sample``: write sample recordings."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,12 +14,12 @@ def sample(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write; it must be new or empty.")],
     seed: Seed = 0,
     minutes: Annotated[
-        float, typer.Option(metavar="MINUTES", help="Length of the long recording, 10.8 MB a minute.")
+        float, typer.Option(metavar="MINUTES", help="Length of the long recording (10.8 MB per minute).")
     ] = 2.0,
 ) -> None:
-    """Write generated recordings to try, and the truth.
+    """Write sample recordings and a table of their true disturbances.
 
-    COMTRADE and CSV, a long one, a site file, and a table of what was put in.
+    COMTRADE and CSV files, a long recording, and a site file.
 
     Example: pqswarm sample samples && pqswarm identify samples --site samples/site.toml
     """

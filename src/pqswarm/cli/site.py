@@ -1,4 +1,4 @@
-"""``pqswarm site``: a site file to begin with."""
+"""``pqswarm site``: print a site file to edit."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,9 +15,9 @@ def site(
     recording: Annotated[Path, typer.Argument(metavar="FILE", help="A recording of the meter.")],
     rate: Rate = None,
 ) -> None:
-    """Print a site file for the meter of a recording, to edit.
+    """Print a site file for the meter of a recording.
 
-    It lists all channels of the recording.
+    It lists all channels of the recording, ready to edit.
 
     Example: pqswarm site fault.cfg > north.toml
     """
