@@ -1,4 +1,4 @@
-"""TOML of the user's: whatever the text, one sentence says what is wrong with it."""
+"""TOML files of the user: every mistake gets a short sentence."""
 
 import os
 
@@ -31,7 +31,7 @@ def test_hostile_plans_get_a_short_sentence(kind):
     assert len(str(caught.value)) < 5000
 
 
-def test_wrong_values_are_shown_as_far_as_they_help():
+def test_long_wrong_values_are_shortened():
     with pytest.raises(PqswarmError) as caught:
         read_plan(plan_text("smoke").replace("runs = 3", f'runs = "{"many" * 100}"'))
     assert "runs: must be an integer, not 'manymany" in str(caught.value)
@@ -41,7 +41,7 @@ def test_wrong_values_are_shown_as_far_as_they_help():
 
 @pytest.mark.parametrize("load", [load_plan, load_preset])
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_what_is_no_file_is_not_waited_for(tmp_path, load, kind):
+def test_pipes_and_devices_do_not_block(tmp_path, load, kind):
     path = tmp_path / "plan.toml"
     if kind == "pipe":
         os.mkfifo(path)
@@ -61,7 +61,7 @@ def test_huge_files_are_not_read(tmp_path):
     assert parse_toml("a = 1", "it") == {"a": 1}
 
 
-def test_what_cannot_be_seen_is_written_as_an_escape():
+def test_unprintable_characters_are_escaped():
     text = 'Q\u00fc \\ " \x00\x1b[2J\x7f\x9b\u2028\u202e\n\U0001f600\U000e0001'
     written = to_toml(text)
     assert written.isprintable()

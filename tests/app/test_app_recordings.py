@@ -138,7 +138,7 @@ def test_the_analysis(app, sag, verdict):
     found = get(app, f"/api/recordings/{sag}/judged")
     assert found["state"] == "analysed"
     assert found["thresholds"]["sag"] == 0.9
-    assert [one["name"] for one in found["references"]] == ["UA", "UB", "UC"]
+    assert [one["channel"] for one in found["references"]] == ["UA", "UB", "UC"]
     assert found["events"][0]["probabilities"] == verdict.events[0].as_dict()["probabilities"]
     assert "sag_with_harmonics" in found["events"][0]["possible"]
     assert found["events"][0]["row"]["recording"] == sag

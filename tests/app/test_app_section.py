@@ -49,7 +49,7 @@ def test_waiting_for_a_file_that_opens_slowly_ends_with_the_job(tmp_path, monkey
         assert end.wait(PATIENCE)
         return []
 
-    monkeypatch.setattr(recordings, "open_as_judged", open_slowly)
+    monkeypatch.setattr(recordings, "open_for_analysis", open_slowly)
     with ThreadPoolExecutor(2) as pool:
         first, job = pool.submit(section.open, Job(), place), Job()
         assert opening.wait(PATIENCE)

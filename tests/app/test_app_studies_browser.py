@@ -156,7 +156,7 @@ def test_a_run_has_its_own_address(app, studies, browser):
     # point at the lines
     point_at(tab, ".lines svg.plot", "/after \\d+ evaluations[^]*quartiles/.test(TIP)", left=60)
     # what a feature means
-    point_at(tab, ".features rect[data-cell='0,0']", "TIP.includes('greatest peak downwards')")
+    point_at(tab, ".features rect[data-cell='0,0']", "TIP.includes('of the runs of')")
     # sort a table of the report
     table = "document.querySelector('.tables figure[data-name=k-nn-performance]')"
     tab.until(f"{table} !== null")

@@ -87,9 +87,9 @@ def test_keys(tab):
     tab.press("n")
     assert tab.evaluate("chosen") == 7
     assert sum(tab.evaluate("viewer.range")) / 2 == pytest.approx(2.25)
-    begin = tab.evaluate("viewer.range[0]")
+    first = tab.evaluate("viewer.range[0]")
     tab.press("]")
-    assert tab.evaluate("viewer.range[0]") == pytest.approx(begin + span(tab) / 2)
+    assert tab.evaluate("viewer.range[0]") == pytest.approx(first + span(tab) / 2)
     tab.press("n")
     assert (tab.evaluate("chosen"), sum(tab.evaluate("viewer.range")) / 2) == (9, pytest.approx(6))
     tab.press("a")
@@ -107,9 +107,9 @@ def test_wheel_and_drags(tab):
     tab.wheel(x, y, -500)
     tab.until("viewer.range[1] - viewer.range[0] < 7")
     assert tab.evaluate(f"viewer.timeAt({x})") == pytest.approx(at, abs=0.02)
-    begin = tab.evaluate("viewer.range[0]")
+    first = tab.evaluate("viewer.range[0]")
     tab.drag((x, y), (x + 100, y))
-    assert tab.evaluate("viewer.range[0]") == pytest.approx(begin - 100 * span(tab) / tab.evaluate("viewer.width"))
+    assert tab.evaluate("viewer.range[0]") == pytest.approx(first - 100 * span(tab) / tab.evaluate("viewer.width"))
     wanted = [tab.evaluate(f"viewer.timeAt({x + shift})") for shift in (-40, 80)]
     tab.drag((x - 40, y), (x + 80, y), modifiers=("shift",))
     assert tab.evaluate("viewer.range") == pytest.approx(wanted)

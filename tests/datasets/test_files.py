@@ -1,4 +1,4 @@
-"""Data sets on disk: round trip, damage, strangers."""
+"""Data sets on disk: round trip, damage, foreign files."""
 
 import hashlib
 import io
@@ -40,7 +40,7 @@ def with_manifest(path, **changes):
 
 
 def with_array(path, name, array):
-    """Replace an array, checksum included, as somebody who means harm would."""
+    """Replace an array, checksum included, as an attacker would."""
     contents = parts(path)
     buffer = io.BytesIO()
     np.save(buffer, array)
@@ -116,13 +116,13 @@ def test_cut_files(path, keep):
         ({"snr": ["inf", 10**400]}, "noise levels are not numbers"),
         ({"snr": ["inf", "inf"]}, "a noise level appears twice"),
         ({"class_names": ["sag"]}, "'y' has values outside 0 to 0"),
-        ({"class_names": ["storm", "storm"]}, "'class_names' of its manifest are not all names, each once"),
-        ({"class_names": ["\x1b[31msag"]}, "'class_names' of its manifest are not all names"),
-        ({"class_names": ["s" * 61]}, "'class_names' of its manifest are not all names"),
+        ({"class_names": ["storm", "storm"]}, "'class_names' of its manifest are not distinct names"),
+        ({"class_names": ["\x1b[31msag"]}, "'class_names' of its manifest are not distinct names"),
+        ({"class_names": ["s" * 61]}, "'class_names' of its manifest are not distinct names"),
         ({"feature_names": ["a"] * 99}, "its features have other names"),
-        ({"class_names": [1, 2]}, "not all names"),
+        ({"class_names": [1, 2]}, "not distinct names"),
         ({"parameter_names": ["colour"]}, "'parameters' has shape"),
-        ({"parameter_names": ["Colour"]}, "'parameter_names' of its manifest are not all names"),
+        ({"parameter_names": ["Colour"]}, "'parameter_names' of its manifest are not distinct names"),
         ({"preset": {}}, "has no name"),
         ({"feature_options": {"wavelet": "haar"}}, "unknown wavelet of features 'haar'"),
         ({"feature_options": 3}, "parameters must be a FeatureOptions or a mapping"),
@@ -176,7 +176,7 @@ def test_compressed_members_are_refused(path):
         load_dataset(path)
 
 
-def test_strangers(tmp_path):
+def test_foreign_files(tmp_path):
     text = tmp_path / "notes.txt"
     text.write_text("hello")
     with pytest.raises(FileFormatError, match=r"notes.txt is damaged, or is not a pqswarm data set"):
@@ -195,7 +195,7 @@ def test_strangers(tmp_path):
         load_dataset(tmp_path)
 
 
-def test_a_place_that_cannot_be_written(tmp_path):
+def test_an_unwritable_path(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PqswarmError, match="cannot write"):
         DATASET.save(tmp_path / "file" / "data.npz")
@@ -205,7 +205,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
         DATASET.write_csv(tmp_path / "file" / "data.csv")
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_rest(path, monkeypatch):
+def test_a_failed_write_leaves_the_old_file_alone(path, monkeypatch):
     before = path.read_bytes()
 
     def full(*_):

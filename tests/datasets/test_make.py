@@ -74,7 +74,7 @@ def test_levels_do_not_influence_each_other():
     assert np.array_equal(alone.parameters, SMALL.parameters, equal_nan=True)
 
 
-def test_a_larger_data_set_begins_with_the_smaller_one():
+def test_a_larger_data_set_starts_with_the_smaller_one():
     larger = make_dataset(9, snr=(inf, 30.0), seed=3)
     for label in range(14):
         first = larger.X()[larger.y == label][:6]
@@ -87,7 +87,7 @@ def test_seeds_give_different_events():
     assert len(set(SMALL.seeds.tolist())) == 84
 
 
-def test_every_event_can_be_made_again_alone():
+def test_every_event_can_be_regenerated():
     for number in range(0, 84, 5):
         event = SMALL.event(number)
         assert event.label == SMALL.class_names[SMALL.y[number]]
@@ -122,7 +122,7 @@ def test_field_preset_makes_features_of_short_captures():
     assert event.signal.tobytes() == generate(event.label, event.seed, "field", source=event.source).signal.tobytes()
 
 
-def test_a_preset_of_ones_own():
+def test_your_own_preset():
     paper = PRESETS["paper"]
     mine = replace(paper, name="mine", common={**paper.common, "cycles": Choice((31.0, 40.0))}, bench={})
     dataset = make_dataset(3, snr=inf, preset=mine)
@@ -144,7 +144,7 @@ def test_progress_is_reported_to_the_end():
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
 
 
-def test_no_waveform_is_kept():
+def test_waveforms_are_not_stored():
     """500 events of 120 kB each pass by; only features stay."""
     import tracemalloc
 
@@ -180,7 +180,7 @@ def test_mistakes_are_named(arguments, message):
         make_dataset(**{"events_per_class": 1, **arguments})
 
 
-def test_rates_that_ask_for_different_levels_are_refused():
+def test_rates_with_different_levels_are_refused():
     paper = PRESETS["paper"]
     mixed = replace(paper, common={**paper.common, "sampling_rate": Uniform(3000.0, 25_000.0)}, bench={})
     with pytest.raises(PqswarmError, match="different numbers of features"):
@@ -188,7 +188,7 @@ def test_rates_that_ask_for_different_levels_are_refused():
 
 
 def test_a_bench_share_that_does_not_fit_is_refused():
-    with pytest.raises(PqswarmError, match=r"bench_share 0\.5 is more than the 5 classes"):
+    with pytest.raises(PqswarmError, match=r"bench_share 0\.5 exceeds what the 5 classes"):
         make_dataset(2, snr=inf, preset=replace(PRESETS["paper"], bench_share=0.5))
 
 
@@ -209,7 +209,7 @@ def test_more_threads_than_work():
     assert len(make_dataset(1, snr=inf, n_jobs=10**6)) == 14
 
 
-def test_an_order_with_noise_of_a_preset_without():
+def test_a_noisy_event_of_a_preset_without_noise():
     """As training asks for it, also on the presets of the paper."""
     from pqswarm.datasets.specs import event_specs
 

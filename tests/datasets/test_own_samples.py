@@ -1,4 +1,4 @@
-"""Data of one's own: files and frames as people have them, and every kind of mistake in them."""
+"""Your own data: files and frames in many forms, and every kind of mistake."""
 
 import io
 import tracemalloc
@@ -78,7 +78,7 @@ def test_a_copy_is_the_same_and_every_change_is_seen(tmp_path):
     assert len({one.digest for one in (found, *changed)}) == 5
 
 
-def test_a_share_of_each_class_is_set_aside():
+def test_a_fraction_of_each_class_is_held_out():
     y = np.repeat([0, 1, 2], [40, 20, 3])
     data = Samples.of(np.arange(63.0).reshape(-1, 1), y)
     seen, aside = data.split(0.25, seed=3)
@@ -88,14 +88,14 @@ def test_a_share_of_each_class_is_set_aside():
     assert data.split(0.25, seed=3)[1].digest == aside.digest != data.split(0.25, seed=4)[1].digest
 
 
-def test_a_second_file_is_arranged_like_the_first():
+def test_a_second_file_takes_the_columns_of_the_first():
     data = Samples.of(pd.DataFrame(X, columns=["u", "v"]), list("cbaa"))
     test = Samples.of(pd.DataFrame({"v": [1.0, 2.0], "u": [3.0, 4.0]}), ["c", "a"]).arranged_like(data, "test.csv")
     assert (test.features.tolist(), test.y.tolist()) == ([[3, 1], [4, 2]], [2, 0])
     for frame, y, message in (
-        ({"u": [1, 2]}, "ab", "test.csv has no column 'v', which the data of the study have"),
-        ({"u": [1, 2], "v": [1, 2], "w": [1, 2]}, "ab", "has the column 'w', which the data of the study have not"),
-        ({"u": [1, 2], "v": [1, 2]}, "ax", "holds the class 'x', which the data of the study have not"),
+        ({"u": [1, 2]}, "ab", "test.csv lacks the column 'v', which the data of the study have"),
+        ({"u": [1, 2], "v": [1, 2], "w": [1, 2]}, "ab", "has the column 'w', which the data of the study lack"),
+        ({"u": [1, 2], "v": [1, 2]}, "ax", "has the class 'x', which the data of the study lack"),
     ):
         with pytest.raises(PqswarmError, match=message):
             Samples.of(pd.DataFrame(frame), list(y)).arranged_like(data, "test.csv")
@@ -105,21 +105,21 @@ def test_a_second_file_is_arranged_like_the_first():
     ("content", "message"),
     [
         ("", "needs a header with the names of at least two columns"),
-        ("a,b\n", "has a header, but no row of values"),
+        ("a,b\n", "has a header but no rows"),
         ("a,b,c\n1,2,x\n1,,y\n", r"line 3, column 'b': the value is missing: fill it in, .* leave out the row"),
         ("a,b,c\n1,NA,x\n", r"line 2, column 'b': the value is missing"),
-        ("a,b,c\n1,2,x\n\n3,four,y\n", r"line 4, column 'b': 'four' is not a number\. Encode what is text"),
+        ("a,b,c\n1,2,x\n\n3,four,y\n", r"line 4, column 'b': 'four' is not a number\. Encode text"),
         ("a;b;c\n1;2,5;x\n", r"line 2, column 'b': '2,5' is not a number\. Numbers need a decimal point"),
         ("a,b,c\n1,1_0,x\n", "'1_0' is not a number"),
         ("a,b,c\n1,inf,x\n", "inf is not a finite number"),
         ("a,b,c\n1,1e200,x\n", "1e200 is not a finite number of at most 1e"),
         ("a,b,c\n1,2,x\n1,2\n", "line 3: there are 2 cells, but 3 columns in the header"),
-        ("a,b,a\n1,2,x\n", "columns 1 and 3 are both called 'a': each needs a name of its own"),
+        ("a,b,a\n1,2,x\n", "columns 1 and 3 are both called 'a': each needs a different name"),
         (",a,b\n0,2,x\n", r"column 1 has no name: give it one, or leave it out \(pandas: to_csv\(index=False\)\)"),
         ("a,b\x07,c\n0,2,x\n", "name of column 2 must be printable"),
-        ("a,b,c\n1,2,x\n1,2,x\n", "all 2 labels are 'x', but there must be at least two classes: name the column of l"),
+        ("a,b,c\n1,2,x\n1,2,x\n", "all 2 labels are 'x', but there must be at least two classes: choose the label col"),
         ("a,b,c\n1,2,x\n1,2,\n", "line 3, column 'c': the label is missing: fill it in, or leave out the row"),
-        ("class,b,target\n1,2,x\n", "has the columns 'class' and 'target': say by label which one it is"),
+        ("class,b,target\n1,2,x\n", "has the columns 'class' and 'target': choose one with label"),
         ("a,b,c\n" + "\n".join(f"1,2,{i}" for i in range(1001)), "more than 1000 different labels"),
         ('a,b,c\n1,2,"x\n', "line 2: this is not CSV"),
         (b"a,b,c\n1,2,\xff\n", "line 2: this is not UTF-8 text: save it as CSV in UTF-8"),
@@ -127,7 +127,7 @@ def test_a_second_file_is_arranged_like_the_first():
         (npz(X=np.array(X)), "has no array 'y'"),
         (npz(X=np.array(X), Y=np.zeros(4)), "unknown array 'Y': did you mean 'X'|unknown array 'Y'"),
         (npz(X=np.array(X), y=np.array(["a", 1, 2, 3], dtype=object)), r"Labels of Python objects are saved as text"),
-        (npz(X=np.array(X), y=np.arange(4) / 3), r"row 1: the label 0\.3.* is no class but a measured value"),
+        (npz(X=np.array(X), y=np.arange(4) / 3), r"row 1: the label 0\.3.* is a measured value, not a class"),
         (npz(X=np.array(X), y=np.arange(3)), r"y must hold one label for each of the 4 rows"),
         (npz(X=np.arange(4.0), y=np.arange(4)), "X must have a row for each sample"),
         (npz(X=np.array([["1", "2"]] * 4), y=np.arange(4)), "X must hold numbers, not text"),
@@ -155,7 +155,7 @@ def test_an_archive_that_claims_too_much_is_not_unpacked(tmp_path):
 
 
 def test_other_mistakes(tmp_path):
-    with pytest.raises(PqswarmError, match=r"there is no file .*none\.csv, which should hold data"):
+    with pytest.raises(PqswarmError, match=r"there is no data file .*none\.csv"):
         read_samples(tmp_path / "none.csv")
     with pytest.raises(PqswarmError, match="cannot read"):
         read_samples(tmp_path)

@@ -82,7 +82,7 @@ def test_switching_transient_has_the_lc_frequency(capacitance):
     assert found == pytest.approx(1 / (2 * np.pi * np.sqrt(inductance * capacitance)), rel=0.01)
 
 
-def test_bank_closes_at_the_asked_angle_with_the_step_of_the_trapped_charge():
+def test_bank_closes_at_the_given_angle_with_the_step_of_the_trapped_charge():
     record = run_bench(
         N, FS, source_inductance=0.5e-3, source_x_over_r=2.4, load_resistance=1e5, capacitance=10e-6,
         capacitor_resistance=1e-4, transient_onset=0.2, trapped_voltage=-0.5, oversampling=16,

@@ -1,4 +1,4 @@
-"""Event classes and presets: a subset of them, and those of other packages."""
+"""Event classes and presets: subsets, plugins and seed words."""
 
 import os
 import subprocess
@@ -79,7 +79,7 @@ def run(environment, *command):
     return done.stdout
 
 
-def test_a_class_and_a_preset_of_another_package(plugin):
+def test_plugin_class_and_preset(plugin):
     assert len(PLUGIN.splitlines()) <= 30
     program = """if True:
         from pqswarm.datasets import load_dataset, make_dataset
@@ -94,7 +94,7 @@ def test_a_class_and_a_preset_of_another_package(plugin):
     assert lines == ["30 subharmonic 2797428986 True", "True True", "True subharmonic"]
 
 
-def test_commands_know_the_class_of_another_package(plugin):
+def test_commands_know_the_plugin_class(plugin):
     """In one process, which imports for longer than they take."""
     program = """if True:
         from typer.testing import CliRunner
@@ -130,7 +130,7 @@ def test_a_data_set_with_classes_that_are_not_installed(plugin, tmp_path):
 
 
 @pytest.mark.parametrize("preset", ["paper", "field"])
-def test_some_classes_have_the_events_that_all_have(preset):
+def test_events_do_not_depend_on_the_other_classes(preset):
     names = ["swell", "harmonics", "sag"]
     whole, some = (make_dataset(8, inf, 3, chosen) for chosen in (preset, PRESETS[preset].with_classes(names)))
     assert some.class_names == ("sag", "swell", "harmonics")
@@ -161,7 +161,7 @@ def test_titles():
         assert class_title(name).lower() == name.replace("_", " ")
 
 
-def test_mistakes_of_authors_are_named(monkeypatch):
+def test_mistakes_of_plugin_authors_are_named(monkeypatch):
     with pytest.raises(PqswarmError, match="'Big Sag' must be lower-case letters"):
         EventClass("Big Sag", "", lambda t: t)
     with pytest.raises(PqswarmError, match="'depth' cannot be declared again"):
@@ -199,7 +199,7 @@ def test_a_class_inserted_in_the_middle_changes_no_other_class(monkeypatch):
     assert len({one.seed_word for one in EVENT_CLASSES.values()}) == len(EVENT_CLASSES)
 
 
-def test_families_and_what_a_capture_must_have():
+def test_families_and_capture_needs():
     assert class_family("sag_with_transient") == class_family("sag") == "sag"
     assert class_family("impulsive_transient") == "transient"
     assert class_family("not_known_here") == EventClass("not_known_here", "", None).family == "not known here"

@@ -94,7 +94,7 @@ def test_the_events_own_noise_has_the_drawn_level():
         assert measured == pytest.approx(noisy.parameters["snr"], abs=0.1)
 
 
-def test_bench_events_of_the_field_have_room():
+def test_bench_events_fit_into_field_records():
     for event_class in PRESETS["field"].bench:
         for seed in range(10):
             assert generate(event_class, seed, "field", source="bench").cycles >= 12

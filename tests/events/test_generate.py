@@ -64,7 +64,7 @@ def test_recorded_parameters_make_the_event_again(preset, source, event_class):
     assert np.isfinite(again).all()
 
 
-def test_a_given_parameter_leaves_the_others_as_they_were():
+def test_a_given_parameter_does_not_change_the_others():
     free, fixed = generate("sag_with_transient", 3), generate("sag_with_transient", 3, depth=0.5)
     assert fixed.parameters["depth"] == 0.5
     assert {k: v for k, v in fixed.parameters.items() if k != "depth"} == {
@@ -86,7 +86,7 @@ def test_a_given_start_shortens_the_drawn_duration():
         assert 0 < event.parameters["duration"] <= 0.05 + 1e-12
 
 
-def test_classes_of_one_seed_have_draws_of_their_own():
+def test_classes_with_the_same_seed_are_independent():
     assert generate("sag", 0).parameters["start"] != generate("interruption", 0).parameters["start"]
 
 
@@ -137,7 +137,7 @@ def test_printed_options():
         assert generate("notching", seed, paper).parameters["notches_per_cycle"] == 1
 
 
-def test_half_cycle_notches_come_twice_as_often():
+def test_half_cycle_notches_are_twice_as_frequent():
     once, twice = (generate("notching", 1, notches_per_cycle=n) for n in (1, 2))
     sine = np.sin(2 * np.pi * 50 * once.time)
     disturbed = [np.count_nonzero(np.abs(event.signal - sine) > 1e-9) for event in (once, twice)]
@@ -155,7 +155,7 @@ def test_one_preset_option_at_a_time():
 
 
 def test_presets_are_data():
-    """A preset of one's own needs no code: replace a range."""
+    """Your own preset needs no code: replace a range."""
     from pqswarm.events import Uniform
 
     paper = PRESETS["paper"]
@@ -205,7 +205,7 @@ def test_global_random_state_is_left_alone():
         (("oscillatory_transient", 0), {"transient_onset": 0.9}, "transient_onset of oscillatory_transient must lie"),
         (("oscillatory_transient", 0), {"transient_frequency": 1e5}, "must be below half the sampling rate"),
         (("oscillatory_transient", 0), {"sampling_rate": 1400}, "cannot hold a range of 1000 to 10000 hertz"),
-        (("sag", 0), {"cycles": 1e6, "sampling_rate": 1e9}, "samples, more than the 10,000,000"),
+        (("sag", 0), {"cycles": 1e6, "sampling_rate": 1e9}, "samples, more than the maximum of 10,000,000"),
         (("sag", 0, []), {}, "unknown preset"),
         (("sag", 0, "field"), {"snr": -400}, "snr of sag must be a number"),
         (("sag", 0), {"sampling_rate": 0}, "sampling_rate of sag must be"),

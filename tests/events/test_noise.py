@@ -51,7 +51,7 @@ def test_no_noise_is_a_copy():
     assert result is not signal
 
 
-def test_a_signal_without_power_stays_as_it_is():
+def test_a_signal_without_power_is_unchanged():
     assert np.array_equal(add_noise(np.zeros(10), 20.0, noise_stream(0, 20.0)), np.zeros(10))
 
 

@@ -47,11 +47,11 @@ def same(one, other):
 
 
 @pytest.mark.parametrize("name", PRESETS.ours)
-def test_every_preset_comes_back_from_its_file(load, name):
+def test_every_preset_round_trips(load, name):
     assert same(load(format_preset(PRESETS[name])), PRESETS[name])
 
 
-def test_a_file_of_its_own_comes_back(load):
+def test_your_own_file_round_trips(load):
     text = """
         name = "laboratory, 60 Hz"
         extends = "field"
@@ -94,7 +94,7 @@ def test_a_file_of_its_own_comes_back(load):
     assert (event.frequency, event.parameters["spectrum"], event.parameters["h5"]) == (60, 1, 0.2)
 
 
-def test_what_is_common_holds_for_every_class_that_has_it(load):
+def test_common_ranges_apply_to_every_class_with_the_parameter(load):
     made = load("""
         extends = "paper"
         [common]
@@ -114,7 +114,7 @@ def test_what_is_common_holds_for_every_class_that_has_it(load):
     assert {generate("sag", seed, made).parameters["duration"] for seed in range(30)} == {0.02, 0.1, 0.2}
 
 
-def test_what_is_not_said_stays_and_so_do_its_draws(load):
+def test_unlisted_parameters_and_their_draws_do_not_change(load):
     made = load('extends = "paper"\n[sag]\ndepth = { uniform = [0.1, 0.2] }')
     assert made.name == "mine"
     assert {label: made.models[label] for label in made.models if label != "sag"} == {
@@ -137,7 +137,7 @@ def test_parameters_are_drawn_after_those_they_depend_on(load):
     assert made.models["sag_with_transient"] == PRESETS["paper-printed"].models["sag_with_transient"]
 
 
-def test_a_file_can_extend_a_file_and_say_everything(load, tmp_path):
+def test_a_file_can_extend_a_file_or_be_complete(load, tmp_path):
     whole = load("""
         [common]
         sampling_rate = 12800
@@ -159,7 +159,7 @@ def test_a_file_can_extend_a_file_and_say_everything(load, tmp_path):
     assert get_preset(str(tmp_path / "second.toml")) == get_preset(tmp_path / "second.toml") == second
 
 
-def test_spectra_of_what_is_extended_can_be_chosen_from_or_given_up(load):
+def test_inherited_spectra_can_be_selected_or_replaced(load):
     load('extends = "paper"\n[spectra]\na = { h5 = 0.1 }\nb = { h5 = 0.1, h7 = 0.05 }', "base.toml")
     made = load("""
         extends = "base.toml"
@@ -189,7 +189,7 @@ MISTAKES = [
     ("common = {sampling_rate=25000, frequency=50, cycles=10}\n[sag]\ndepth=0.5", r"\[sag\]: start is missing"),
     ('extends = "paper"\nclasses = ["sga"]', "classes: unknown event class 'sga': did you mean 'sag'"),
     ('extends = "paper"\nclasses = []', "classes: must hold at least 1, not"),
-    ('extends = "paper"\nclasses = ["sag"]\n[swell]\nrise=0.2', "does not name 'swell', which has a table"),
+    ('extends = "paper"\nclasses = ["sag"]\n[swell]\nrise=0.2', "'swell' has a table but is not listed"),
     ('extends = "paper"\nname = "field"', "'field' is a preset with other ranges: give this one another name"),
     ('extends = "paper"\nname = 3', "name: must be text"),
     ('extends = "paper"\nsag = 3', r"sag: must be a table of keys, not 3"),
@@ -224,7 +224,10 @@ MISTAKES = [
     ('extends = "paper"\n[sag]\nduration = { uniform = [1, 2], unit = "cycle" }', "did you mean 'cycles'"),
     ('extends = "paper"\n[sag]\nduration = { uniform = [-1, 2], unit = "cycles" }', "duration of sag must be a number"),
     ('extends = "paper"\n[sag]\nduration = { steps = [40, 50], number = 2, unit = "cycles" }', "cannot hold a range"),
-    ('extends = "paper"\n[sag]\ndepth = { inside = "duration" }', "'inside' is for times, and depth is none"),
+    (
+        'extends = "paper"\n[sag]\ndepth = { inside = "duration" }',
+        "'inside' is only for times, and depth is not",
+    ),
     ('extends = "paper"\n[sag]\nstart = { inside = 3 }', "inside: must be text, not 3"),
     ('extends = "paper"\n[sag]\nstart = { inside = "duration", margin = -1 }', "margin: must be at least 0"),
     ('extends = "paper"\n[sag]\nstart = { same = "onset" }', "start depends on onset, which is not drawn"),
@@ -254,7 +257,7 @@ MISTAKES = [
         'extends = "paper"\n[spectra]\nsix = {}\n[harmonics]\nspectrum = ["six"]\nh5 = 0.1',
         "has both spectrum and h5",
     ),
-    ('extends = "paper"\n[common]\nh5 = 0.1\n[spectra]\nsix = {}', r"\[common\] h5: the harmonics are those of"),
+    ('extends = "paper"\n[common]\nh5 = 0.1\n[spectra]\nsix = {}', r"\[common\] h5: harmonics are also given by"),
     ('extends = "paper"\n[bench]\nshare = 0.5', r"\[bench\] share: must be a number from 0 to 0.3571, as 5 of 14"),
     ('extends = "paper"\n[bench]\nshar = 0.1', "bench: unknown key or event class 'shar': did you mean 'share'"),
     ('extends = "paper"\n[bench.sag]\nfault = 0.1', r"\[bench.sag\]: unknown parameter of the bench 'fault'"),
@@ -278,18 +281,18 @@ def test_files_that_cannot_be_read(tmp_path):
         load_preset(tmp_path / "latin.toml")
 
 
-def test_what_has_no_form_in_a_file_is_named():
+def test_ranges_that_cannot_be_written_are_named():
     class Odd:
         def at(self, u, values):
             return u
 
-    with pytest.raises(PqswarmError, match="a range of type Odd has no form in a file"):
+    with pytest.raises(PqswarmError, match="a range of type Odd cannot be written to a file"):
         format_preset(Preset("odd", {}, {"sag": {"depth": Odd()}}, {}))
     split = {
         "sag_with_harmonics": spectrum_ranges({"a": {"h5": 0.1}}),
         "harmonics": spectrum_ranges({"a": {"h5": 0.2}}),
     }
-    with pytest.raises(PqswarmError, match="spectrum 'a' is not the same in all classes"):
+    with pytest.raises(PqswarmError, match="spectrum 'a' differs between classes"):
         format_preset(Preset("split", {}, split, {}))
 
 

@@ -68,7 +68,7 @@ def test_an_event_has_the_amplitudes_of_one_spectrum(preset):
         assert {key: event.parameters[key] for key in ("h5", "h7", "h11", "h13")} == {"h5": 0.0, "h7": 0.0, **spectrum}
 
 
-def test_a_spectrum_can_be_asked_for(preset):
+def test_a_spectrum_can_be_chosen(preset):
     free, given = generate("sag_with_harmonics", 3, preset), generate("sag_with_harmonics", 3, preset, spectrum=2)
     assert (given.parameters["spectrum"], given.parameters["h5"], given.parameters["h11"]) == (2.0, 0.0, 0.09)
     assert all(given.parameters[key] == free.parameters[key] for key in ("depth", "duration", "start"))
@@ -79,7 +79,7 @@ def test_a_spectrum_can_be_asked_for(preset):
             generate("harmonics", 0, preset, spectrum=number)
 
 
-def test_data_sets_keep_them(preset, tmp_path):
+def test_data_sets_store_spectra(preset, tmp_path):
     dataset = make_dataset(4, snr=[float("inf"), 40], preset=preset.fixed(frequency=60))
     again = load_dataset(dataset.save(tmp_path / "stepped.npz"))
     assert again.preset["models"]["harmonics"]["spectrum"] == {"range": "NameIndex", "names": list(SPECTRA)}

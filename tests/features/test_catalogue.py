@@ -1,4 +1,4 @@
-"""What features measure, in words."""
+"""Descriptions of the features."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from pqswarm.errors import PqswarmError
 from pqswarm.features import FUNCTIONS, band_edges, band_names, describe_band, describe_feature, feature_names
 
 
-def test_every_feature_has_words_of_its_own():
+def test_every_feature_has_its_own_description():
     words = [describe_feature(name, 25_000) for name in feature_names()]
     assert len(set(words)) == 99
     assert len({describe_feature(f"D1.{function}") for function in FUNCTIONS}) == 11
@@ -19,7 +19,7 @@ def test_the_band_is_that_of_the_wavelet(level):
         assert f"of band {name}" in describe_feature(f"{name}.energy")
 
 
-def test_bands_in_words():
+def test_bands_as_text():
     assert describe_band(0, 3.125) == "below 3.1 Hz"
     assert describe_band(97.65625, 195.3125) == "98 to 195 Hz"
     assert describe_band(500, 1000) == "500 Hz to 1 kHz"

@@ -9,7 +9,7 @@ from pqswarm.features import decompose, extend
 
 @pytest.mark.parametrize("frequency", [49.5, 49.87, 50.0, 50.31, 50.5])
 @pytest.mark.parametrize("phase", [0.0, 1.3, 4.0])
-def test_a_sine_goes_on_as_a_sine(frequency, phase):
+def test_a_sine_is_extended_as_a_sine(frequency, phase):
     n, before = 2000, 6500
     t = np.arange(n) / 25_000
     longer = extend(np.sin(2 * np.pi * frequency * t + phase), 25_000)
@@ -34,7 +34,7 @@ def test_distorted_cycles_are_repeated():
     np.testing.assert_allclose(longer, expected, atol=0.03)
 
 
-def test_long_records_come_back_as_they_are():
+def test_long_records_are_unchanged():
     signal = np.zeros(20_000)
     assert extend(signal, 25_000) is signal
 
@@ -54,7 +54,7 @@ def test_a_transient_near_an_end_is_not_repeated(place):
     np.testing.assert_allclose(longer[outside], expected[outside], atol=0.01)
 
 
-def test_a_sag_that_is_still_there_goes_on():
+def test_an_ongoing_sag_is_extended():
     t = np.arange(3000) / 25_000
     longer = extend(np.where(t > 0.05, 0.5, 1.0) * np.sin(2 * np.pi * 50 * t), 25_000)
     assert np.abs(longer[:5000]).max() == pytest.approx(1.0, abs=0.01)

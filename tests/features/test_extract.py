@@ -129,7 +129,7 @@ def with_value(value):
         (np.float64(3.0), 25_000, 50, "one row per signal"),
         (with_value(np.nan), 25_000, 50, "sample 17 of signal 1 is nan"),
         (with_value(np.inf), 25_000, 50, "sample 17 of signal 1 is inf"),
-        (with_value(1e200), 25_000, 50, "signal 1 is too large in magnitude"),
+        (with_value(1e200), 25_000, 50, "signal 1 is too large for its energy"),
         (np.zeros(3000, complex), 25_000, 50, "signals must be real numbers, not of type complex128"),
         (np.zeros(3000, bool), 25_000, 50, "signals must be real numbers, not of type bool"),
         (["a", "b"], 25_000, 50, "signals must be real numbers"),

@@ -51,7 +51,7 @@ def same(source, whole, edges):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_stretches_are_the_whole(save, name):
+def test_parts_add_up_to_the_whole(save, name):
     path = save(name)
     wholes = read_all(path)
     for source, whole in zip(open_recordings(path), wholes, strict=True):
@@ -133,7 +133,7 @@ def test_compiled_dates_are_those_of_python(save, monkeypatch, dated):
         assert recording.n_samples == 3000  # midnight is no gap
         assert recording.start == (begin if dated else None)
     assert compiled.notes == plain.notes
-    assert "2 rows without a time: it was interpolated." in plain.notes
+    assert "2 rows without a time: interpolated." in plain.notes
 
 
 def test_compiled_comtrade_rows(save, monkeypatch):
@@ -177,7 +177,7 @@ def test_files_that_change_or_vanish(save, tmp_path, name, data):
             source.read(0, 10)
 
 
-def test_no_limit_for_what_stays_in_the_file(save):
+def test_samples_in_the_file_are_not_limited(save):
     path = save("c1.cfg")
     (source,) = open_recordings(path, max_bytes=1000)
     assert source.read(50).n_samples == 46
@@ -192,7 +192,7 @@ def test_missing_samples_are_counted_where_they_are(save):
     assert not [note for note in source.read(0, 49).notes if "samples" in note and "estimated" not in note]
     assert source.read(49, 50).notes[-2:] == (
         "Samples missing, or not numbers: 2.",
-        "1 sample infinite or beyond 1e+15: taken as missing.",
+        "1 sample infinite or beyond 1e+15: treated as missing.",
     )
 
 

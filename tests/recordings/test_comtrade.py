@@ -1,4 +1,4 @@
-"""COMTRADE: all revisions and encodings, and what vendors make of them."""
+"""COMTRADE: all editions and encodings, and deviations of vendors."""
 
 from dataclasses import replace
 

@@ -116,7 +116,7 @@ def test_logs_of_rms_values(save):
     assert recording.sampling_rate == pytest.approx(1 / 600)
     assert recording.n_samples == 100  # midnight is no gap
     assert recording.start.isoformat() == "2024-01-02T23:00:00"
-    assert any("no waveforms of 50 Hz" in note for note in recording.notes)
+    assert any("not waveforms of 50 Hz" in note for note in recording.notes)
 
 
 def test_clock():

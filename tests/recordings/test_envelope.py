@@ -28,7 +28,7 @@ def small_blocks(monkeypatch):
 
 
 def expected(recording, view):
-    """Least and greatest of each part, the slow way."""
+    """Minimum and maximum of each bin, the slow way."""
     parts = [slice(i, min(i + view.step, view.stop)) for i in range(view.first, view.stop, view.step)]
     rows = [[channel.samples[part] for part in parts] for channel in recording.channels]
     low = [[np.fmin.reduce(x) for x in row] for row in rows]
@@ -41,7 +41,7 @@ def expected(recording, view):
     ("first", "stop", "n_parts"),
     [(0, N, 100), (0, N, 1), (0, N, 1999), (17, 33_333, 64), (49_000, N, 30), (40, 45, 1), (-5, N + 999, 700)],
 )
-def test_every_part_has_its_least_and_greatest_value(recording, small_blocks, part, first, stop, n_parts):
+def test_every_bin_has_its_minimum_and_maximum(recording, small_blocks, part, first, stop, n_parts):
     made = Envelope(recording, part)
     made.build()
     view = made.view(first, stop, n_parts)
@@ -57,7 +57,7 @@ def test_every_part_has_its_least_and_greatest_value(recording, small_blocks, pa
     assert view.share == 1
 
 
-def test_short_stretches_are_the_samples(recording):
+def test_short_views_are_the_samples(recording):
     view = Envelope(recording).view(12_300, 12_400, 50)
     assert view.exact
     assert (view.first, view.stop, view.n, view.step) == (12_299, 12_401, 102, 1)
@@ -66,13 +66,13 @@ def test_short_stretches_are_the_samples(recording):
     assert Envelope(recording).view(N + 10, N + 20, 50).stop == N
 
 
-def test_parts_do_not_move_with_the_stretch(recording):
+def test_bins_do_not_move_with_the_view(recording):
     one, other = Envelope(recording).view(1000, 9000, 100), Envelope(recording).view(1007, 9007, 100)
     assert one.step == other.step
     assert (one.first - other.first) % one.step == 0
 
 
-def test_building_is_interrupted_and_taken_up_again(recording, small_blocks):
+def test_building_can_be_interrupted_and_resumed(recording, small_blocks):
     made, calls = Envelope(recording, 16), []
 
     def check():
@@ -95,7 +95,7 @@ def test_building_is_interrupted_and_taken_up_again(recording, small_blocks):
     np.testing.assert_array_equal(made.view(0, N, 100).high, expected(recording, made.view(0, N, 100))[1])
 
 
-def test_a_view_that_nobody_waits_for_ends(recording, small_blocks):
+def test_a_cancelled_view_stops(recording, small_blocks):
     def check():
         raise TimeoutError
 
@@ -133,15 +133,15 @@ def test_a_recording_in_its_file_looks_the_same(tmp_path, recording, small_block
 
 
 def test_memory_is_bounded(recording, monkeypatch):
-    monkeypatch.setattr(envelope, "_MOST_KEPT", 2000)
+    monkeypatch.setattr(envelope, "_MAX_KEPT", 2000)
     made = Envelope(recording)
     assert made.part == 256
     made.build()
     assert made.view(0, N, 20).high[0].max() == 77
 
 
-def test_of_many_channels_less_is_read(recording, monkeypatch):
-    monkeypatch.setattr(envelope, "_MOST_READ", 1000)
+def test_fewer_samples_are_read_of_many_channels(recording, monkeypatch):
+    monkeypatch.setattr(envelope, "_MAX_READ", 1000)
     made = Envelope(recording)
     assert made.view(0, N, 500).step == 128
     assert made.view(0, N, 5000).step == 11

@@ -121,7 +121,7 @@ def attack(name):
         ("empty", "no arrays|not an .npz"),
         ("path", "no arrays"),
         ("version", "version 2"),
-        ("shapes", "fit together"),
+        ("shapes", "do not match"),
         ("zip", "damaged"),
     ],
 )
@@ -134,7 +134,7 @@ def test_attacks(save, name, reason):
     assert time.process_time() - began < 1
 
 
-def test_text_that_is_no_text(save):
+def test_invalid_text(save):
     members = npz_seeds()[0]
     members.update(npz_members({"names": np.array(["\x1b[1mA", "B\0B", "C"])}))
     assert [c.name for c in read(save(members)).channels] == ["[1mA", "BB", "C"]

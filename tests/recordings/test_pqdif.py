@@ -169,7 +169,7 @@ def with_sums(content, checksum):
         lambda body, unpacked: zlib.crc32(body) ^ 7,  # a maker's own
     ],
 )
-def test_checksums_of_makers(save, checksum):
+def test_checksums_of_vendors(save, checksum):
     content = with_sums(pqdif.example(packed=True)[0], checksum)
     assert not any("checksum" in note for note in read(save(content)).notes)
 
@@ -182,7 +182,7 @@ def test_station(save):
     assert read(save(pqdif.chain([pqdif.container(), (kind, elements), seen]))).station == ""
 
 
-def test_sharing_in_a_circle(save):
+def test_circular_sharing(save):
     circle = [("share channel", u4(0)), ("share series", u4(1))]
     content = one_channel(definition("V", 1, 6), observation(instance(0, increments(), circle)))
     with pytest.raises(RecordingError, match="no waveforms"):

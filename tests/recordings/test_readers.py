@@ -34,7 +34,7 @@ def test_formats(tmp_path):
         assert read(str(tmp_path / name)).n_samples == 96
     with pytest.raises(PqswarmError, match="unknown format"):
         read(tmp_path / "a.pqd", format="mp3")
-    with pytest.raises(RecordingError, match="not a table"):
+    with pytest.raises(RecordingError, match="not a text table"):
         read(tmp_path / "a.pqd", format="csv")
 
 

@@ -1,4 +1,4 @@
-"""The recordings of others, where they are at hand: rates, lengths and voltages as shared/RECORDINGS.md lists them."""
+"""Third-party recordings, if available: rates, lengths and voltages as listed in shared/RECORDINGS.md."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from pqswarm.recordings import read, read_all
 
 FOLDER = Path(os.environ.get("PQSWARM_RECORDINGS", Path(__file__).parents[3] / "shared" / "recordings"))
-pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no recordings of others in {FOLDER}")
+pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no third-party recordings in {FOLDER}")
 
 # file: rate [Hz], frequency [Hz], seconds, voltages with a phase, all voltages
 SAMPLES = {

@@ -1,4 +1,4 @@
-"""Site files: what they say of channels, and what is refused."""
+"""Site files: rules for channels, and mistakes."""
 
 from math import sqrt
 
@@ -42,7 +42,7 @@ def recording(*names, unit="V", n=6):
 
 
 class Lazy:
-    """A recording that stays where it lies, and counts what is read of it."""
+    """A recording source that counts the samples read."""
 
     def __init__(self, inner):
         self.inner, self.read_samples = inner, 0
@@ -57,7 +57,7 @@ class Lazy:
         return part
 
 
-def test_channels_are_named_scaled_and_left_out():
+def test_channels_are_renamed_scaled_and_ignored():
     made = recording("U1", "U2", "spare 7", "other")
     seen = Site.read(TEXT).apply(made).read()
     assert [one.name for one in seen.channels] == ["UL1", "U2", "other"]
@@ -71,7 +71,7 @@ def test_channels_are_named_scaled_and_left_out():
     assert "spare 7" in seen.notes[2]
 
 
-def test_samples_stay_where_they_lie_until_they_are_read():
+def test_samples_are_read_on_demand():
     inner = Lazy(recording("U1", "spare"))
     seen = Site.read(TEXT).apply(inner)
     assert inner.read_samples == 0

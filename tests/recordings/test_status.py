@@ -72,7 +72,7 @@ def test_agrees_with_the_comtrade_package(tmp_path, kind, code, year):
     assert recording.status[0].changes[:3] == ((0, 0), (3, 1), (6, 0))
 
 
-def test_they_are_looked_for_in_blocks_when_asked_for(tmp_path, monkeypatch):
+def test_they_are_found_in_blocks_on_demand(tmp_path, monkeypatch):
     path = write(tmp_path)
     whole = read(path)
     monkeypatch.setattr(reader, "_STATES", 7 * N_STATUS)
@@ -92,7 +92,7 @@ def test_each_segment_has_its_own(tmp_path):
     np.testing.assert_array_equal(segments[1].status[2].expand(0, 51), states()[45:, 2])
 
 
-def test_a_stretch_has_its_part(tmp_path):
+def test_part_of_a_recording_has_its_part(tmp_path):
     recording = read(write(tmp_path))
     part = recording.read(31, 70)
     for one, column in zip(part.status, states().T, strict=True):
@@ -116,7 +116,7 @@ def test_they_are_written(tmp_path, encoding):
     np.testing.assert_allclose(again.channels[1].samples, recording.channels[1].samples, atol=0.1)
 
 
-def test_names_of_strangers_are_harmless(tmp_path):
+def test_untrusted_names_are_harmless(tmp_path):
     path = write(tmp_path, bits=states(n_status=6))
     lines = path.read_text().splitlines()
     odd = ["1,\x1b[31mTrip\x07,,,1", "2,,,,0", "3", "4,a,b,c,,,1", f"5,{'x' * 5000},,,0", "6,<b>&,1"]
@@ -127,7 +127,7 @@ def test_names_of_strangers_are_harmless(tmp_path):
     assert [one.normal for one in found] == [1, 0, 0, 1, 0, 1]
 
 
-def test_states_that_are_missing_stay_as_they_were(tmp_path):
+def test_missing_states_count_as_unchanged(tmp_path):
     table = builders.rows(builders.waves())
     lines = [",".join(map(str, row)) for row in np.column_stack([table, states(n_status=2)]).tolist()]
     lines[0] = lines[0][:-4]  # of both channels
@@ -142,8 +142,8 @@ def test_states_that_are_missing_stay_as_they_were(tmp_path):
     assert [one.changes for one in read(tmp_path / "case.cfg").status] == [(), ()]
 
 
-def test_what_changes_all_the_time_is_thinned_with_a_note(tmp_path, monkeypatch):
-    monkeypatch.setattr(status, "_MOST_CHANGES", 10)
+def test_channels_that_change_constantly_are_thinned_with_a_note(tmp_path, monkeypatch):
+    monkeypatch.setattr(status, "_MAX_CHANGES", 10)
     monkeypatch.setattr(reader, "_STATES", 40)
     bits = np.zeros((N, 2), int)
     bits[::2, 0] = 1
@@ -164,7 +164,7 @@ def test_their_number_is_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr("pqswarm.recordings.comtrade.configuration.MAX_STATUS", 17)
     recording = read(write(tmp_path))
     assert len(recording.status) == 17
-    assert "Of 19 status channels the first 17 are read." in recording.notes
+    assert "Of 19 status channels, the first 17 are read." in recording.notes
     np.testing.assert_array_equal(recording.status[16].expand(0, N), states()[:, 16])
 
 

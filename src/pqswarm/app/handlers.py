@@ -105,9 +105,9 @@ class Base(RequestHandler):
         self.send_json_text(json.dumps(value, allow_nan=False, separators=(",", ":")))
 
     def send_json_text(self, text: str) -> None:
-        """Send a JSON text."""
+        """Send a JSON text, without names of folders."""
         self.set_header("Content-Type", "application/json")
-        self.finish(text)
+        self.finish(self.workbench.names.hide(text))
 
     def number(self, name: str, default: float | None = None) -> float:
         """Return a number of the query."""
@@ -144,11 +144,11 @@ class Base(RequestHandler):
         reason = "Something went wrong; see the terminal." if status_code >= 500 else self._reason
         if isinstance(error, PqswarmError):
             status_code = error.status if isinstance(error, HTTPRefusal) else 404 if isinstance(error, Missing) else 400
-            reason = self.workbench.names.hide(str(error))
+            reason = str(error)
         self.set_status(status_code)
         with suppress(StreamClosedError):
             if self.request.headers.get("Sec-Fetch-Dest") == "document":
-                self.render("refused.html", reason=reason)
+                self.render("refused.html", reason=self.workbench.names.hide(reason))
             else:
                 self.send_json({"error": reason})
 
@@ -231,7 +231,8 @@ class Updates(Base):
                 except TimeoutError:
                     self.write(": keep-alive\n\n")
                 else:
-                    self.write(f"data: {json.dumps(message, allow_nan=False)}\n\n")
+                    text = self.workbench.names.hide(json.dumps(message, allow_nan=False))
+                    self.write(f"data: {text}\n\n")
                 await self.flush()
         except StreamClosedError:
             pass

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -78,7 +79,7 @@ def remove_unused(state: Path) -> None:
 
 
 def identifier(name: str) -> str:
-    """Return the ID that stands for a path in URLs; it survives restarts of the server."""
+    """Return the ID of a path in URLs; it is the same after a restart."""
     return hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
@@ -108,11 +109,15 @@ class FolderNames:
     def __init__(self, folders: Iterable[Path]) -> None:
         given = [path for path in folders if path.is_absolute()]
         names = {str(path) + os.sep for path in (*given, *(path.resolve() for path in given)) if path != path.parent}
-        longest_first = sorted(names, key=lambda name: (-len(name), name))
-        self._prefix = re.compile(rf"(?<![\w./\\-])(?:{'|'.join(map(re.escape, longest_first))})" if names else "(?!)")
+        names |= {json.dumps(name)[1:-1] for name in names}
+        self._names = sorted(names, key=lambda name: (-len(name), name))  # longest first
+        start = r"(?:(?<![\w./\\-])|(?<=\\[nrt]))"  # not inside a path; in JSON, a line break is two characters
+        self._prefix = re.compile(rf"{start}(?:{'|'.join(map(re.escape, self._names))})" if names else "(?!)")
 
     def hide(self, text: str) -> str:
-        """Return a text without the names."""
+        """Return a text, plain or JSON, without the names."""
+        if not any(name in text for name in self._names):  # by far the most frequent case, and fast
+            return text
         return self._prefix.sub("", text)
 
 

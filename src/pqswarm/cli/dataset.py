@@ -1,4 +1,4 @@
-"""``pqswarm dataset``: make a data set."""
+"""``pqswarm dataset``: generate a data set."""
 
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ def dataset(
     ),
     events_per_class: EventsPerClass = 250,
     snr: Annotated[
-        str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf is without noise.")
+        str, typer.Option(metavar="DB,...", help="Noise levels in dB, separated by commas; inf means no noise.")
     ] = "inf,50,45,40,35,30,25,20",
     seed: Seed = 0,
     preset: Preset = "paper",
@@ -49,9 +49,9 @@ def dataset(
     border: Border = "symmetric",
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a data set: events, and their wavelet features.
+    """Generate a data set: events and their wavelet features.
 
-    Of all classes of a preset, at every noise level.
+    It has all classes of a preset, at every noise level.
 
     Example: pqswarm dataset --out dataset.npz --events-per-class 250
 

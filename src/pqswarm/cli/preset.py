@@ -1,4 +1,4 @@
-"""``pqswarm preset``: look at presets, and check one's own."""
+"""``pqswarm preset``: show presets, or check your own."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,7 @@ app = typer.Typer(
     cls=CommandGroup,
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Look at presets of events, and check one's own.",
+    help="Show the built-in presets or check your own.",
 )
 
 
@@ -27,7 +27,7 @@ def show(
         ),
     ],
 ) -> None:
-    """Print all of a preset as TOML, to edit.
+    """Print a complete preset as TOML.
 
     Example: pqswarm preset show paper > mine.toml
     """
@@ -38,7 +38,7 @@ def show(
 
 @app.command(cls=Command)
 def check(path: Annotated[Path, typer.Argument(metavar="FILE", help="A preset in TOML.")]) -> None:
-    """Check a preset without making events of it.
+    """Check a preset without generating events.
 
     Example: pqswarm preset check mine.toml
     """

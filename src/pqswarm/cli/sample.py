@@ -14,12 +14,12 @@ def sample(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write; it must be new or empty.")],
     seed: Seed = 0,
     minutes: Annotated[
-        float, typer.Option(metavar="MINUTES", help="Length of the long recording (10.8 MB per minute).")
+        float, typer.Option(metavar="MINUTES", help="Length of the long recording, 10.8 MB per minute.")
     ] = 2.0,
 ) -> None:
-    """Write sample recordings and a table of their true disturbances.
+    """Write sample recordings with known disturbances.
 
-    COMTRADE and CSV files, a long recording, and a site file.
+    COMTRADE and CSV files, a long recording, a site file, and a table of the true disturbances.
 
     Example: pqswarm sample samples && pqswarm identify samples --site samples/site.toml
     """

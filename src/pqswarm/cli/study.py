@@ -60,7 +60,7 @@ def study(
     if not (folder / FILE_NAME).exists():  # else the study keeps a copy
         for path in filter(None, (getattr(part, "path", None) for part in (chosen.dataset, chosen.held_out))):
             if not path.is_file():
-                raise PqswarmError(f"there is no file {path}, which should hold data: check its name and folder.")
+                raise PqswarmError(f"there is no data file {path}: check its name and folder.")
     start = time.monotonic()
     last: list[StudyProgress] = []  # of what was told, the latest
     try:

@@ -1,4 +1,4 @@
-"""Data sets of events and their features: made, saved and loaded."""
+"""Data sets of events and their features: generate, save, load; and tables of your own samples."""
 
 from pqswarm.datasets.dataset import Dataset
 from pqswarm.datasets.files import load_dataset

@@ -1,4 +1,4 @@
-"""A data set: features at every noise level, labels, and the table of events that they came from."""
+"""A data set: features at every noise level, labels, and the table of events."""
 
 import csv
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class Dataset:
     class_names, feature_names : tuple of str
         What the labels and the columns mean.
     source : ndarray of shape (n_events,)
-        Where each event came from: positions in :data:`pqswarm.events.SOURCES`.
+        Source of each event: positions in :data:`pqswarm.events.SOURCES`.
     seeds : ndarray of shape (n_events,)
         The seed of each event.
     record : ndarray of shape (n_events, 3)
@@ -46,9 +46,9 @@ class Dataset:
     seed : int
         Seed of the data set.
     preset : mapping
-        The preset it was drawn from, in full.
+        The complete preset.
     version : str
-        The version of pqswarm that made it.
+        Version of pqswarm that generated it.
     feature_options : FeatureOptions
         Wavelet, level and border mode of the features.
     """
@@ -93,7 +93,7 @@ class Dataset:
         return at_level
 
     def event(self, number: int) -> Event:
-        """Make the event of that number again, from its recorded parameters.
+        """Regenerate an event from its recorded parameters.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class Dataset:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write one file, whole or not at all, without pickle; see :func:`pqswarm.datasets.load_dataset`."""
+        """Write one file atomically, without pickle; see :func:`pqswarm.datasets.load_dataset`."""
         from pqswarm.datasets.files import save
 
         return save(self, path)
@@ -136,6 +136,6 @@ class Dataset:
                 numbers = [*self.record[i], *self.parameters[i], *features[i]]
                 cells = ["" if isnan(value) else repr(float(value)) for value in numbers]
                 writer.writerow([self.class_names[self.y[i]], SOURCES[self.source[i]], self.seeds[i], *cells])
-            file.detach()  # which stays open
+            file.detach()  # the file stays open
 
         return write_atomically(path, write)

@@ -1,4 +1,4 @@
-"""Data sets on disk; ``numpy.load`` opens their arrays too."""
+"""Data sets on disk; ``numpy.load`` can also open the arrays."""
 
 from math import inf
 from pathlib import Path
@@ -46,7 +46,7 @@ def save(dataset: Dataset, path: str | Path) -> Path:
 
 
 def load_dataset(path: str | Path) -> Dataset:
-    """Read a data set that :meth:`Dataset.save` wrote, checking everything on the way.
+    """Read a data set that :meth:`Dataset.save` wrote, and check it completely.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def _assemble(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
         raise FileFormatError("is damaged: a noise level appears twice.")
     level = len(manifest["feature_names"]) // len(FUNCTIONS) - 1
     if tuple(manifest["feature_names"]) != feature_names(level):
-        raise FileFormatError("is damaged, or is from another pqswarm: its features have other names.")
+        raise FileFormatError("is damaged, or from another version of pqswarm: its features have other names.")
     try:
         options = FeatureOptions.of(manifest.get("feature_options", {}))
     except PqswarmError as error:
-        raise FileFormatError(f"is damaged, or is from another pqswarm: {error}") from None
+        raise FileFormatError(f"is damaged, or from another version of pqswarm: {error}") from None
     for kind in ("class_names", "parameter_names"):
         if not all(map(is_name, manifest[kind])) or len(set(manifest[kind])) < len(manifest[kind]):
-            raise FileFormatError(f"is damaged: the {kind!r} of its manifest are not all names, each once.")
+            raise FileFormatError(f"is damaged: the {kind!r} of its manifest are not distinct names.")
     n = arrays["y"].size
     shapes = {
         "features": (len(snr), n, len(manifest["feature_names"])),
@@ -113,7 +113,7 @@ def _assemble(manifest: dict[str, Any], arrays: dict[str, AnyArray]) -> Dataset:
     for names, values in ((RECORD, arrays["record"]), (manifest["parameter_names"], arrays["parameters"])):
         for name, column in zip(names, values.T, strict=True):
             given = column[~np.isnan(column)] if values is arrays["parameters"] else column
-            allowed = PARAMETERS.get(name, _ANY)  # the parameters of other packages' classes are not known here
+            allowed = PARAMETERS.get(name, _ANY)  # parameters of plugins may be unknown here
             if not ((given >= allowed.low) & (given <= allowed.high)).all():
                 raise FileFormatError(f"is damaged: it holds impossible values of {name}.")
     return Dataset(

@@ -1,4 +1,4 @@
-"""Make a data set: events of all classes, turned into features at every noise level."""
+"""Generate a data set: events of all classes, and their features at every noise level."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -46,11 +46,10 @@ def make_dataset(
 ) -> Dataset:
     """Generate events of all classes of a preset and extract their features at every noise level.
 
-    The same events carry every noise level. An event depends on (seed, class, number) alone, its noise
-    on the event and the level: a larger data set begins, class by class, with the events of a smaller
-    one, and the result does not depend on `n_jobs`. Waveforms are made, used and dropped one by one.
-    Captures shorter than the paper's window of 30 cycles are lengthened with
-    :func:`pqswarm.features.extend`.
+    Every noise level has the same events. An event depends only on (seed, class, number), its noise on the event and
+    the level: a larger data set starts, class by class, with the events of a smaller one, and the result does not
+    depend on `n_jobs`. Waveforms are not stored. Captures shorter than the paper's window of 30 cycles are lengthened
+    with :func:`pqswarm.features.extend`.
 
     Parameters
     ----------
@@ -61,12 +60,12 @@ def make_dataset(
     seed : int
         Non-negative seed of the data set.
     preset : str or Preset
-        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own.
-        A tenth of all events comes from the laboratory bench, spread over the classes that it can produce.
+        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
+        A tenth of all events come from the laboratory bench, spread over the classes that it can produce.
     n_jobs : int or None
-        Threads; None or -1 uses all cores, or what a worker process is granted.
+        Threads; None or -1 uses all cores, or those granted to a worker process.
     progress : callable, optional
-        Called with (events done, events in all) from time to time.
+        Called from time to time with the number of events done and the total.
     features : FeatureOptions or mapping, optional
         Another wavelet, level or border mode, such as ``{"wavelet": "db4"}``.
 
@@ -106,7 +105,7 @@ def make_dataset(
 
 
 def count_features(preset: Preset, options: FeatureOptions) -> int:
-    """Return the number of features of the preset's events, or raise an error if some of them cannot be extracted."""
+    """Return the number of features of the preset's events, or raise an error if they cannot be extracted."""
     counts = set()
     for source, classes in zip(SOURCES, (preset.models, preset.bench), strict=True):
         for label in classes:
@@ -118,7 +117,7 @@ def count_features(preset: Preset, options: FeatureOptions) -> int:
                 if n < minimum_samples(level, options.wavelet):
                     raise PqswarmError(
                         f"features: events of {n} samples are too short for {options.wavelet} to level {level}, which "
-                        f"needs {minimum_samples(level, options.wavelet)}: lower the level, or take a shorter wavelet."
+                        f"needs {minimum_samples(level, options.wavelet)}: lower the level, or use a shorter wavelet."
                     )
     return _only(counts, preset.name)
 
@@ -128,7 +127,7 @@ def _only(counts: set[int], name: str) -> int:
     if len(counts) > 1:
         raise PqswarmError(
             f"the events of preset {name!r} have different numbers of features {sorted(counts)}, because their "
-            f"sampling rates and frequencies ask for different wavelet levels: keep both within one octave, or fix the "
+            f"sampling rates and frequencies require different wavelet levels: keep both within one octave, or fix the "
             f"level."
         )
     return next(iter(counts))
@@ -151,10 +150,10 @@ def _produce(
     n_jobs: int,
     progress: Progress | None,
 ) -> tuple[list[Event], FloatArray]:
-    """Make the ordered events and their features, in threads: all heavy parts release the interpreter lock."""
+    """Generate events and features in threads: all heavy parts release the interpreter lock."""
     from joblib import Parallel, delayed
 
-    import pqswarm._kernels.lanes  # noqa: F401 (in one thread: others would meet half of it, should it fail)
+    import pqswarm._kernels.lanes  # noqa: F401 (in one thread: if it fails, others would see half a module)
 
     tasks = [specs[i : i + _EVENTS_PER_TASK] for i in range(0, len(specs), _EVENTS_PER_TASK)]
     results = Parallel(n_jobs=min(n_jobs, len(tasks)), backend="threading", return_as="generator")(
@@ -174,7 +173,7 @@ def _produce(
 def _produce_some(
     specs: list[EventSpec], preset: Preset, levels: tuple[float, ...], options: FeatureOptions
 ) -> tuple[list[Event], list[FloatArray]]:
-    """Make a few events, and for each a matrix of one row of features per noise level."""
+    """Generate some events, and for each a matrix with one row of features per noise level."""
     from pqswarm._kernels.lanes import LANES
 
     events = [spec.make(preset) for spec in specs]
@@ -184,7 +183,7 @@ def _produce_some(
         alike.setdefault(_shape(event), []).append(i)
     for (sampling_rate, frequency, n_samples), numbers in alike.items():
         together = min(lcm(LANES, len(levels)) // len(levels), len(numbers))
-        windows = np.empty((together, len(levels), n_samples))  # of a few events at a time, which stay in fast memory
+        windows = np.empty((together, len(levels), n_samples))  # of a few events, which stay in fast memory
         for first in range(0, len(numbers), together):
             some = numbers[first : first + together]
             for i, rows in zip(some, windows, strict=False):
@@ -198,13 +197,13 @@ def _produce_some(
 
 
 def _shape(event: Event) -> tuple[float, float, int]:
-    """Events with the same shape have windows of the same length and bands."""
+    """Events of the same shape have the same window length and bands."""
     length = round(WINDOW_CYCLES / event.frequency * event.sampling_rate)
     return event.sampling_rate, event.frequency, max(length, event.signal.size)
 
 
 def _fill_windows(event: Event, levels: tuple[float, ...], windows: FloatArray) -> None:
-    """Write the window of an event at each of the noise levels."""
+    """Write the window of an event at each noise level."""
     whole = event.signal.size == windows.shape[1]
     noisy = np.empty(event.signal.size)
     for level, window in zip(levels, windows, strict=True):

@@ -1,4 +1,4 @@
-"""Data of one's own: a row of features and a label for each sample, of any kind, not only power quality events."""
+"""Your own data: a row of features and a label for each sample, of any field."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ from pqswarm.errors import PqswarmError, unknown_name
 
 __all__ = ["Samples", "label_column"]
 
-_LABELS = ("label", "class", "target")  # names of the column of labels that are understood
-_LARGEST = 1e100  # of a feature; squares and their sums stay far from overflow
-_MOST_CLASSES = 1000
+_LABELS = ("label", "class", "target")  # recognised names of the label column
+_LARGEST = 1e100  # of a feature; sums of squares stay far from overflow
+_MAX_CLASSES = 1000
 _LONGEST = 200  # characters of a name
 _AT_ONCE = 65536  # labels
 _MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "-", "<na>")
@@ -28,7 +28,7 @@ _MISSING = ("", "na", "n/a", "nan", "none", "null", "?", "-", "<na>")
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Features and labels of one's own; see :meth:`of` and :func:`pqswarm.datasets.read_samples`.
+    """Your own features and labels; see :meth:`of` and :func:`pqswarm.datasets.read_samples`.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Samples:
     y : ndarray of shape (n_samples,)
         Labels: positions in `class_names`.
     class_names, feature_names : tuple of str
-        What the labels and the columns mean. Classes are sorted, as numbers if all of them are.
+        Names of classes and columns. Classes are sorted, as numbers if all are numbers.
     """
 
     features: FloatArray
@@ -53,24 +53,24 @@ class Samples:
 
     @classmethod
     def of(cls, data: Any, y: Any = None, *, label: str | None = None, source: str = "the data") -> "Samples":
-        """Return samples made of a pandas frame, or of a matrix and labels.
+        """Create samples from a pandas frame, or from a matrix and labels.
 
         Parameters
         ----------
         data : Samples, DataFrame, (X, y) or array_like of shape (n_samples, n_features)
-            A frame has the labels in one of its columns, unless `y` is given. Names of features are those of the
-            columns, or x0, x1, ... for a matrix.
+            A frame has the labels in one of its columns, unless `y` is given. Features are named after the columns, or
+            x0, x1, ... for a matrix.
         y : array_like of shape (n_samples,), optional
-            Labels: text, integers or truth values.
+            Labels: text, integers or booleans.
         label : str, optional
-            The column of labels; by default the one called label, class or target, else the last one.
+            The label column; by default the one called label, class or target, else the last.
         source : str
-            What to call the data in messages.
+            Name of the data in messages.
 
         Returns
         -------
         Samples
-            Checked: complete, finite, at least two classes.
+            Checked: no missing or infinite values, at least two classes.
 
         Examples
         --------
@@ -93,16 +93,16 @@ class Samples:
             y = np.asarray(next(data[key] for key, name in columns.items() if name == chosen))
             columns = {key: name for key, name in columns.items() if name != chosen}
         if not columns:
-            raise PqswarmError(f"{source} has no column but that of labels: there are no features.")
+            raise PqswarmError(f"{source} has only the label column and no features.")
         cells = np.empty((len(data), len(columns)), dtype=object)
         for i, key in enumerate(columns):
             cells[:, i] = np.asarray(data[key])
         return _from_matrix(cells, y, tuple(columns.values()), source)
 
     def X(self, snr: float = inf) -> FloatArray:
-        """Return the features, which have no noise level but infinity [dB]."""
+        """Return the features; the only noise level is infinity [dB]."""
         if snr != inf:
-            raise PqswarmError(f"samples of one's own have no noise level {snr!r} dB.")
+            raise PqswarmError(f"your own samples have no noise level {snr!r} dB.")
         return self.features
 
     @cached_property
@@ -114,7 +114,7 @@ class Samples:
         return digest.hexdigest()
 
     def split(self, share: float, seed: int) -> tuple["Samples", "Samples"]:
-        """Return two parts, the second of which holds that share of each class, at least one sample, drawn at random.
+        """Split at random; the second part holds that fraction of each class, at least one sample.
 
         Examples
         --------
@@ -133,26 +133,26 @@ class Samples:
         return Samples(self.features[rows], self.y[rows], self.class_names, self.feature_names)
 
     def arranged_like(self, other: "Samples", source: str) -> "Samples":
-        """Return the same samples with the columns and classes of others, or raise an error if they do not fit."""
+        """Return these samples with the columns and classes of another set, or raise an error if they do not match."""
         for what, ours, theirs in (
             ("column", self.feature_names, other.feature_names),
             ("class", other.class_names, self.class_names),
         ):
             for name in theirs:
                 if name not in ours and what == "column":
-                    raise PqswarmError(f"{source} has no column {name!r}, which the data of the study have.")
+                    raise PqswarmError(f"{source} lacks the column {name!r}, which the data of the study have.")
                 if name not in ours:
-                    raise PqswarmError(f"{source} holds the class {name!r}, which the data of the study have not.")
+                    raise PqswarmError(f"{source} has the class {name!r}, which the data of the study lack.")
         extra = next((name for name in self.feature_names if name not in other.feature_names), None)
         if extra is not None:
-            raise PqswarmError(f"{source} has the column {extra!r}, which the data of the study have not.")
+            raise PqswarmError(f"{source} has the column {extra!r}, which the data of the study lack.")
         columns = [self.feature_names.index(name) for name in other.feature_names]
         places = np.array([other.class_names.index(name) for name in self.class_names], dtype=np.int64)
         features = np.ascontiguousarray(self.features[:, columns])
         return Samples(features, places[self.y], other.class_names, other.feature_names)
 
     def save(self, path: str | Path) -> Path:
-        """Write the arrays X, y, feature_names and class_names as an npz file, whole or not at all, without pickle."""
+        """Write the arrays X, y, feature_names and class_names to an npz file, atomically and without pickle."""
         arrays = {
             "X": self.features.astype("<f8"),
             "y": self.y.astype("<i8"),
@@ -163,19 +163,19 @@ class Samples:
 
 
 def label_column(names: Sequence[str], label: str | None, source: str) -> str:
-    """Return which column holds the labels: the one that is given, the one called so, or the last."""
+    """Return the label column: the given one, one with a usual name, or the last."""
     if label is not None:
         if label not in names:
             raise PqswarmError(f"{source}: {unknown_name('column of labels', label, names)}")
         return label
     called = [name for name in names if name.lower() in _LABELS]
     if len(called) > 1:
-        raise PqswarmError(f"{source} has the columns {called[0]!r} and {called[1]!r}: say by label which one it is.")
+        raise PqswarmError(f"{source} has the columns {called[0]!r} and {called[1]!r}: choose one with label.")
     return called[0] if called else names[-1]
 
 
 def check_names(names: Sequence[str], source: str) -> None:
-    """Raise an error if columns have no name, the same name, or one that cannot be shown."""
+    """Raise an error if a name is missing, repeated or not printable."""
     first: dict[str, int] = {}
     for number, name in enumerate(names, 1):
         if not name.strip():
@@ -188,12 +188,12 @@ def check_names(names: Sequence[str], source: str) -> None:
             )
         if first.setdefault(name, number) != number:
             raise PqswarmError(
-                f"{source}: columns {first[name]} and {number} are both called {name!r}: each needs a name of its own."
+                f"{source}: columns {first[name]} and {number} are both called {name!r}: each needs a different name."
             )
 
 
 def number_of(cell: Any) -> float:
-    """Return a cell as a finite number, or raise an error that says why it is none and what can be done."""
+    """Return a cell as a finite number, or raise an error with the reason and the remedy."""
     text = str(cell).strip()
     if text.lower() in _MISSING:
         raise PqswarmError(
@@ -207,8 +207,8 @@ def number_of(cell: Any) -> float:
     except (TypeError, ValueError):
         comma = " Numbers need a decimal point." if text.replace(",", "", 1).lstrip("+-").isdigit() else ""
         raise PqswarmError(
-            f"{text[:40]!r} is not a number.{comma} Encode what is text as numbers, or leave the column out; the "
-            f"column of labels is named by label."
+            f"{text[:40]!r} is not a number.{comma} Encode text as numbers, or leave the column out; "
+            f"choose the label column with label."
         ) from None
     if not abs(value) <= _LARGEST:
         raise PqswarmError(f"{text[:40]} is not a finite number of at most {_LARGEST:g}.")
@@ -218,7 +218,7 @@ def number_of(cell: Any) -> float:
 def assemble(
     features: FloatArray, labels: Sequence[Any] | AnyArray, names: Sequence[str], source: str, row: Callable[[int], str]
 ) -> Samples:
-    """Return samples of checked features and labels as they come; `row` says in words where a sample is."""
+    """Return samples from checked features and raw labels; `row` describes where a sample is."""
     met: dict[str, int] = {}
     order = np.empty(len(labels), dtype=np.int64)
     for i, value in enumerate(_one_by_one(labels)):
@@ -226,15 +226,15 @@ def assemble(
             order[i] = met.setdefault(_label_text(value), len(met))
         except PqswarmError as error:
             raise PqswarmError(f"{source}, {row(i)}: {error}") from None
-        if len(met) > _MOST_CLASSES:
+        if len(met) > _MAX_CLASSES:
             raise PqswarmError(
-                f"{source} has more than {_MOST_CLASSES} different labels: name the column of classes by label."
+                f"{source} has more than {_MAX_CLASSES} different labels: choose the class column with label."
             )
     classes = sorted(met, key=_class_order(met))
     if len(classes) < 2:
         raise PqswarmError(
-            f"{source}: all {len(labels)} labels are {classes[0]!r}, but there must be at least two classes: name the "
-            f"column of labels by label."
+            f"{source}: all {len(labels)} labels are {classes[0]!r}, but there must be at least two classes: choose "
+            f"the label column with label."
         )
     places = np.empty(len(met), dtype=np.int64)
     places[[met[name] for name in classes]] = np.arange(len(classes))
@@ -242,14 +242,14 @@ def assemble(
 
 
 def _one_by_one(labels: Sequence[Any] | AnyArray) -> Iterator[Any]:
-    """Labels as Python's own values; those of an array, which may take ten times its memory, not all at once."""
+    """Labels as Python values; those of an array in parts, since they may take ten times its memory."""
     for first in range(0, len(labels), _AT_ONCE):
         some = labels[first : first + _AT_ONCE]
         yield from some.tolist() if isinstance(some, np.ndarray) else some
 
 
 def _from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> Samples:
-    """Samples of a matrix of whatever can be numbers, and labels."""
+    """Samples from a matrix of anything that can be a number, and labels."""
     try:
         given, labels = np.asarray(X), np.asarray(y)
     except ValueError:
@@ -274,21 +274,21 @@ def _from_matrix(X: Any, y: Any, names: tuple[str, ...] | None, source: str) -> 
 
 
 def _label_text(value: Any) -> str:
-    """A label as text."""
+    """Return a label as text."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     text = str(value).strip()
     if value is None or (isinstance(value, str) and text.lower() in _MISSING) or value != value:
         raise PqswarmError("the label is missing: fill it in, or leave out the row.")
     if isinstance(value, float):
-        raise PqswarmError(f"the label {text} is no class but a measured value: name the column of classes by label.")
+        raise PqswarmError(f"the label {text} is a measured value, not a class: choose the class column with label.")
     if len(text) > _LONGEST or not text.isprintable():
-        raise PqswarmError(f"a label must be printable, and have at most {_LONGEST} characters.")
+        raise PqswarmError(f"a label must be printable and have at most {_LONGEST} characters.")
     return text
 
 
 def _class_order(classes: Iterable[str]) -> Callable[[str], Any]:
-    """By value if all classes are numbers, else by letters."""
+    """Sort by value if all classes are numbers, else alphabetically."""
     try:
         values = {name: float(name) for name in classes}
     except ValueError:

@@ -1,4 +1,4 @@
-"""The events of a data set before they are made: class, source, seed and noise of each."""
+"""Specifications of the events of a data set: class, source, seed and noise of each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +11,12 @@ from pqswarm.events import EVENT_CLASSES, Event, Preset, add_noise, generate, no
 
 __all__ = ["EventSpec", "check_count", "event_specs"]
 
-_MOST_PER_CLASS = 100_000
+_MAX_PER_CLASS = 100_000
 
 
 @dataclass(frozen=True)
 class EventSpec:
-    """An event to be made; `snr` [dB] is its own noise, if not that of the preset."""
+    """An event to generate; `snr` [dB] replaces the noise of the preset."""
 
     event_class: str
     source: str
@@ -24,7 +24,7 @@ class EventSpec:
     snr: float | None = None
 
     def make(self, preset: Preset) -> Event:
-        """Make the event."""
+        """Generate the event."""
         own = self.snr is not None and "snr" in preset.ranges(self.event_class, self.source)
         noise = {"snr": self.snr} if self.snr is not None and own else {}
         event = generate(self.event_class, self.seed, preset, source=self.source, **noise)
@@ -34,9 +34,9 @@ class EventSpec:
         return replace(event, signal=add_noise(event.signal, self.snr, stream))
 
 
-def check_count(events_per_class: int, least: int) -> int:
+def check_count(events_per_class: int, minimum: int) -> int:
     """Return the number of events of each class, or raise an error that names it."""
-    return check_integer("events_per_class", events_per_class, least, _MOST_PER_CLASS)
+    return check_integer("events_per_class", events_per_class, minimum, _MAX_PER_CLASS)
 
 
 def event_specs(
@@ -45,14 +45,14 @@ def event_specs(
     seed: int,
     family: tuple[int, ...] = (),
     snr: Sequence[float] = (),
-    least: int = 1,
+    minimum: int = 1,
 ) -> list[EventSpec]:
-    """List the events of all classes of a preset, class by class; those of the bench are spread evenly.
+    """List the events of a preset, class by class; those of the bench are spread evenly.
 
-    An order depends on (seed, family, class, number) alone: events of different families have different seeds. The
-    noise levels `snr` [dB], if any, are taken by turns. Fewer than `least` events per class are refused.
+    An event depends only on (seed, family, class, number): different families have different seeds. The noise levels
+    `snr` [dB], if any, alternate. At least `minimum` events per class are required.
     """
-    count = check_count(events_per_class, least)
+    count = check_count(events_per_class, minimum)
     specs = []
     for event_class in preset.classes:
         word = EVENT_CLASSES.find(event_class).seed_word

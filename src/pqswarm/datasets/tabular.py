@@ -1,4 +1,4 @@
-"""Read data of one's own from CSV and npz files; they may come from strangers, so everything is checked."""
+"""Read your own data from CSV and npz files. Files are untrusted: everything is checked."""
 
 import array as packed
 import csv
@@ -18,28 +18,28 @@ from pqswarm.errors import FileFormatError, PqswarmError, unknown_name
 __all__ = ["read_samples"]
 
 _LARGEST_FILE = 500_000_000  # bytes
-_MOST_VALUES = 100_000_000
+_MAX_VALUES = 100_000_000
 _LONGEST_LIST = 100_000_000  # bytes of names
 _ARRAYS = ("X", "y", "feature_names", "class_names")
 _DELIMITERS = ",;\t"
 
 
 def read_samples(path: str | Path, label: str | None = None) -> Samples:
-    r"""Read data of one's own: a CSV file with a header, or an npz file.
+    r"""Read your own data: a CSV file with a header, or an npz file.
 
     Parameters
     ----------
     path : str or Path
-        A CSV file, separated by commas, semicolons or tabulators, has a row of names, then a row of numbers for each
-        sample, with a label in one column. An npz file has the arrays X, of shape (n_samples, n_features), y, and, if
-        wanted, feature_names and class_names, in which y then holds positions. Nothing is ever unpickled.
+        A CSV file, separated by commas, semicolons or tabs, has a row of names, then a row of numbers for each sample,
+        with a label in one column. An npz file has the arrays X, of shape (n_samples, n_features), and y; optional are
+        feature_names, and class_names, in which y then holds positions. Nothing is unpickled.
     label : str, optional
-        The column of labels of a CSV file; by default the one called label, class or target, else the last one.
+        The label column of a CSV file; by default the one called label, class or target, else the last.
 
     Returns
     -------
     Samples
-        Checked: complete, finite, at least two classes.
+        Checked: no missing or infinite values, at least two classes.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def read_samples(path: str | Path, label: str | None = None) -> Samples:
     try:
         content = read_regular(path, _LARGEST_FILE)
     except FileNotFoundError:
-        raise PqswarmError(f"there is no file {path}, which should hold data: check its name and folder.") from None
+        raise PqswarmError(f"there is no data file {path}: check its name and folder.") from None
     except OSError as error:
         raise PqswarmError(f"cannot read {path}: {error.strerror or error}.") from None
     if content.startswith(b"PK") or path.suffix.lower() == ".npz":
@@ -71,7 +71,7 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
         line = content[: error.start].count(b"\n") + 1
         raise PqswarmError(f"{source}, line {line}: this is not UTF-8 text: save it as CSV in UTF-8.") from None
     if "\0" in text:
-        raise FileFormatError(f"{source} is not a CSV file: it holds bytes that no text has.")
+        raise FileFormatError(f"{source} is not a CSV file: it holds binary data.")
     header = text.split("\n", 1)[0]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=header.count), strict=True)
     try:
@@ -81,7 +81,7 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
         check_names(names, source)
         place = names.index(label_column(names, label, source))
         columns = [i for i in range(len(names)) if i != place]
-        # Not lists of Python's numbers, which are four times as large.
+        # Not lists of Python numbers, which take four times the memory.
         numbers, labels, lines = packed.array("d"), [], packed.array("q")
         for cells in reader:
             if not any(cell.strip() for cell in cells):
@@ -94,12 +94,12 @@ def _read_csv(content: bytes, source: str, label: str | None) -> Samples:
             labels.append(cells[place].strip())
             lines.append(line)
             numbers.extend([_number(cells[i], f"{source}, line {line}", names[i]) for i in columns])
-            if len(lines) * len(names) > _MOST_VALUES:
-                raise PqswarmError(f"{source} has more than {_MOST_VALUES} values, more than is read.")
+            if len(lines) * len(names) > _MAX_VALUES:
+                raise PqswarmError(f"{source} has more than {_MAX_VALUES} values, more than is read.")
     except csv.Error as error:
         raise PqswarmError(f"{source}, line {reader.line_num}: this is not CSV: {error}.") from None
     if not lines:
-        raise PqswarmError(f"{source} has a header, but no row of values.")
+        raise PqswarmError(f"{source} has a header but no rows.")
     kept = [names[i] for i in columns]
     features = np.frombuffer(numbers).reshape(len(lines), len(kept))
     return assemble(features, labels, kept, source, lambda i: f"line {lines[i]}, column {names[place]!r}")
@@ -141,7 +141,7 @@ def _read_npz(content: bytes, source: str) -> Samples:
 
 
 def _check_letters(arrays: dict[str, AnyArray], source: str) -> None:
-    """Refuse text of numbers that stand for no character, of which Python would make no string."""
+    """Refuse code points that do not exist, from which Python cannot make a string."""
     for name, array in arrays.items():
         if array.dtype.kind == "U":
             letters = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.str[0]}u4")
@@ -158,20 +158,20 @@ def _texts(array: AnyArray, name: str, source: str) -> list[str]:
 
 
 def _arrays(content: bytes, source: str) -> dict[str, AnyArray]:
-    """The arrays of an archive that are known; sizes are checked before anything is unpacked."""
+    """The known arrays of an archive; sizes are checked before anything is unpacked."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
             unknown = next((name for name in members if name not in _ARRAYS), None)
             if unknown is not None:
                 raise PqswarmError(f"{source}: {unknown_name('array', unknown[:100], _ARRAYS)}")
-            # Deflate cannot pack better than 1 : 1032, so that a larger claim is false.
+            # Deflate compresses 1 : 1032 at most, so a larger claim is false.
             total = sum(info.file_size for info in members.values())
-            if total > min(8 * _MOST_VALUES, 1032 * len(content) + 1000):
+            if total > min(8 * _MAX_VALUES, 1032 * len(content) + 1000):
                 raise FileFormatError(f"{source} claims to hold {total} bytes, more than is read.")
             arrays = {name: read_npy(archive.read(info), name) for name, info in members.items()}
-            if any(array.size > _MOST_VALUES for array in arrays.values()):
-                raise FileFormatError(f"{source} has more than {_MOST_VALUES} values, more than is read.")
+            if any(array.size > _MAX_VALUES for array in arrays.values()):
+                raise FileFormatError(f"{source} has more than {_MAX_VALUES} values, more than is read.")
             return arrays
     except FileFormatError as error:
         told = str(error)

@@ -1,4 +1,4 @@
-"""Power-quality events: the models of the paper, the laboratory bench, noise, and presets."""
+"""Power-quality events: the paper's models, a simulated laboratory bench, noise and presets."""
 
 from pqswarm.events.bench import BenchRecord, run_bench
 from pqswarm.events.classes import EVENT_CLASSES, EventClass, Needs, class_family, class_title, visible_classes

@@ -74,7 +74,7 @@ def run_bench(
     load_resistance : float
         Linear load, per phase [ohm].
     rectifier_ratio : float
-        Load resistance of the rectifier over the source's reactance; infinity disconnects it.
+        Load resistance of the rectifier over the source reactance; infinity disconnects it.
     capacitance : float or None
         Bank, per phase [F]; None leaves it out.
     capacitor_resistance : float
@@ -82,18 +82,17 @@ def run_bench(
     trapped_voltage : float
         On the bank of phase a before it is closed [pu].
     switching_angle : float
-        The bank closes when phase a passes this angle [rad] for the first time ...
+        The bank closes when phase a first passes this angle [rad] ...
     transient_onset : float
         ... after this time [s].
     fault_ratio : float or None
         Resistance of the fault over the source's impedance; None leaves it out.
     start, duration : float
-        When the fault begins, and how long it lasts at least [s]: it clears at the next zero of its
-        current.
+        Start and minimum duration of the fault [s]: it clears at the next zero of its current.
     grid : Grid, optional
         The source's voltage behind the impedance.
     nominal_frequency : float
-        At which reactances are meant [Hz].
+        At which the reactances are defined [Hz].
     oversampling : int
         Integration steps per sample.
 

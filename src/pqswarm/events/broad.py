@@ -1,9 +1,9 @@
-"""Events of many kinds as recorders of many rates see them: what the bundled model learns from.
+"""Events of many kinds as recorders of many rates see them: the training events of the bundled model.
 
 A preset has one formula for each class. Here a class has several kinds: harmonics are those of six- and twelve-pulse
 bridges, single-phase rectifiers, arc furnaces, triplens or single orders; sags have phase jumps, stages, slow
 recoveries. Each event is a function of time, sampled by a recorder with or without an anti-aliasing filter; then noise
-is added. Its ranges end where its recorder could not show it, because it is too fast or below the noise.
+is added. Parameters that the recorder could not show, too fast or below the noise, are not drawn.
 """
 
 from collections.abc import Callable
@@ -45,12 +45,12 @@ _CUSTOMARY = (
     *(8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 100, 128, 160, 192, 200, 256),
     *(320, 400, 512, 640, 1024, 2000),
 )
-"""Samples per cycle that recorders have."""
+"""Common numbers of samples per cycle."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedEvent:
-    """What a recorder saw of an event.
+    """An event as a recorder sees it.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class RecordedEvent:
     sampling_rate, frequency : float
         Of the recorder, and the nominal frequency [Hz].
     label, kind : str
-        Class, and how it came about, such as ``"twelve-pulse bridge"``.
+        Event class, and the source of the disturbance, such as ``"twelve-pulse bridge"``.
     """
 
     signal: FloatArray
@@ -87,18 +87,18 @@ def record_event(
     seed : int
         The same seed gives the same event.
     bandwidth : tuple of float
-        Between which multiples of the fundamental half the recorder's rate lies.
+        Lowest and highest bandwidth (half the sampling rate) of the recorder [multiples of the fundamental].
     snr : float
         Signal-to-noise ratio [dB].
     rate : float, optional
-        Of the recorder [Hz], instead of one drawn from `bandwidth`.
+        Sampling rate of the recorder [Hz], instead of one drawn from `bandwidth`.
     cycles : tuple of float
-        Shortest and longest record.
+        Minimum and maximum length of the record [cycles].
 
     Returns
     -------
     RecordedEvent
-        The samples, and what they are.
+        The samples, with class and source.
 
     Examples
     --------
@@ -140,7 +140,7 @@ Drawn = tuple[str, Voltage]
 
 
 def _sample(voltage: Voltage, scene: Scene, filtered: bool) -> FloatArray:
-    """Sample a voltage as a recorder does that has an anti-aliasing filter, or none."""
+    """Sample a voltage, with or without an anti-aliasing filter."""
     size = round(scene.length * scene.rate)
     if not filtered:
         return voltage(np.arange(size) / scene.rate)
@@ -161,7 +161,7 @@ def _on_supply(
     added: Deviation | None = None,
     offset: float | None = None,
 ) -> Drawn:
-    """A supply of up to 10 % from nominal, some with background harmonics or a small offset, and what happens on it."""
+    """A supply within 10 % of nominal, some with background harmonics or a small offset, and the disturbance on it."""
     random = scene.random
     amplitude = 1.0 if random.random() < 0.3 else float(random.uniform(0.9, 1.1))
     phase = float(random.uniform(0, 2 * pi))
@@ -211,7 +211,7 @@ def _interruption(scene: Scene) -> Drawn:
     kind, envelope = draw_interruption(scene)
     if EVENT_CLASSES["oscillatory_transient"].needs.bandwidth * scene.frequency > scene.top or scene.chance(0.65):
         return _on_supply(scene, kind, envelope)
-    source, burst = draw_oscillation(scene)  # an interruption all the same
+    source, burst = draw_oscillation(scene)  # still an interruption
     return _on_supply(scene, f"{kind}, {source}", envelope, added=burst)
 
 

@@ -1,4 +1,4 @@
-"""What happens in the events of :mod:`pqswarm.events.broad`, drawn from a random stream, as functions of time."""
+"""The disturbances of :mod:`pqswarm.events.broad`: functions of time, drawn from a random stream."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 Envelope = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""From the time [s] to the factor of the amplitude and the jump of the phase [rad]."""
+"""Maps time [s] to a factor of the amplitude and a jump of the phase [rad]."""
 
 Deviation = Callable[[FloatArray, FloatArray, float], FloatArray]
-"""From the time [s], the angle of the fundamental [rad] and its amplitude [pu] to what is added [pu]."""
+"""Maps time [s], angle [rad] and amplitude [pu] of the fundamental to an added voltage [pu]."""
 
 Spectrum = tuple[tuple[float, float, float], ...]
 """Order, size relative to the fundamental, and phase [rad] of each harmonic."""
@@ -36,7 +36,7 @@ Spectrum = tuple[tuple[float, float, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Where an event happens: the real frequency, the recorder's rate and highest frequency `top` [Hz], noise [pu]."""
+    """The setting of an event: actual frequency, rate and bandwidth `top` of the recorder [Hz], noise [pu]."""
 
     random: np.random.Generator
     frequency: float
@@ -47,23 +47,23 @@ class Scene:
 
     @property
     def length(self) -> float:
-        """Of the record [s]."""
+        """Length of the record [s]."""
         return self.cycles / self.frequency
 
     def between(self, low: float, high: float) -> float:
-        """A number, uniform."""
+        """Draw a uniform number."""
         return float(self.random.uniform(low, high))
 
     def scaled(self, low: float, high: float) -> float:
-        """A number, uniform in its logarithm."""
+        """Draw a log-uniform number."""
         return float(np.exp(self.random.uniform(np.log(low), np.log(max(low, high)))))
 
     def one_of(self, *options: str) -> str:
-        """One of some words."""
+        """Draw one of the words."""
         return options[int(self.random.integers(len(options)))]
 
     def chance(self, share: float) -> bool:
-        """True in this share of cases."""
+        """Return True with this probability."""
         return bool(self.random.random() < share)
 
 
@@ -75,13 +75,13 @@ def sum_of_orders(angle: FloatArray, orders: Spectrum) -> FloatArray:
     return total
 
 
-def _window(scene: Scene, least: float) -> tuple[float, float]:
-    """Begin and end [s] of something of at least so many cycles; some begin before the record or outlast it."""
-    room = scene.cycles - 1.0
-    duration = scene.scaled(least, room) if scene.chance(0.5) else scene.between(min(least, room), room)
+def _window(scene: Scene, lowest: float) -> tuple[float, float]:
+    """Start and end [s] of a disturbance of at least that many cycles; some start before the record or outlast it."""
+    space = scene.cycles - 1.0
+    duration = scene.scaled(lowest, space) if scene.chance(0.5) else scene.between(min(lowest, space), space)
     start = scene.between(0.0, max(scene.cycles - duration, 0.0))
     if scene.chance(0.12):
-        start = scene.cycles - duration  # lasts to the end, and beyond
+        start = scene.cycles - duration  # lasts beyond the end
         duration += 100.0
     elif scene.chance(0.06):
         start, duration = -1.0, duration + 1.0
@@ -119,7 +119,7 @@ def draw_dip(scene: Scene, sign: int) -> tuple[str, Envelope]:
 
 
 def draw_interruption(scene: Scene) -> tuple[str, Envelope]:
-    """Less than 0.1 pu for at least a cycle: at once, after a sag, or dying away."""
+    """Less than 0.1 pu for at least a cycle: abrupt, after a sag, or decaying."""
     kind = "step" if scene.chance(0.6) or scene.cycles < 5 else scene.one_of("after a sag", "dying away")
     start, end = _window(scene, 1.0)
     residual = scene.between(0.0, 0.09) if scene.chance(0.7) else 0.0
@@ -143,13 +143,13 @@ def draw_interruption(scene: Scene) -> tuple[str, Envelope]:
 
 
 def draw_small_change(scene: Scene) -> tuple[str, Envelope]:
-    """A change of 2 to 10 %: a step, a dip or a rise, a motor that starts, a slow change."""
-    least = max(0.02, 4.0 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
-    size = scene.between(least, max(0.09, 1.2 * least)) * float(scene.random.choice((-1, 1)))
+    """A change of 2 to 10 %: a step, a dip or rise, a motor start, a slow change."""
+    lowest = max(0.02, 4.0 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
+    size = scene.between(lowest, max(0.09, 1.2 * lowest)) * float(scene.random.choice((-1, 1)))
     kind = scene.one_of("step", "dip or rise", "motor start", "slow change")
     start = scene.between(0.12, 0.88) * scene.length
-    room = max(scene.cycles - 1.2, 1.0)
-    duration = scene.between(1.0, room) / scene.frequency
+    space = max(scene.cycles - 1.2, 1.0)
+    duration = scene.between(1.0, space) / scene.frequency
     begin = scene.between(0.0, max(scene.length - duration, 0.0))
     ramp = scene.between(0.5, 0.6 * scene.cycles) / scene.frequency
     fall = scene.scaled(2.0, 20.0) / scene.frequency
@@ -169,11 +169,11 @@ def draw_small_change(scene: Scene) -> tuple[str, Envelope]:
 
 
 def draw_flicker(scene: Scene) -> tuple[str, Envelope]:
-    """A modulation of 1 to 25 Hz, at least one period of it, of up to 0.2 pu."""
+    """A modulation of 1 to 25 Hz and up to 0.2 pu, for at least one period."""
     slowest = min(1.2 / scene.length, 20.0)
     frequency = scene.between(max(slowest, 1.0), 25.0)
-    least = max(0.01, 3.5 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
-    depth = scene.scaled(least, max(0.2, 2 * least))
+    lowest = max(0.01, 3.5 * scene.noise * np.sqrt(2 * scene.frequency / scene.rate))
+    depth = scene.scaled(lowest, max(0.2, 2 * lowest))
     kind = "sine" if scene.chance(0.7) else scene.one_of("square", "two sines", "furnace")
     phases = scene.random.uniform(0, 2 * pi, 4)
     speeds = np.array([1.0, *scene.random.uniform(0.6, 1.6, 3)]) * frequency
@@ -190,7 +190,7 @@ def draw_flicker(scene: Scene) -> tuple[str, Envelope]:
 
 
 def draw_spectrum(scene: Scene) -> tuple[str, Spectrum]:
-    """Harmonics of a source of them, of which at least 4 % can be seen."""
+    """The harmonics of a typical source, at least 4 % within the bandwidth."""
     highest = scene.top / scene.frequency
     for _ in range(100):
         kind, sizes = _draw_sizes(scene)
@@ -234,7 +234,7 @@ def _draw_sizes(scene: Scene) -> tuple[str, dict[int, float]]:
 
 
 def draw_notches(scene: Scene) -> tuple[str, Deviation]:
-    """Notches of a converter, one to six in a cycle, towards zero."""
+    """Commutation notches, one to six per cycle, towards zero."""
     count = int(scene.random.choice((1, 2, 2, 3, 4, 6, 6)))
     per_cycle = scene.rate / scene.frequency
     width = scene.scaled(max(0.01, 1.3 / per_cycle), max(0.055, 2.5 / per_cycle))
@@ -261,7 +261,7 @@ def draw_notches(scene: Scene) -> tuple[str, Deviation]:
 
 
 def draw_oscillation(scene: Scene) -> tuple[str, Deviation]:
-    """A damped oscillation that the recorder can show, or some."""
+    """One or two damped oscillations within the bandwidth of the recorder."""
     count = 1 if scene.chance(0.85) else 2
     bursts = []
     for _ in range(count):
@@ -287,7 +287,7 @@ def draw_oscillation(scene: Scene) -> tuple[str, Deviation]:
 
 
 def draw_impulse(scene: Scene) -> tuple[str, Deviation]:
-    """An impulse of one polarity that the recorder can show: double exponential, half sine or rectangle."""
+    """A unipolar impulse within the bandwidth of the recorder: double exponential, half sine or rectangle."""
     kind = scene.one_of("double exponential", "double exponential", "half sine", "rectangle")
     width = scene.scaled(max(5e-5, 1.0 / scene.rate), max(2e-3, 2.0 / scene.rate))
     seen = scene.noise * np.sqrt(90.0 / max(width * scene.rate, 1.0))
@@ -309,7 +309,7 @@ def draw_impulse(scene: Scene) -> tuple[str, Deviation]:
 
 
 def draw_energising(scene: Scene) -> tuple[str, Envelope, Deviation]:
-    """A transformer that is energised: a sag that recovers slowly, with even harmonics that die away."""
+    """Transformer energising: a sag with slow recovery and decaying even harmonics."""
     start = scene.between(0.05, 0.5) * scene.length
     depth, second = scene.between(0.12, 0.35), scene.between(0.08, 0.2)
     fall = scene.scaled(4.0, 25.0) / scene.frequency

@@ -1,4 +1,4 @@
-"""The catalogue of parameters that events can have: what they mean, and what they may be."""
+"""The parameters that events can have: symbol, unit, meaning and limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["HARMONICS", "PARAMETERS", "Parameter", "check_parameters"]
 HARMONICS = ("h5", "h7", "h11", "h13")
 """The amplitudes of a spectrum."""
 
-_HUGE = 1e6  # beyond any event; keeps all arithmetic far from overflow
+_HUGE = 1e6  # beyond any event, and far from overflow
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def check_parameters(
     owner: str,
     catalogue: Mapping[str, Parameter] = PARAMETERS,
 ) -> dict[str, float]:
-    """Return `parameters` of `owner` as floats, or raise an error that names the first one that will not do."""
+    """Return `parameters` of `owner` as floats, or raise an error that names the first invalid one."""
     checked = {}
     for name, given in parameters.items():
         if name not in known:

@@ -69,8 +69,8 @@ class EventClass:
     needs : Needs
         What a capture needs to show the class.
     seed_word : int
-        Separates the random streams of the class from those of others. Never change it: the events would change. The
-        default follows from the name.
+        Distinguishes the random streams of the class. Never change it: the events would change. The default is derived
+        from the name.
 
     Examples
     --------

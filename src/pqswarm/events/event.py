@@ -1,4 +1,4 @@
-"""One power-quality event: its waveform and all that is needed to make it again."""
+"""A power-quality event: its waveform, and everything needed to regenerate it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,15 +20,15 @@ from pqswarm.events.presets import Preset, get_preset
 __all__ = ["RECORD", "SUPPLY", "Event", "check_draw", "check_record", "generate", "synthesise"]
 
 RECORD = ("sampling_rate", "frequency", "cycles")
-"""The parameters of an event that are its record's."""
+"""Parameters of the record."""
 
 _BACKGROUND = tuple(name for name in PARAMETERS if name.startswith("background_"))
 SUPPLY = ("amplitude", "phase", "frequency_deviation", "snr", *_BACKGROUND)
-"""The parameters of an event that are its supply's."""
+"""Parameters of the supply."""
 
 _NO_MODEL = (*SUPPLY, "spectrum")  # parameters that no model takes
 _HIGHEST_ORDER = 13
-_MOST_SAMPLES = 10_000_000
+_MAX_SAMPLES = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +52,9 @@ class Event:
     source : str
         ``"model"`` (Table 1) or ``"bench"`` (the simulated laboratory).
     seed : int
-        From which the event was drawn.
+        Seed of the event.
     preset : str
-        Name of the preset it was drawn from.
+        Name of its preset.
     """
 
     signal: FloatArray
@@ -78,8 +78,8 @@ def generate(
 ) -> Event:
     """Generate one event: draw its parameters from the preset, then its waveform.
 
-    The event depends on the arguments alone. A parameter given by name replaces the drawn one and
-    leaves the others as they were.
+    The event depends only on the arguments. A parameter given by name replaces the drawn one and leaves the
+    others unchanged.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def generate(
     seed : int
         Non-negative seed.
     preset : str or Preset
-        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, the path of a TOML file, or one of your own.
+        ``"paper"``, ``"paper-stepped"``, ``"paper-printed"``, ``"field"``, a TOML file, or a :class:`Preset`.
     source : {"model", "bench"}
         The parametric model, or the simulated laboratory bench (sags, harmonics, transients).
     **parameters : float
@@ -151,7 +151,7 @@ def synthesise(
     event_class : str
         One of :data:`pqswarm.events.EVENT_CLASSES`.
     parameters : mapping of str to float
-        As an :class:`Event` keeps them.
+        As in :class:`Event`.
     sampling_rate : float
         Samples per second [Hz].
     frequency : float
@@ -159,9 +159,9 @@ def synthesise(
     cycles : float
         Length of the record [nominal cycles].
     source : {"model", "bench"}
-        Which of the two computes it.
+        Parametric model or simulated bench.
     seed : int
-        Of the event's own noise, where it has any.
+        Seed of the noise that is part of the event, if any.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def synthesise(
 
 
 def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
-    """Return the number of samples of a record, or raise an error if it is not one.
+    """Return the number of samples of a record, or raise an error if it is impossible.
 
     Parameters
     ----------
@@ -225,16 +225,16 @@ def check_record(sampling_rate: float, frequency: float, cycles: float) -> int:
             f"so that harmonics to order {_HIGHEST_ORDER} can be seen, not {frequency_text(sampling_rate)}."
         )
     n_samples = round(cycles / frequency * sampling_rate)
-    if n_samples > _MOST_SAMPLES:
+    if n_samples > _MAX_SAMPLES:
         raise PqswarmError(
             f"{cycles:,.10g} cycles of {frequency:g} Hz at {frequency_text(sampling_rate)} are {n_samples:,} samples, "
-            f"more than the {_MOST_SAMPLES:,} that a record may have: shorten it or lower the sampling rate."
+            f"more than the maximum of {_MAX_SAMPLES:,}: shorten the record or lower the sampling rate."
         )
     return n_samples
 
 
 def check_draw(event_class: str, ranges: Mapping[str, Range], uniforms: list[float]) -> None:
-    """Draw the parameters of an event, and raise an error if they cannot be one's."""
+    """Draw the parameters of an event, and raise an error if they are impossible."""
     values = draw(ranges, uniforms, {})
     check_parameters(values, ranges, event_class, EVENT_CLASSES.find(event_class).catalogue)
     _keep_inside(values, {}, event_class)
@@ -242,7 +242,7 @@ def check_draw(event_class: str, ranges: Mapping[str, Range], uniforms: list[flo
 
 
 def _keep_inside(values: dict[str, float], given: Mapping[str, float], event_class: str) -> None:
-    """Refuse what the record cannot show; shorten a drawn duration that a given start leaves no room for."""
+    """Refuse what the record cannot show; shorten a drawn duration that does not fit after a given start."""
     end = record_length(values)
     for name in ("start", "transient_onset", "notch_position"):
         if values.get(name, 0.0) >= end:
@@ -269,7 +269,7 @@ def _grid(parameters: Mapping[str, float], frequency: float) -> Grid:
         frequency=frequency * (1.0 + parameters.get("frequency_deviation", 0.0)),
         amplitude=parameters.get("amplitude", 1.0),
         phase=parameters.get("phase", 0.0),
-        # In the order of the catalogue, so that the sum does not depend on the order of the mapping.
+        # In the order of the catalogue: the sum must not depend on the order of the mapping.
         background=tuple(
             (int(name.removeprefix("background_")), parameters[name], parameters.get(f"{name}_phase", 0.0))
             for name in _BACKGROUND

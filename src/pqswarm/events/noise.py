@@ -39,7 +39,7 @@ def noise_stream(seed: int, snr: float, *, own: bool = False) -> np.random.Gener
     snr : float
         The level [dB].
     own : bool
-        Whether the noise is part of the event, rather than added to it: that has a stream of its own.
+        Whether the noise is part of the event rather than added to it; the two have different streams.
 
     Returns
     -------
@@ -57,8 +57,8 @@ def noise_stream(seed: int, snr: float, *, own: bool = False) -> np.random.Gener
 def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) -> FloatArray:
     r"""Add white Gaussian noise whose power is that of the signal less `snr` decibels.
 
-    Signal power is the measured mean square of this very signal. The noise drawn is scaled to have
-    exactly the power asked for: over 15000 samples an unscaled draw would miss it by 0.05 dB on average.
+    Signal power is the mean square of this signal. The noise is scaled to exactly the requested power: over
+    15000 samples, unscaled noise would miss it by 0.05 dB on average.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def add_noise(signal: FloatArray, snr: float, generator: np.random.Generator) ->
     snr : float
         Signal-to-noise ratio [dB]; infinity adds nothing.
     generator : numpy.random.Generator
-        Where the noise comes from.
+        Source of the noise.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def _write_noisy(signal: FloatArray, snr: float, fill: Callable[[FloatArray], An
     from pqswarm.events._noise_kernels import add_noise_of_power
 
     n = signal.size
-    noise = out if n % 2 == 0 else np.empty(n + 1)  # normal numbers are made in pairs
+    noise = out if n % 2 == 0 else np.empty(n + 1)  # normal numbers come in pairs
     fill(noise)
     add_noise_of_power(signal, -_DECIBEL * snr, noise)
     if noise is not out:

@@ -1,4 +1,4 @@
-"""The presets of Table 1 in several readings, and that of recordings in the field."""
+"""Presets: several readings of the paper's Table 1, and one for field recordings."""
 
 from math import pi, sqrt
 from typing import Literal
@@ -29,7 +29,7 @@ def _model_ranges(
     window: Ranges | None = None,
     window_of_transient: Ranges | None = None,
 ) -> dict[str, Ranges]:
-    """Compose the ranges of the classes of Table 1 from those of their ingredients.
+    """Build the ranges of the classes of Table 1 from those of their parts.
 
     `window_of_transient` replaces the window of a sag or swell that comes with a transient.
     """
@@ -144,14 +144,14 @@ def paper_preset(
     name : str
         Name of the preset.
     flicker_frequency : {"hertz", "printed"}
-        Take :math:`\beta_f` for 1 to 25 Hz (IEEE 1159), or for 1 to 25 times the fundamental, which is
-        what the printed :math:`\sin(\beta_f \omega t)` says.
+        Whether :math:`\beta_f` is 1 to 25 Hz (IEEE 1159), or 1 to 25 times the fundamental, as printed:
+        :math:`\sin(\beta_f \omega t)`.
     transient_onset : {"own", "with_disturbance"}
-        Give the transient and the sag or swell beginnings of their own, or one and the same, as they
-        share the symbol :math:`t_1` in the table: 0.3 to 0.9 of the record.
+        Whether the transient starts independently of the sag or swell, or together with it, as the shared
+        symbol :math:`t_1` of the table suggests: at 0.3 to 0.9 of the record.
     notch_period : {"cycle", "half-cycle"}
-        Repeat the notches every cycle, or every half cycle (the printed sum of 61 notches fills the 30
-        cycles of the record then).
+        Repeat the notches every cycle, or every half cycle (then the printed sum of 61 notches fills the
+        30 cycles of the record).
 
     Returns
     -------
@@ -194,8 +194,8 @@ _SPECTRA = {
 def _stepped_bench() -> dict[str, Ranges]:
     """Ranges of a laboratory with one rectifier, one capacitor bank and one fault.
 
-    What varies is the load, the point on wave at which the bank closes, and that at which the fault begins, near a zero
-    of the voltage, and its duration. The bank rings at 4.6 kHz; the fault leaves 0.44 pu.
+    The load varies, and so do the point on wave at which the bank closes, the start of the fault near a voltage zero,
+    and its duration. The bank rings at 4.6 kHz; the fault leaves 0.44 pu.
     """
     stiff: Ranges = {"source_inductance": Fixed(0.3e-3), "source_x_over_r": Fixed(2.4)}
     weak: Ranges = {"source_inductance": Fixed(2e-3), "source_x_over_r": Fixed(2.4)}
@@ -227,10 +227,10 @@ def _stepped_bench() -> dict[str, Ranges]:
 
 
 def stepped_preset() -> Preset:
-    """Return Table 1 in steps: the reading of it, found by trying many, whose errors are about those of the paper.
+    """Return Table 1 in steps: of the many readings tried, the one whose errors are about those of the paper.
 
     The ranges are the printed ones, but amplitudes, offsets, durations, flicker depths and frequencies take few values,
-    disturbances begin with the record, harmonics have one of four spectra, and the laboratory has one circuit.
+    disturbances start with the record, harmonics have one of four spectra, and the laboratory has one circuit.
     """
     amplitude = Steps(0.9, 1.1, 6)
     shares = dict.fromkeys(("sag", "oscillatory_transient", "sag_with_harmonics", "sag_with_transient"), 0.315)
@@ -285,6 +285,6 @@ def field_preset() -> Preset:
                 "transient_onset": Uniform(0.0, 0.95, "record"),
             },
         ),
-        # A fault, its clearing and a later switching need some room.
+        # The record must hold the fault, its clearing and a later switching.
         bench=_bench_ranges({"cycles": Uniform(12.0, 30.0)}),
     )

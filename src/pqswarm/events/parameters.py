@@ -1,8 +1,7 @@
-"""How the parameters of an event are drawn.
+"""Ranges: how the parameters of an event are drawn.
 
 A preset maps parameter names to *ranges*. A range turns a uniform number `u` of [0, 1) and the values
-drawn before it into a value; it draws nothing itself, so that fixing one parameter by hand leaves all
-others of the event as they were.
+drawn before it into a value. It draws nothing itself: fixing one parameter leaves all others unchanged.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,7 +49,7 @@ def record_length(values: Mapping[str, float]) -> float:
 
 
 def _scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
-    """Return what turns the unit of a range into SI units, and the largest value that the record can hold."""
+    """Return the factor from the unit of a range to SI units, and the maximum that the record can hold."""
     limit = inf
     scale = 1.0
     if unit in ("cycles", "cycles left", "notch periods"):
@@ -67,13 +66,13 @@ def _scale(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> 
     if limit < low * scale:
         raise PqswarmError(
             f"{values['cycles']:g} cycles of {values['frequency']:g} Hz at {values['sampling_rate']:g} Hz cannot hold "
-            f"a range of {low:g} to {high:g} {unit}: take a longer record or a higher sampling rate."
+            f"a range of {low:g} to {high:g} {unit}: use a longer record or a higher sampling rate."
         )
     return scale, limit
 
 
 def _bounds(low: float, high: float, unit: Unit, values: Mapping[str, float]) -> tuple[float, float]:
-    """Turn the ends of a range into SI units and cut it to what the record can hold."""
+    """Convert the ends of a range to SI units and cut it to what the record can hold."""
     scale, limit = _scale(low, high, unit, values)
     return low * scale, min(high * scale, limit)
 
@@ -125,16 +124,16 @@ class LogUniform:
 
 @dataclass(frozen=True)
 class Steps:
-    """One of some equally spaced values from low to high, all equally likely.
+    """One of several equally spaced values from low to high, all equally likely.
 
-    Of values that the record cannot hold none is drawn.
+    Values that the record cannot hold are not drawn.
 
     Parameters
     ----------
     low, high : float
         The first and the last value, in `unit`.
     number : int
-        How many values there are, both ends included.
+        Number of values, both ends included.
     unit : str
         See :class:`Uniform`.
 
@@ -169,7 +168,7 @@ class Steps:
 class Choice:
     """One of the given options, in `unit`, all equally likely; see :class:`Uniform` for the units.
 
-    Of options that the record cannot hold none is drawn.
+    Options that the record cannot hold are not drawn.
     """
 
     options: tuple[float, ...]
@@ -188,7 +187,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class NameIndex:
-    """The number, from 1, of one of some names, all equally likely; see :func:`spectrum_ranges`."""
+    """The index, from 1, of one of several names, all equally likely; see :func:`spectrum_ranges`."""
 
     names: tuple[str, ...]
 
@@ -199,7 +198,7 @@ class NameIndex:
 
 @dataclass(frozen=True)
 class IndexedBy:
-    """The option that goes with the number, from 1, that another parameter has; see :func:`spectrum_ranges`."""
+    """The option at the index, from 1, that another parameter holds; see :func:`spectrum_ranges`."""
 
     name: str
     options: tuple[float, ...]
@@ -214,17 +213,16 @@ class IndexedBy:
 
 @dataclass(frozen=True)
 class WithinRecord:
-    """The start of a window that lies inside the record, uniform over all that do.
+    """The start of a window, uniform over all positions inside the record.
 
     Parameters
     ----------
     duration : str
         The parameter that holds the length of the window [s].
     before : str or None
-        The parameter that holds the time [s] at which the window must have ended, instead of the end
-        of the record.
+        The parameter that holds the latest end of the window [s]; by default the end of the record.
     margin : float
-        Time to be left after the window [cycles].
+        Time left after the window [cycles].
     """
 
     duration: str = "duration"
@@ -234,13 +232,13 @@ class WithinRecord:
     def at(self, u: float, values: Mapping[str, float]) -> float:
         """Return the start at the quantile `u`."""
         end = record_length(values) if self.before is None else values[self.before]
-        room = end - values[self.duration] - self.margin / values["frequency"]
-        return max(room, 0.0) * u
+        space = end - values[self.duration] - self.margin / values["frequency"]
+        return max(space, 0.0) * u
 
 
 @dataclass(frozen=True)
 class EqualTo:
-    """The value of another parameter, drawn before."""
+    """The value of another parameter, drawn earlier."""
 
     name: str
 
@@ -251,7 +249,7 @@ class EqualTo:
 
 @dataclass(frozen=True)
 class Fixed:
-    """Always the same value."""
+    """A fixed value."""
 
     value: float
 
@@ -261,20 +259,20 @@ class Fixed:
 
 
 def spectrum_ranges(spectra: Mapping[str, Mapping[str, float]]) -> dict[str, Range]:
-    """Return the ranges of an event whose harmonics are those of one of some spectra, all equally likely.
+    """Return the ranges of an event whose harmonics follow one of several spectra, all equally likely.
 
-    The event has a parameter `spectrum`, the number of its spectrum in the order given, and the four amplitudes that
+    The event has a parameter `spectrum`, the index of its spectrum in the given order, and the four amplitudes that
     follow from it.
 
     Parameters
     ----------
     spectra : mapping of str to mapping
-        For each spectrum its name and the amplitudes `h5`, `h7`, `h11` and `h13` [pu]; those left out are zero.
+        For each spectrum its name and the amplitudes `h5`, `h7`, `h11` and `h13` [pu]; missing ones are zero.
 
     Returns
     -------
     dict of str to Range
-        The ranges of `spectrum`, `h5`, `h7`, `h11` and `h13`, to be put among those of a class.
+        The ranges of `spectrum`, `h5`, `h7`, `h11` and `h13`, to be added to those of a class.
 
     Examples
     --------
@@ -313,17 +311,17 @@ def _dependencies(spec: Range) -> tuple[str, ...]:
 
 
 def in_order(ranges: Mapping[str, Range], drawn: Iterable[str] = ()) -> dict[str, Range]:
-    """Return the ranges in their order, but each after those that it depends on; `drawn` come before all."""
+    """Return the ranges in order, each after those that it depends on; `drawn` are drawn before all."""
     rest, done = dict(ranges), dict.fromkeys(drawn)
     for name, spec in ranges.items():
         for other in _dependencies(spec):
             if other not in ranges and other not in done:
-                raise PqswarmError(f"{name} depends on {other}, which is not drawn: give {other} a range, too.")
+                raise PqswarmError(f"{name} depends on {other}, which is not drawn: give {other} a range.")
     sorted_ranges: dict[str, Range] = {}
     while rest:
         free = next((name for name, spec in rest.items() if done.keys() >= set(_dependencies(spec))), None)
         if free is None:
-            raise PqswarmError(f"{' and '.join(rest)} depend on each other: give one of them a range of its own.")
+            raise PqswarmError(f"{' and '.join(rest)} depend on each other: give one of them an independent range.")
         sorted_ranges[free] = rest.pop(free)
         done[free] = None
     return sorted_ranges

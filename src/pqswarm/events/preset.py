@@ -1,7 +1,7 @@
-"""A preset: which parameters the events of a data set have, as plain data.
+"""A preset: the ranges of the parameters of events, as plain data.
 
-It holds the ranges common to all events (record and supply) and those of each class, which replace common ones of the
-same name. Make your own with :meth:`Preset.fixed`, :meth:`Preset.with_classes` or :func:`dataclasses.replace`.
+It holds the ranges common to all events (record and supply) and those of each class, which override common ones of
+the same name. Make your own with :meth:`Preset.fixed`, :meth:`Preset.with_classes` or :func:`dataclasses.replace`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ __all__ = ["SOURCES", "Preset", "Ranges"]
 Ranges = dict[str, Range]
 
 SOURCES: tuple[str, ...] = ("model", "bench")
-"""Where an event can come from: the parametric models of Table 1, or the simulated laboratory bench."""
+"""Sources of events: the parametric models of Table 1, and the simulated laboratory bench."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Preset:
     Parameters
     ----------
     name : str
-        Under which data sets remember it.
+        Name, which data sets store.
     common : mapping of str to Range
         Ranges of the record and of the supply, the same for every class.
     models : mapping of str to mapping
@@ -34,8 +34,8 @@ class Preset:
     bench : mapping of str to mapping
         For each class that the laboratory bench can produce, the ranges of the circuit.
     bench_share : float or mapping of str to float
-        Share of all events of a data set that come from the bench, spread evenly over the classes that it produces; or
-        for each of these classes the share of its own events.
+        Fraction of all events that come from the bench, spread evenly over the classes that it produces; or for each
+        of these classes the fraction of its events.
 
     Examples
     --------
@@ -59,11 +59,11 @@ class Preset:
                     raise PqswarmError(f"bench_share of {label!r} must be from 0 to 1, not {share!r}.")
         elif self.bench and self.bench_share > len(self.bench) / len(self.models) + 1e-9:
             raise PqswarmError(
-                f"bench_share {self.bench_share:g} is more than the {len(self.bench)} classes of the bench hold."
+                f"bench_share {self.bench_share:g} exceeds what the {len(self.bench)} classes of the bench can provide."
             )
 
     def share_from_bench(self, event_class: str) -> float:
-        """Return the share of the events of a class that come from the bench."""
+        """Return the fraction of the events of a class that come from the bench."""
         if event_class not in self.bench:
             return 0.0
         if isinstance(self.bench_share, Mapping):
@@ -90,12 +90,12 @@ class Preset:
         return {**self.common, **classes[event_class]}
 
     def fixed(self, **values: float) -> "Preset":
-        """Return a copy in which common parameters have the same value in every event.
+        """Return a copy in which some common parameters are fixed.
 
         Parameters
         ----------
         **values : float
-            `sampling_rate` [Hz], `frequency` [Hz], `cycles`, `amplitude` [pu], and what else is common.
+            `sampling_rate` [Hz], `frequency` [Hz], `cycles`, `amplitude` [pu], or any other common parameter.
 
         Returns
         -------
@@ -123,12 +123,12 @@ class Preset:
         )
 
     def with_classes(self, classes: Iterable[str]) -> "Preset":
-        """Return a copy with some of the classes; the events of each are those that the whole preset makes.
+        """Return a copy with some of the classes; their events do not change.
 
         Parameters
         ----------
         classes : iterable of str
-            Names of the classes to keep; they keep their order.
+            Names of the classes to keep; the order stays that of the preset.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class Preset:
         if len(wanted) == len(self.classes):
             return self
         bench = {name: ranges for name, ranges in self.bench.items() if name in wanted}
-        # As many events of each class come from the bench as before.
+        # The number of events from the bench does not change.
         share: float | dict[str, float]
         if isinstance(self.bench_share, Mapping):
             share = {name: self.share_from_bench(name) for name in bench}

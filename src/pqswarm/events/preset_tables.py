@@ -90,7 +90,7 @@ def read_range(name: str, given: object, allowed: Parameter) -> Range:
         return EqualTo(table.same)
     if isinstance(table, _Inside):
         if allowed.unit != "s":
-            raise PqswarmError(f"'inside' is for times, and {name} is none: write {_EXAMPLE}.")
+            raise PqswarmError(f"'inside' is only for times, and {name} is not a time: write {_EXAMPLE}.")
         return WithinRecord(table.inside, table.before, table.margin)
     others = () if name in _RECORD else _UNITS.get(allowed.unit, ())
     if table.unit not in (None, allowed.unit, *others):
@@ -118,7 +118,7 @@ def _find_kind(given: object) -> str:
         raise PqswarmError(f"must be a number, or a range such as {_EXAMPLE}, not {shorten(repr(given))}.")
     kinds = [key for key in given if key in _KINDS]
     if len(kinds) > 1:
-        raise PqswarmError(f"has both {kinds[0]!r} and {kinds[1]!r}: keep one of them.")
+        raise PqswarmError(f"has both {kinds[0]!r} and {kinds[1]!r}: keep one of the two.")
     unknown = next((key for key in given if key not in ("unit", "number")), None)
     if not kinds and unknown is not None:
         raise unknown_name("kind of range", unknown, _KINDS)

@@ -1,4 +1,4 @@
-"""A preset as the content and the text of a file, which :mod:`pqswarm.events.presetfile` reads."""
+"""Write a preset as TOML; :mod:`pqswarm.events.presetfile` reads it."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -26,7 +26,7 @@ __all__ = ["format_preset", "preset_lines", "spectra_of", "write_preset"]
 
 
 def spectra_of(preset: Preset) -> dict[str, Mapping[str, float]]:
-    """The spectra that the classes of a preset have."""
+    """Return the spectra of the classes of a preset."""
     spectra: dict[str, Mapping[str, float]] = {}
     for ranges in preset.models.values():
         named = ranges.get("spectrum")
@@ -35,12 +35,12 @@ def spectra_of(preset: Preset) -> dict[str, Mapping[str, float]]:
                 order: spec.options[number] for order in HARMONICS if isinstance(spec := ranges[order], IndexedBy)
             }
             if spectra.setdefault(name, series) != series:
-                raise PqswarmError(f"spectrum {name!r} is not the same in all classes: give one of them another name.")
+                raise PqswarmError(f"spectrum {name!r} differs between classes: rename one of the two.")
     return spectra
 
 
 def write_preset(preset: Preset) -> dict[str, Any]:
-    """Return the content of a file that says all of a preset."""
+    """Return a complete preset as the tables of a file."""
 
     def plain(ranges: Mapping[str, Range]) -> dict[str, Any]:
         return {name: _write_range(spec) for name, spec in ranges.items() if not isinstance(spec, IndexedBy)}
@@ -75,7 +75,7 @@ def _write_range(spec: Range) -> Any:
         case NameIndex(names):
             return list(names)
         case _:
-            raise PqswarmError(f"a range of type {type(spec).__name__} has no form in a file.")
+            raise PqswarmError(f"a range of type {type(spec).__name__} cannot be written to a file.")
     return {key: value for key, value in table.items() if value != ""}
 
 
@@ -94,7 +94,7 @@ def format_preset(preset: Preset) -> str:
     Returns
     -------
     str
-        The text of a file that :func:`load_preset` reads as the same preset.
+        TOML; :func:`load_preset` reads it as the same preset.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def format_preset(preset: Preset) -> str:
 
 
 def preset_lines(table: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """The lines of TOML that say what :func:`write_preset` returns; tables have names that begin with the prefix."""
+    """Return the TOML lines of what :func:`write_preset` returns; names of tables start with the prefix."""
     lines = [f"name = {to_toml(table['name'])}"]
     for key, content in table.items():
         if key == "name":
@@ -128,7 +128,7 @@ def _lines(content: Mapping[str, Any], catalogue: Mapping[str, Parameter]) -> li
 
 
 def _comment(name: str, value: object, catalogue: Mapping[str, Parameter]) -> str:
-    """What a parameter means, and its unit unless the range has one of its own."""
+    """The meaning of a parameter, and its unit unless the range has another."""
     if name in ("spectrum", "share"):
         return "  # names of [spectra], all equally likely" if name == "spectrum" else "  # of all events"
     if name not in catalogue:

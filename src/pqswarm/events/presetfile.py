@@ -1,4 +1,4 @@
-"""Presets of one's own, as files in TOML; docs/how/presets.md is the reference of the format."""
+"""Read presets from TOML files; docs/how/presets.md describes the format."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load_preset", "read_preset"]
 
-_EVERYWHERE = (*RECORD, *SUPPLY)  # parameters that events of every class can have
+_EVERYWHERE = (*RECORD, *SUPPLY)  # parameters of events of every class
 
 Ranges = dict[str, Range]
 
@@ -35,13 +35,13 @@ def load_preset(path: str | Path) -> Preset:
     Parameters
     ----------
     path : str or Path
-        The file. It says what differs from the preset that it ``extends``, or everything.
+        The file. It lists the differences from the preset that it ``extends``, or everything.
 
     Returns
     -------
     Preset
-        The preset, checked: every class has the parameters of its model, and every range lies in the interval that is
-        allowed. Its name is that of the file unless the file has another.
+        The preset, checked: every class has the parameters of its model, and every range is within its limits. Without
+        a key ``name`` it is named after the file.
 
     Examples
     --------
@@ -63,9 +63,9 @@ def load_preset(path: str | Path) -> Preset:
 
 
 def _load(path: Path, via: tuple[Path, ...]) -> Preset:
-    """Read a file that others extend, who are named."""
+    """Read a file; `via` are the files that extend it."""
     if path.resolve() in via:
-        raise PqswarmError(f"{path}: extends: the file extends itself: name a preset that does not.")
+        raise PqswarmError(f"{path}: extends: the file extends itself: name another preset.")
     try:
         table = parse_toml(read_toml_text(path), str(path))
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def read_preset(
     name: str = "own",
     via: tuple[Path, ...] = (),
 ) -> Preset:
-    """Return the preset that the content of a file says; paths are relative to `folder`, messages name the `source`."""
+    """Return the preset that the tables of a file describe; paths are relative to `folder`, messages name `source`."""
     from pqswarm.events.preset_tables import read_tables  # pydantic is imported when a file is read
 
     tables = read_tables(table, source)
@@ -92,7 +92,7 @@ def read_preset(
 
 @contextmanager
 def _blame(where: str) -> Iterator[None]:
-    """Say in errors where they come from."""
+    """Prefix errors with their place."""
     try:
         yield
     except PqswarmError as error:
@@ -100,7 +100,7 @@ def _blame(where: str) -> Iterator[None]:
 
 
 class _Reader:
-    """The content of a file on its way to a preset."""
+    """Builds a preset from the tables of a file and the preset that it extends."""
 
     def __init__(self, table: "PresetTable", folder: Path, name: str, via: tuple[Path, ...]) -> None:
         self.name = table.name or name
@@ -115,7 +115,7 @@ class _Reader:
                 spectrum_ranges(table.spectra)
         single = next((name for name in HARMONICS if name in self.common), None)
         if single is not None and (self.spectra_given or "spectrum" in self.common):
-            raise PqswarmError(f"[common] {single}: the harmonics are those of [spectra]: keep one of them.")
+            raise PqswarmError(f"[common] {single}: harmonics are also given by [spectra]: keep one of the two.")
 
     def _extended(self, extends: str | None, folder: Path, via: tuple[Path, ...]) -> Preset:
         if extends is None:
@@ -146,7 +146,7 @@ class _Reader:
         return made
 
     def _chosen(self) -> Preset:
-        """What is extended, with the classes that are wanted of it."""
+        """The extended preset, reduced to the listed classes."""
         if self.wanted is None:
             return self.base
         known = tuple(dict.fromkeys((*self.base.models, *self.own)))
@@ -156,12 +156,12 @@ class _Reader:
                     raise unknown_name("event class", label, known)
         for label in (*self.own, *self.bench):
             if label in known and label not in self.wanted:
-                raise PqswarmError(f"classes: does not name {label!r}, which has a table: add it, or drop the table.")
+                raise PqswarmError(f"classes: {label!r} has a table but is not listed: add it, or remove the table.")
         kept = [label for label in self.wanted if label in self.base.models]
         return self.base.with_classes(kept) if kept else replace(self.base, models={}, bench={}, bench_share=0.0)
 
     def _common(self, base: Preset) -> Ranges:
-        """Ranges of record and supply; those of a disturbance are left to the classes."""
+        """Ranges of record and supply; those of disturbances belong to the classes."""
         ranges: Ranges = dict(base.common)
         taken = {name for label in (*base.models, *self.own) for name in _taken(label)[1]}
         for name, given in self.common.items():
@@ -200,12 +200,12 @@ class _Reader:
             return in_order(ranges, base.common.keys() | self.common.keys())
 
     def _spectrum(self, own: Mapping[str, Any], taken: tuple[str, ...]) -> Ranges | None:
-        """The ranges of the spectra that a class draws; None if its harmonics are single, or inherited."""
+        """The ranges of the spectra of a class; None if its harmonics are given one by one, or inherited."""
         if "spectrum" not in taken:
             return None
         single = next((name for name in HARMONICS if name in own), None)
         if single is not None and "spectrum" in own:
-            raise PqswarmError(f"has both spectrum and {single}: keep one of them.")
+            raise PqswarmError(f"has both spectrum and {single}: keep one of the two.")
         if single is not None or not (self.spectra_given or "spectrum" in own or "spectrum" in self.common):
             return None
         names = own.get("spectrum", self.common.get("spectrum", list(self.spectra)))
@@ -221,7 +221,7 @@ class _Reader:
         required, taken = _keywords(run_bench)
         own = self.bench.get(label, {})
         ranges: Ranges = dict(base.bench.get(label, {}))
-        # Parameters of the record and the supply hold for the bench, too; its faults and banks are its own.
+        # Common parameters of record and supply apply to the bench, too; those of faults and banks do not.
         for name, given in self.common.items():
             if name in ranges and name in _EVERYWHERE:
                 ranges[name] = _read_range(name, given, PARAMETERS[name])
@@ -258,7 +258,7 @@ def _read_range(name: str, given: object, allowed: "Parameter") -> Range:
 
 
 def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parameters of events that a function must, and can, be given."""
+    """Required and possible parameters of a function."""
     known = [one for one in inspect.signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     skipped = ("grid", "nominal_frequency", "oversampling")
     return (
@@ -268,7 +268,7 @@ def _keywords(function: Callable[..., object]) -> tuple[tuple[str, ...], tuple[s
 
 
 def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The parameters that the model of a class must, and can, be given."""
+    """Required and possible parameters of the model of a class."""
     event_class = EVENT_CLASSES[label]
     required, taken = _keywords(event_class.model) if event_class.model is not None else ((), ())
     taken = tuple(dict.fromkeys((*taken, *event_class.parameters)))
@@ -276,7 +276,7 @@ def _taken(label: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _replace_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
-    """The ranges with those of spectra in the place of the first harmonic, if there is one."""
+    """The ranges, with those of spectra in place of the first harmonic."""
     replaced: Ranges = {}
     for name, spec in ranges.items():
         replaced |= drawn if name in drawn else {name: spec}
@@ -286,13 +286,11 @@ def _replace_harmonics(ranges: Ranges, drawn: Ranges) -> Ranges:
 def _check_complete(ranges: Mapping[str, Range], required: tuple[str, ...]) -> None:
     missing = next((name for name in required if name not in ranges), None)
     if missing is not None:
-        raise PqswarmError(
-            f'{missing} is missing: give it a range, or take those of another preset by extends = "...".'
-        )
+        raise PqswarmError(f'{missing} is missing: give it a range, or start from another preset with extends = "...".')
 
 
 def _check(preset: Preset) -> None:
-    """Draw the first and the last event that each class can have, and refuse what cannot be one."""
+    """Draw both ends of every range, and refuse impossible events."""
     for source, classes in (("model", preset.models), ("bench", preset.bench)):
         for label in classes:
             with _blame(f"[{label}]" if source == "model" else f"[bench.{label}]"):

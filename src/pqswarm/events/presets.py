@@ -1,4 +1,4 @@
-"""Presets by name: ours, and those of other packages."""
+"""Presets by name: built-in ones and plugins."""
 
 from os import PathLike, fspath
 
@@ -15,16 +15,16 @@ _PRINTED = paper_preset(
 PRESETS: Registry[Preset] = Registry(
     "preset", "pqswarm.presets", Preset, (paper_preset(), stepped_preset(), _PRINTED, field_preset())
 )
-"""The presets by name: ours, and those of other packages."""
+"""Presets by name: built-in ones and plugins."""
 
 
 def get_preset(preset: str | PathLike[str] | Preset) -> Preset:
-    """Return the preset of that name, that of a file, or the preset itself.
+    """Return a preset by name or from a file; a preset is returned unchanged.
 
     Parameters
     ----------
     preset : str, Path or Preset
-        A name of :data:`PRESETS`, the path of a TOML file (see :func:`load_preset`), or a preset of one's own.
+        A name of :data:`PRESETS`, the path of a TOML file (see :func:`load_preset`), or a preset.
 
     Returns
     -------

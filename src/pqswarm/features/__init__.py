@@ -1,4 +1,4 @@
-"""The 99 wavelet features of the paper: sym6 to level 8, eleven functions on each of nine bands; other wavelets."""
+"""Wavelet features: the paper's 99 (sym6 to level 8, eleven functions of nine bands), and other wavelets."""
 
 from pqswarm.features.catalogue import describe_band, describe_feature
 from pqswarm.features.extension import WINDOW_CYCLES, extend

@@ -1,4 +1,4 @@
-"""How like a cycle is to those before it, and values between equally spaced samples: compiled code."""
+"""Similarity of successive cycles, and cubic splines through equally spaced samples: compiled code."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ __all__ = ["interpolate", "squared_distances"]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def squared_distances(signal, ends, cycle, lags):
-    """Squared distance of the `cycle` samples before each of `ends` from those that are each of `lags` earlier."""
+    """Squared distance between the `cycle` samples before each of `ends` and those each of `lags` earlier."""
     distances, sums = np.empty((ends.size, lags.size)), np.empty(LANES)
     for i in range(ends.size):
         last = signal[ends[i] - cycle : ends[i]]

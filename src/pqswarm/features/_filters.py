@@ -1,9 +1,9 @@
-"""Low pass filters of orthogonal wavelets, by name.
+"""Low-pass filters of orthogonal wavelets, by name.
 
-Each follows from its equations: the filter is orthonormal to itself shifted by two, and the wavelet has N vanishing
-moments (dbN of least delay, symN of least asymmetry, of 2 N coefficients; coifN, of 6 N, has 2 N, and the scaling
-function as many but one). The equations were solved with 60 digits and the solution rounded, but for sym6, whose
-coefficients are those that MATLAB and PyWavelets have, with an error of 1.5e-12: features do not move.
+A filter is orthonormal to itself shifted by two, and the wavelet has N vanishing moments: dbN (minimum delay) and symN
+(minimum asymmetry) have 2 N coefficients; coifN has 6 N, 2 N vanishing moments, and 2 N - 1 of the scaling function.
+Equations were solved with 60 digits and rounded, except sym6, whose coefficients are those of MATLAB and PyWavelets,
+with an error of 1.5e-12, so that features match.
 """
 
 from collections.abc import Mapping
@@ -139,4 +139,4 @@ FILTERS: Mapping[str, tuple[float, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""The coefficients with which a signal is filtered, the first one with the newest sample."""
+"""The coefficients of each filter; the first one multiplies the newest sample."""

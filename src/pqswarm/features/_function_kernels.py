@@ -16,7 +16,7 @@ __all__ = ["band_functions", "extract_features"]
 
 _SMALLEST = 1e-150  # below it, squares leave the range of normal numbers: no energy, no spread
 _TINY = 2.0**-1022  # the smallest normal number
-_BLOCK = 64  # so many places at a time, which stay in the fastest memory
+_BLOCK = 64  # positions at a time, which stay in the fastest memory
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -28,7 +28,7 @@ def _weighted_logs(squares, out):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _ranges(bands, n, out):
-    """Write minimum, maximum, the sum and what rounding took from it (Neumaier's sum) to the places of `out`."""
+    """Write minimum, maximum, sum and its rounding error (Neumaier's sum) to `out`."""
     minimum, maximum, total, lost = load(bands, 0), load(bands, 0), fill(0.0), fill(0.0)
     for i in range(n):
         x = load(bands, i)
@@ -46,7 +46,7 @@ def _ranges(bands, n, out):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _sums(bands, n, scales, squares, logs, out):
-    """Write six sums to the places of `out`.
+    """Write six sums to `out`.
 
     They are those of y^2, y^2 log y^2, |d|, d^2, d^3 and d^4; y is x times the first of the `scales`, d is x less the
     second, times the third.
@@ -81,7 +81,7 @@ def _sums(bands, n, scales, squares, logs, out):
 def band_functions(bands, n, rounding, scratch, sample, features):
     """Fill each row of `features`, float64[m, 11], from the first `n` coefficients of a lane.
 
-    What is below `rounding`, float64[m], counts as zero. `scratch` and `sample` are those of :func:`medians`.
+    Values below `rounding`, float64[m], count as zero. `scratch` and `sample` are those of :func:`medians`.
     """
     ranges, scales, sums, middles = np.empty(4 * LANES), np.empty(3 * LANES), np.empty(6 * LANES), np.empty(LANES)
     _ranges(bands, n, ranges)
@@ -125,7 +125,7 @@ def band_functions(bands, n, rounding, scratch, sample, features):
 def extract_features(signals, places, lengths, low_pass, rounding, workspace, features):
     """Fill `features`, float64[m, bands, 11], from `signals`, float64[m, n].
 
-    `places`, one level after the other, are those of :func:`prolong`, and `lengths` the numbers of coefficients of the
+    `places`, level by level, are those of :func:`prolong`, and `lengths` the numbers of coefficients of the
     levels; `low_pass` is that of :func:`analyse`, and `rounding`, float64[m, bands], that of :func:`band_functions`.
     `workspace`, float64[4, 8 lengths[0]], is scratch.
     """

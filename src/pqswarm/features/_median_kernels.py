@@ -7,7 +7,7 @@ from pqswarm._kernels.lanes import LANES, choose, fill, find_between, load, lowe
 
 __all__ = ["SAMPLE", "medians"]
 
-_SORTED = 192  # bands of up to so many coefficients are sorted
+_SORTED = 192  # maximum number of coefficients that are sorted
 SAMPLE = 128  # size of the sample that brackets the medians of longer ones
 _NEAR, _FAR = 5, 18  # ranks of the sample between the one expected and the edges of brackets: 0.9 and 3.2 deviations
 
@@ -82,10 +82,10 @@ def _count_below(values, n, edges, counts):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _narrow(values, n, ranks, width, sample, kept):
-    """Keep what may be of `ranks` ... `ranks` + `width` - 1: move it to `kept`, and return its largest number.
+    """Move the values that may have `ranks` ... `ranks` + `width` - 1 to `kept`; return the largest count.
 
-    The ranks become those of what is kept, or -1 in lanes where that would be more than half. A sorted sample brackets
-    the ranks; lanes of which less is kept are filled up with infinity.
+    The ranks become those within `kept`, or -1 in lanes where that would be more than half. A sorted sample brackets
+    the ranks; shorter lanes are padded with infinity.
     """
     for i in range(SAMPLE):
         store(load(values, i * n // SAMPLE), sample, i)
@@ -129,7 +129,7 @@ def _narrow(values, n, ranks, width, sample, kept):
 def medians(bands, n, scratch, sample, out):
     """Write the median of each lane's first `n` coefficients to `out`.
 
-    `scratch` has lanes for `n` places, `sample` for 128, or room for `n` numbers if that is more.
+    `scratch` has lanes for `n` places, `sample` for 128, or for `n` numbers if that is more.
     """
     rank, width = (n - 1) // 2, 2 - n % 2  # of the one in the middle, or of the two
     ranks = np.full(LANES, rank)
@@ -143,7 +143,7 @@ def medians(bands, n, scratch, sample, out):
     for lane in range(LANES):
         middle = scratch[LANES * min(ranks[lane], size - 1) + lane]
         next_one = scratch[LANES * min(ranks[lane] + width - 1, size - 1) + lane]
-        if ranks[lane] < 0:  # many equal coefficients, or an order that misleads the sample
+        if ranks[lane] < 0:  # many equal coefficients, or a misleading sample
             whole = sample[:n]
             for i in range(n):
                 whole[i] = bands[LANES * i + lane]

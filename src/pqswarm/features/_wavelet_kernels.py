@@ -12,9 +12,9 @@ __all__ = ["analyse", "join", "prolong", "split"]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def join(signals, places, lanes):
-    """Fill the lanes with what stands at `places` (see :func:`prolong`) of up to eight `signals`, float64[m, n].
+    """Fill the lanes with the values at `places` (see :func:`prolong`) of up to eight `signals`, float64[m, n].
 
-    The last signal fills the lanes that are left.
+    The last signal fills the remaining lanes.
     """
     last = signals.shape[0] - 1
     for i in range(places.size):
@@ -33,10 +33,9 @@ def split(lanes, signals):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prolong(signals, places, prolonged):
-    """Continue signals, the lanes `signals`, at their ends.
+    """Extend signals, the lanes `signals`, at their ends.
 
-    `places`, int64[2 (length + taps / 2 - 1)], says which sample stands where the filters look, -1 for none, which is
-    zero.
+    `places`, int64[2 (length + taps / 2 - 1)], maps each filter input to a sample; -1 means zero.
     """
     for i in range(places.size):
         store(load(signals, places[i]) if places[i] >= 0 else fill(0.0), prolonged, i)
@@ -44,14 +43,14 @@ def prolong(signals, places, prolonged):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def analyse(prolonged, low_pass, length, approximations, details):
-    """Filter signals that have been continued at their ends low and high, and keep every second value.
+    """Apply the low-pass and high-pass filters to extended signals, and keep every second value.
 
-    `low_pass`, float64[taps], begins with the newest sample. `approximations` and `details`, lanes of that `length` or
+    `low_pass`, float64[taps], starts with the newest sample. `approximations` and `details`, lanes of that `length` or
     more, are filled.
     """
     taps = low_pass.size
     for i in range(0, length, 2):
-        j = min(i + 1, length - 1)  # two at a time, for neither has to wait for the other
+        j = min(i + 1, length - 1)  # two at a time: they are independent
         low_i, high_i, low_j, high_j = fill(0.0), fill(0.0), fill(0.0), fill(0.0)
         for tap in range(0, taps, 2):
             newest = taps - 1 - tap

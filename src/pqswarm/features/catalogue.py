@@ -1,4 +1,4 @@
-"""What each feature measures, in words."""
+"""Descriptions of the features."""
 
 import re
 
@@ -10,32 +10,32 @@ __all__ = ["describe_band", "describe_feature"]
 
 _NAME = re.compile(r"([DA])([1-9]\d?)\.(\w+)")
 _WORDS = {
-    "minimum": "lowest coefficient {of}: its greatest peak downwards",
-    "maximum": "highest coefficient {of}: its greatest peak upwards",
-    "median": "offset {of}, as the middle value: short events count little",
-    "energy": "energy {of}: grows with its size and with how long it lasts",
-    "mean": "offset {of}, as the mean",
-    "entropy": "how evenly the energy {of} is spread over time: low for a short burst, high for what lasts",
-    "skewness": "skewness {of}: positive if its peaks upwards are larger than those downwards",
-    "deviation": "standard deviation {of}: its RMS size, without its offset",
-    "mean_deviation": "mean absolute deviation {of}: its size, with peaks counting less than in the RMS",
-    "variance": "variance {of}: its power, without its offset",
-    "kurtosis": "kurtosis {of}: high if short peaks stand out from the rest",
+    "minimum": "minimum {of}: its largest negative peak",
+    "maximum": "maximum {of}: its largest positive peak",
+    "median": "median {of}: its offset, insensitive to short events",
+    "energy": "energy {of}: grows with its amplitude and duration",
+    "mean": "mean {of}: its offset",
+    "entropy": "entropy {of}: how evenly its energy is spread over time, low for a short burst",
+    "skewness": "skewness {of}: positive if its positive peaks are larger than the negative ones",
+    "deviation": "standard deviation {of}: its RMS value without the offset",
+    "mean_deviation": "mean absolute deviation {of}: its size, less sensitive to peaks than the RMS value",
+    "variance": "variance {of}: its power without the offset",
+    "kurtosis": "kurtosis {of}: high if short peaks stand out",
 }
 
 
 def describe_feature(name: str, sampling_rate: float | None = None) -> str:
-    """Return in words what a wavelet feature measures, and in which band of frequencies.
+    """Describe what a wavelet feature measures, and in which frequency band.
 
-    The words say what the definition says: the function (see :func:`extract`) and the nominal edges of the band (see
-    :func:`band_edges`; neighbouring bands overlap). Which events a feature tells apart depends on the data.
+    The text follows from the definition: the function (see :func:`extract`) and the nominal edges of the band (see
+    :func:`band_edges`; neighbouring bands overlap). Which events a feature separates depends on the data.
 
     Parameters
     ----------
     name : str
         Name of a feature, such as ``"A8.median"``; see :func:`feature_names`.
     sampling_rate : float, optional
-        Samples per second of the signals [Hz]; without it the band is called by its name.
+        Samples per second of the signals [Hz]; without it the band is given by name.
 
     Returns
     -------
@@ -50,9 +50,9 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
     Examples
     --------
     >>> describe_feature("A8.median", 25_000)
-    'offset of what is below 49 Hz, as the middle value: short events count little'
+    'median of the band below 49 Hz: its offset, insensitive to short events'
     >>> describe_feature("D3.energy", 25_000)
-    'energy of what is at 1.56 to 3.12 kHz: grows with its size and with how long it lasts'
+    'energy of the 1.56 to 3.12 kHz band: grows with its amplitude and duration'
     """
     found = _NAME.fullmatch(name)
     if found is None:
@@ -64,11 +64,11 @@ def describe_feature(name: str, sampling_rate: float | None = None) -> str:
         return _WORDS[function].format(of=f"of band {kind}{level}")
     low, high = band_edges(sampling_rate, level)[-1 if kind == "A" else level - 1]
     band = describe_band(low, high)
-    return _WORDS[function].format(of=f"of what is {band if low == 0 else f'at {band}'}")
+    return _WORDS[function].format(of=f"of the {f'band {band}' if low == 0 else f'{band} band'}")
 
 
 def describe_band(low: float, high: float) -> str:
-    """Return a band of frequencies in words, with three digits.
+    """Return a frequency band as text, with three digits.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def describe_band(low: float, high: float) -> str:
     Returns
     -------
     str
-        Such as ``98 to 195 Hz``, or ``below 49 Hz`` if it begins at zero.
+        Such as ``98 to 195 Hz``, or ``below 49 Hz`` if it starts at zero.
 
     Examples
     --------

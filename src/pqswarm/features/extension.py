@@ -19,27 +19,26 @@ def extend(
 ) -> FloatArray:
     """Extend a capture to `cycles` nominal cycles by repeating its first and its last steady cycle.
 
-    Triggered recorders keep 4 to 6 cycles; the transform wants more. Half of what is missing is put
-    before the capture, half after it. A cycle is steady if it is like its neighbour, so that a transient
-    in the first or last cycle is not repeated. The period is measured at each end (the grid is rarely at exactly
-    its nominal frequency), and cycles are repeated with that period, to a fraction of a sample, so that
-    no step appears at the seam.
+    Triggered recorders keep 4 to 6 cycles; the transform needs more. Half of the missing cycles are added before the
+    capture, half after it. A cycle is steady if it resembles its neighbour: a transient in the first or last cycle
+    is not repeated. The period is measured at each end, since the grid is rarely at exactly its nominal frequency,
+    and cycles are repeated with that period, to a fraction of a sample, without a step at the seam.
 
     Parameters
     ----------
     signal : ndarray of shape (n,)
-        Voltage, of any unit.
+        Voltage, in any unit.
     sampling_rate : float
         Samples per second [Hz].
     frequency : float
         Nominal frequency [Hz].
     cycles : float
-        Length wanted [nominal cycles].
+        Target length [nominal cycles].
 
     Returns
     -------
     ndarray
-        The extended signal; a signal that is long enough comes back as it is.
+        The extended signal; a signal that is long enough is returned unchanged.
 
     Examples
     --------
@@ -71,7 +70,7 @@ def extend(
 
 
 def _continuation(signal: FloatArray, length: int, nominal_period: float) -> FloatArray:
-    """The next `length` samples of `signal` if its last steady cycle went on."""
+    """The next `length` samples of `signal` if its last steady cycle continued."""
     from pqswarm.features._extension_kernels import interpolate
 
     end, period = _steady_cycle(signal, nominal_period)
@@ -83,7 +82,7 @@ def _continuation(signal: FloatArray, length: int, nominal_period: float) -> Flo
 
 
 def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
-    """End [samples] and period [samples] of the last cycle that is nearly as like its predecessor as any is."""
+    """End and period [samples] of the last cycle that resembles its predecessor about as well as any."""
     ends = np.arange(signal.size, ceil(2.1 * nominal) - 1, -round(nominal))
     misfits, periods = _likeness(signal, ends, nominal)
     allowed = 4.0 * misfits.min() + 1e-9 * float(np.square(signal).mean()) * nominal
@@ -92,9 +91,9 @@ def _steady_cycle(signal: FloatArray, nominal: float) -> tuple[int, float]:
 
 
 def _likeness(signal: FloatArray, ends: IntArray, nominal: float) -> tuple[FloatArray, FloatArray]:
-    """Squared difference of the cycle before each end and the one before it, and the lag [samples] that makes it least.
+    """Minimum squared difference between the cycle before each end and its predecessor, and its lag [samples].
 
-    The lag is sought within 2.5 % of nominal.
+    Lags within 2.5 % of nominal are tried.
     """
     from pqswarm.features._extension_kernels import squared_distances
 

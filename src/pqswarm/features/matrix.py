@@ -30,8 +30,8 @@ FUNCTIONS: tuple[str, ...] = (
 )
 """The names of the paper's functions f1 ... f11, in its order."""
 
-_LEAKAGE = 1e-11  # what the details of a signal of size 1 may be through rounding alone
-_MOST_KEPT = 1 << 17  # numbers in each part of the memory that a thread keeps: 4 MiB in all
+_LEAKAGE = 1e-11  # details of a signal of size 1 that come from rounding alone
+_MAX_KEPT = 1 << 17  # numbers in each part of the memory of a thread: 4 MiB in all
 
 
 def feature_names(level: int = 8) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def extract(
 
     Every signal is decomposed with sym6 to the level D of :func:`decomposition_level` (8 at 25 kHz and
     50 Hz), unless the `options` say otherwise. On the :math:`N_l` coefficients :math:`c_i` of each of the D + 1
-    bands, these functions are taken:
+    bands, these functions are computed:
 
     ==== ================ ===============================================================
     f1   minimum          :math:`\min c_i`
@@ -82,8 +82,8 @@ def extract(
     f11  kurtosis         :math:`\sum (c_i - f_5)^4 / ((N_l - 1) \sigma^4)`
     ==== ================ ===============================================================
 
-    Entropy is 0 in a band without energy, skewness and kurtosis are 0 in a band without spread, where
-    "without" is less than rounding makes of a constant signal (1e-11 of its size).
+    Entropy is 0 in a band without energy, skewness and kurtosis in one without spread: less than rounding makes of a
+    constant signal (1e-11 of its size).
 
     Parameters
     ----------
@@ -123,20 +123,18 @@ def extract(
     rows, magnitudes = _check_signals(signals, level, sampling_rate, chosen.wavelet)
     n, n_samples = rows.shape
     features = np.empty((n, level + 1, len(FUNCTIONS)))
-    # The filters' coefficients are rounded: a constant leaks into the details with about 3e-12 of its size.
+    # Filter coefficients are rounded: about 3e-12 of a constant leaks into the details.
     leakage = [_LEAKAGE * sqrt(2 << min(j, level - 1)) for j in range(level + 1)]
     plan = filter_plan(n_samples, level, chosen.wavelet, chosen.border)
     extract_features(rows, *plan, np.outer(magnitudes, leakage), _workspace(int(plan[1][0])), features)
     if not np.isfinite(features).all():
         row = int(np.argmin(np.isfinite(features).all(axis=(1, 2))))
-        raise PqswarmError(
-            f"signal {row} is too large in magnitude for its energy to be computed: scale it to per unit."
-        )
+        raise PqswarmError(f"signal {row} is too large for its energy to be computed: scale it to per unit.")
     return features.reshape(n, (level + 1) * len(FUNCTIONS))
 
 
 class _Kept(local):
-    """What a thread keeps from one call to the next."""
+    """Memory that a thread keeps between calls."""
 
     workspace: FloatArray = np.empty((4, 0))
 
@@ -145,11 +143,11 @@ _KEPT = _Kept()
 
 
 def _workspace(n_coefficients: int) -> FloatArray:
-    """Memory to work in, which costs more to get from the system and to give back than the work in it."""
+    """Working memory; allocating and freeing it would take longer than the work."""
     from pqswarm._kernels.lanes import LANES
 
     size = LANES * n_coefficients
-    if size > _MOST_KEPT:
+    if size > _MAX_KEPT:
         return np.empty((4, size))
     if _KEPT.workspace.shape[1] < size:
         _KEPT.workspace = np.empty((4, size))
@@ -175,7 +173,7 @@ def _check_signals(
     if rows.shape[1] < needed:
         raise PqswarmError(
             f"signals have {rows.shape[1]} samples, but {wavelet} to level {level} needs at least {needed} "
-            f"({needed / sampling_rate:.3g} s at {sampling_rate:g} Hz): take a longer record, or lengthen it with "
+            f"({needed / sampling_rate:.3g} s at {sampling_rate:g} Hz): use a longer record, or lengthen it with "
             f"pqswarm.features.extend."
         )
     magnitudes = np.maximum(rows.max(axis=1), -rows.min(axis=1))

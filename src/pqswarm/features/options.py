@@ -1,4 +1,4 @@
-"""What can be told to the extraction of features."""
+"""Options of the feature extraction."""
 
 from pqswarm._base.options import Parameters, option, parameters
 from pqswarm.features._filters import FILTERS
@@ -7,14 +7,14 @@ from pqswarm.features.wavelet import BORDERS, decomposition_level
 __all__ = ["WAVELETS", "FeatureOptions"]
 
 WAVELETS: tuple[str, ...] = tuple(FILTERS)
-"""The names of the wavelets: Daubechies' of least delay, her symlets, and coiflets."""
+"""Names of the wavelets: Daubechies (minimum delay), symlets and coiflets."""
 
 
 @parameters
 class FeatureOptions(Parameters):
-    """How features are extracted: which wavelet, how many levels, and how a signal goes on at its ends.
+    """How features are extracted: wavelet, number of levels, and border mode.
 
-    The defaults are those of the paper, and our choice of the border mode, MATLAB's default.
+    The defaults are those of the paper; the border mode is our choice, MATLAB's default.
 
     Examples
     --------
@@ -29,7 +29,7 @@ class FeatureOptions(Parameters):
     level: int | None = option(
         default=None, low=1, high=20, meaning="levels of the transform; None for the paper's rule of thumb"
     )
-    border: str = option(default="symmetric", choices=BORDERS, meaning="how a signal is continued at its ends")
+    border: str = option(default="symmetric", choices=BORDERS, meaning="how a signal is extended at its ends")
 
     def level_at(self, sampling_rate: float, frequency: float) -> int:
         """Return the level at a sampling rate and a frequency of the grid [Hz]."""
@@ -42,11 +42,11 @@ class FeatureOptions(Parameters):
         return len(FUNCTIONS) * (self.level_at(sampling_rate, frequency) + 1)
 
     def describe(self) -> str:
-        """Return the options in words."""
+        """Return the options as text."""
         level = "level by rule of thumb" if self.level is None else f"level {self.level}"
         return f"{self.wavelet}, {level}, border {self.border}"
 
     def changed(self) -> dict[str, str | int]:
-        """Return the options that are not the default."""
+        """Return the options that differ from the defaults."""
         default = type(self)().settings()
         return {name: value for name, value in self.settings().items() if value != default[name]}

@@ -1,4 +1,4 @@
-"""Wavelet bands as waveforms: what a signal has in each band of frequencies, over time."""
+"""Wavelet bands as waveforms: the part of a signal in each frequency band, over time."""
 
 from dataclasses import dataclass
 
@@ -11,24 +11,24 @@ from pqswarm.features.wavelet import band_edges, band_names, decompose, decompos
 
 __all__ = ["BandWaveforms", "band_waveforms"]
 
-_MOST_SAMPLES = 200_000
+_MAX_SAMPLES = 200_000
 _WAVELET = "sym6"
 
 
 @dataclass(frozen=True, eq=False)
 class BandWaveforms:
-    """What a signal has in each wavelet band.
+    """The parts of a signal in each wavelet band.
 
     Attributes
     ----------
     names : tuple of str
-        Of the bands: details from fine to coarse, then the approximation, such as ``("D1", "D2", "A2")``.
+        Bands: details from fine to coarse, then the approximation, such as ``("D1", "D2", "A2")``.
     edges_hz : tuple of tuple of float
         Nominal frequency range of each band [Hz]; neighbouring bands overlap.
     time : ndarray of shape (n_samples,)
-        From the first sample [s].
+        Time from the first sample [s].
     values : ndarray of shape (n_bands, n_samples)
-        The waveform of each band, in the unit of the signal. Together they are the signal.
+        The waveform of each band, in the unit of the signal. Their sum is the signal.
     """
 
     names: tuple[str, ...]
@@ -41,14 +41,14 @@ def band_waveforms(signal: FloatArray, sampling_rate: float, frequency: float = 
     """Split a signal into the waveforms of its wavelet bands.
 
     These are the bands of the features (sym6, to the level of the paper's rule of thumb), each transformed back into a
-    waveform of its own: not coefficients, but what remains of the signal, in its unit, sample by sample, if all other
-    bands are taken out. An oscillation shows up in its band when it happens. Near both ends, over a few times the
-    period of a band, its waveform also depends on the continuation of the signal, its mirror image.
+    waveform: the signal, in its own unit, with all other bands removed. An oscillation appears in its band when it
+    happens. Near both ends, over a few periods of a band, its waveform also depends on the extension of the signal
+    by its mirror image.
 
     Parameters
     ----------
     signal : ndarray of shape (n_samples,)
-        At most 200 000 samples, none of them missing.
+        At most 200 000 samples, without missing ones.
     sampling_rate : float
         Samples per second [Hz].
     frequency : float
@@ -73,13 +73,13 @@ def band_waveforms(signal: FloatArray, sampling_rate: float, frequency: float = 
     """
     signal = np.asarray(signal, dtype=np.float64)
     level = decomposition_level(sampling_rate, frequency)
-    if signal.ndim != 1 or not minimum_samples(1, _WAVELET) <= signal.size <= _MOST_SAMPLES:
+    if signal.ndim != 1 or not minimum_samples(1, _WAVELET) <= signal.size <= _MAX_SAMPLES:
         raise PqswarmError(
-            f"signal must be one of {minimum_samples(1, _WAVELET)} to {_MOST_SAMPLES} samples, not of the shape "
-            f"{signal.shape}: choose another stretch of it."
+            f"signal must have {minimum_samples(1, _WAVELET)} to {_MAX_SAMPLES} samples, not the shape "
+            f"{signal.shape}: choose another part."
         )
     if not np.isfinite(signal).all():
-        raise PqswarmError("signal must have no missing samples: choose a stretch without them.")
+        raise PqswarmError("signal must have no missing samples: choose a part without gaps.")
     while minimum_samples(level, _WAVELET) > signal.size:
         level -= 1
     *details, rest = decompose(signal, level, _WAVELET)

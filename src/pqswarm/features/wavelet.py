@@ -1,4 +1,4 @@
-"""The discrete wavelet transform: the paper's, sym6 to the level of its rule of thumb, and others."""
+"""The discrete wavelet transform: sym6 to the level of the paper's rule of thumb, and others."""
 
 from functools import lru_cache
 from math import frexp
@@ -20,13 +20,13 @@ __all__ = [
 ]
 
 BORDERS: tuple[str, ...] = ("symmetric", "reflect", "periodic", "periodization", "constant", "zero")
-"""How a signal can be continued at its ends; the names are those of PyWavelets.
+"""Border modes, named as in PyWavelets.
 
-``symmetric`` is its mirror image with the last sample twice, ``reflect`` with the last sample once; ``periodic`` its
-repetition, and ``periodization`` the same with as few coefficients as possible, half as many as samples; ``constant``
-its last sample, and ``zero`` nothing."""
+``symmetric`` mirrors the signal and repeats the last sample, ``reflect`` mirrors it without; ``periodic`` repeats the
+signal, ``periodization`` does so with the minimum number of coefficients, half as many as samples; ``constant`` repeats
+the last sample, ``zero`` adds zeros."""
 
-_FEWEST = 4  # coefficients of the coarsest band, for moments to make sense
+_MIN_COEFFICIENTS = 4  # minimum coefficients of the coarsest band, for meaningful moments
 
 
 def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
@@ -42,7 +42,7 @@ def decomposition_level(sampling_rate: float, frequency: float = 50.0) -> int:
     Returns
     -------
     int
-        The larger of the two levels where both ends of the rule hold.
+        The larger of the two levels if both ends of the rule hold.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def minimum_samples(level: int, wavelet: str = "sym6") -> int:
     >>> minimum_samples(8), minimum_samples(8, "db10")
     (2816, 4864)
     """
-    return int(max(len(_filter(wavelet)) - 1, _FEWEST) * 2**level)
+    return int(max(len(_filter(wavelet)) - 1, _MIN_COEFFICIENTS) * 2**level)
 
 
 def _filter(wavelet: str) -> tuple[float, ...]:
@@ -106,9 +106,9 @@ def band_edges(sampling_rate: float, level: int) -> tuple[tuple[float, float], .
 def coefficient_times(
     band: str, n: int, sampling_rate: float, wavelet: str = "sym6", border: str = "symmetric"
 ) -> FloatArray:
-    """Return the times [s] that the `n` coefficients of a band stand for, relative to the first sample.
+    """Return the times [s] of the `n` coefficients of a band, relative to the first sample.
 
-    The first and last few lie outside the signal: they see its continuation at the border.
+    The first and last few lie outside the signal, in its extension.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def coefficient_times(
     Returns
     -------
     ndarray of shape (n,)
-        Middle of what the wavelet of each coefficient covers [s].
+        Centre of the wavelet of each coefficient [s].
 
     Examples
     --------
@@ -141,7 +141,7 @@ def coefficient_times(
 def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: str = "symmetric") -> list[FloatArray]:
     """Decompose each row of `signals` with an orthogonal wavelet, by default the paper's, sym6.
 
-    By default a signal is continued at its ends by its mirror image (half-point symmetric, MATLAB's default ``sym``).
+    By default a signal is extended by its mirror image (half-point symmetric, MATLAB's default ``sym``).
 
     Parameters
     ----------
@@ -174,9 +174,9 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
     *shape, n_samples = given.shape
     rows = given.reshape(-1, n_samples)
     places, lengths, low_pass = filter_plan(n_samples, level, wavelet, border)
-    looks = 2 * lengths + low_pass.size - 2  # so many samples do the filters of a level look at
+    looks = 2 * lengths + low_pass.size - 2  # inputs of the filters of each level
     bands = [np.empty((len(rows), n)) for n in (*lengths, lengths[-1])]
-    longest = lengths.max()  # not the first, for a signal that is shorter than the filters
+    longest = lengths.max()  # not the first, if the signal is shorter than the filters
     prolonged, rest, detail = np.empty(LANES * looks.max()), np.empty(LANES * longest), np.empty(LANES * longest)
     for first in range(0, len(rows), LANES):
         block = slice(first, first + LANES)
@@ -192,7 +192,7 @@ def decompose(signals: FloatArray, level: int, wavelet: str = "sym6", border: st
 
 @lru_cache(maxsize=16)
 def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return what the filters need: where they look at each level, how many coefficients there are, and themselves.
+    """Return the inputs of the filters at each level, the numbers of coefficients, and the filters.
 
     Examples
     --------
@@ -217,8 +217,8 @@ def filter_plan(n_samples: int, level: int, wavelet: str, border: str) -> tuple[
 
 
 def _places(n: int, taps: int, border: str) -> tuple[IntArray, int]:
-    """Which sample stands where the filters look, -1 for none, and how many coefficients there are."""
-    whole = n + n % 2  # periodization repeats the last sample of an odd number of them
+    """The sample at each input of the filters, -1 for none, and the number of coefficients."""
+    whole = n + n % 2  # periodization repeats the last sample of an odd number
     length = whole // 2 if border == "periodization" else (n + taps - 1) // 2
     first = 1 - taps // 2 if border == "periodization" else 2 - taps
     at = np.arange(first, first + 2 * length + taps - 2)

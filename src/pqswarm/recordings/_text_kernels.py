@@ -1,4 +1,4 @@
-"""Lines and numbers of plain text, from bytes; what is not plain is left to Python."""
+"""Lines and numbers of plain text, from bytes; anything unusual is left to Python."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ _POWERS = np.array([float(f"1e{n}") for n in range(23)])  # exact
 _EXACT = np.uint64(2**53)
 
 PLAIN, PRECISE, ODD = 0, 1, 2
-"""A row that was parsed; one with a number of many digits, which needs correct rounding; one for Python."""
+"""A parsed row; one with a number of many digits, which needs correct rounding; one for Python."""
 
 
 @njit(cache=True, nogil=True)
-def find_rows(chunk, delimiter, least, begins, ends):
-    """Fill in begin and end of each line with something in it; return how many, and how many had few delimiters."""
+def find_rows(chunk, delimiter, minimum, begins, ends):
+    """Find start and end of each line that is not empty; return how many, and how many had too few delimiters."""
     n = short = at = 0
     size = chunk.size
     while at < size:
@@ -21,7 +21,7 @@ def find_rows(chunk, delimiter, least, begins, ends):
         while at < size and (chunk[at] == 32 or chunk[at] == 9 or chunk[at] == 0 or chunk[at] == 26):
             at += 1
         solid = at < size and chunk[at] != 10 and chunk[at] != 13
-        if least:
+        if minimum:
             count = 0
             for i in range(begin, at):
                 count += chunk[i] == delimiter
@@ -29,10 +29,10 @@ def find_rows(chunk, delimiter, least, begins, ends):
                 count += chunk[at] == delimiter
                 at += 1
         else:
-            count = least
+            count = minimum
             while at < size and chunk[at] != 10 and chunk[at] != 13:
                 at += 1
-        if solid and count >= least:
+        if solid and count >= minimum:
             begins[n] = begin
             ends[n] = at
             n += 1
@@ -44,9 +44,9 @@ def find_rows(chunk, delimiter, least, begins, ends):
 
 @njit(cache=True, nogil=True)
 def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
-    """Parse the fields of `columns` (ascending) of each row; those that are missing or empty stay as they are.
+    """Parse the fields of `columns` (ascending) of each row; missing or empty ones are left unchanged.
 
-    A number is a mantissa below 2**53 times or over a power of ten up to 22: one rounding, as strtod has.
+    A number is a mantissa below 2**53 times or divided by a power of ten up to 22: one rounding, as in strtod.
     """
     spaced = delimiter == 32
     for row in range(begins.size):
@@ -129,7 +129,7 @@ def parse_rows(chunk, begins, ends, delimiter, decimal, columns, table, state):
 
 @njit(cache=True, nogil=True)
 def parse_seconds(chunk, begins, ends, delimiter, column, minute, start, result):
-    """Fill in the seconds of times that begin with a known minute, up to the first that does not; return its row."""
+    """Fill in the seconds of times that start with a known minute, up to the first that does not; return its row."""
     if delimiter == 32:
         return 0
     for row in range(begins.size):

@@ -17,9 +17,9 @@ _HALF_A_DAY = timedelta(hours=12)
 class Clock:
     """Dates and times of day as seconds from the first one.
 
-    `date` is that of the first, where it stands in a column of its own; without dates, midnight is found from the
-    times of day. `minute` is the text of the last one up to its minute, `begin` that minute [µs]: what begins like it
-    needs no more than its seconds read.
+    `date` is that of the first row, if it is in a separate column; without dates, midnight is found from the times of
+    day. `minute` is the text of the last time up to its minute, `begin` that minute [µs]: of a time that starts with
+    the same text, only the seconds are parsed.
     """
 
     def __init__(self, date: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Files from disk: sizes are looked at before memory is taken."""
+"""Files from disk: sizes are checked before memory is allocated."""
 
 import os
 import stat
@@ -17,12 +17,12 @@ from pqswarm.recordings.recording import RecordingError
 
 __all__ = ["FileBytes", "find_partner", "naming", "read_bytes"]
 
-_FOLDER_LIMIT = 100_000  # names looked at in search of a partner file
+_FOLDER_LIMIT = 100_000  # names checked in search of a partner file
 
 
 @contextmanager
 def naming(path: str | Path) -> Iterator[None]:
-    """Complete errors with the name of the file, and turn those of damaged files into :class:`RecordingError`."""
+    """Add the file name to errors, and turn those of damaged files into :class:`RecordingError`."""
     name = file_text(path)
     try:
         yield
@@ -33,15 +33,15 @@ def naming(path: str | Path) -> Iterator[None]:
     except OSError as error:
         raise RecordingError(f"{name} cannot be read: {error.strerror or error}.") from error
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, struct.error, zlib.error) as error:
-        # The fuzz tests count this as a failure of the reader; a user gets a message and the next file all the same.
+        # Fuzz tests count this as a failure of the reader; a user gets a message, and the next file is read.
         raise RecordingError(f"{name} is damaged in an unforeseen way ({type(error).__name__}: {error}).") from error
 
 
 @dataclass(frozen=True)
 class FileBytes:
-    """The bytes of a file from `offset` on, `size` of them, read on demand; several threads may do so at once.
+    """The `size` bytes of a file from `offset`, read on demand by any number of threads.
 
-    Nothing is kept open: a file that vanishes, or changes its size or date, is refused when it is read again.
+    No file is kept open: one that vanished, or changed its size or date, is refused.
     """
 
     path: Path
@@ -58,7 +58,7 @@ class FileBytes:
             raise RecordingError("does not exist.") from None
         except ValueError as error:  # a name with a null byte
             raise RecordingError(f"cannot be read: {error}.") from error
-        if not stat.S_ISREG(state.st_mode):  # opening a pipe would wait forever
+        if not stat.S_ISREG(state.st_mode):  # opening a pipe would block
             raise RecordingError("is not a regular file.")
         if limit is not None and state.st_size > limit:
             raise RecordingError(_over(state.st_size, limit))
@@ -81,7 +81,7 @@ class FileBytes:
             while done < len(content):
                 count = file.readinto(view[done:])
                 if not count:
-                    raise RecordingError("has become shorter while it was read.")
+                    raise RecordingError("became shorter while it was read.")
                 done += count
         return bytes(content)
 
@@ -91,7 +91,7 @@ def _over(size: int, limit: int, remedy: str = "max_bytes raises it.") -> str:
 
 
 def read_bytes(path: Path, limit: int, first: int | None = None, remedy: str = "max_bytes raises it.") -> bytes:
-    """Return the content of a regular file of at most `limit` bytes, or its first ones, whatever its size."""
+    """Return the content of a regular file of at most `limit` bytes, or its first bytes, whatever its size."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise RecordingError("is not a regular file.")
@@ -99,7 +99,7 @@ def read_bytes(path: Path, limit: int, first: int | None = None, remedy: str = "
             size = os.fstat(file.fileno()).st_size
             if first is None and size > limit:
                 raise RecordingError(_over(size, limit, remedy))
-            # Never the limit, which would be taken at once; and nothing of files without a size, which may have no end.
+            # Not `limit`, which would be allocated at once; nothing of files without a size, which may be endless.
             return file.read(size if first is None else min(first, size))
     except RecordingError:
         raise

@@ -1,4 +1,4 @@
-"""Frequency of the supply: nominal, for files that do not say it, and as measured."""
+"""Frequency of the supply: nominal, if a file does not give it, and measured."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,18 +17,18 @@ __all__ = [
 ]
 
 _BAND = (45.0, 65.0)
-"""Where the fundamental is looked for first [Hz]; then from 0.4 to 2 times the nominal frequency."""
+"""Where the fundamental is searched first [Hz]; then from 0.4 to 2 times the nominal frequency."""
 
 MOST_CHANNELS = 3
-"""Voltages from which a frequency is estimated."""
+"""Maximum number of voltages used for an estimate."""
 
 _PIECE = 262_144  # samples fetched at once
 _ENOUGH_PER_CYCLE = 128
-_LEAST_SHARE = 0.5
+_MIN_FRACTION = 0.5
 
 
 def estimate_nominal(signals: Sequence[FloatArray], sampling_rate: float) -> float | None:
-    """50 or 60 Hz, from the strongest line of the first signals between 44 and 66 Hz; None if there is none.
+    """50 or 60 Hz, from the strongest spectral line of the first signals between 44 and 66 Hz; None without one.
 
     Signals may have NaN, and need not be supply voltages: this is coarser than :func:`measure_frequency`.
     """
@@ -40,12 +40,12 @@ def estimate_nominal_of(
     fetch: Callable[[int, int], Sequence[FloatArray]], size: int, sampling_rate: float
 ) -> float | None:
     """50 or 60 Hz, as :func:`estimate_nominal`, from twenty short pieces of signals that are fetched."""
-    # A window of five or six cycles; shorter than that a cycle count decides too little.
+    # A window of five or six cycles; shorter ones are ambiguous.
     length = min(round(sampling_rate * 0.1), size)
     if length < 32 or length / sampling_rate < 0.03:
         return None
     frequencies = np.arange(44.0, 66.5, 0.5)
-    stride = max(1, length // 2000)  # 20 kHz are plenty for 60 Hz, up to where aliases are not the signal anyway
+    stride = max(1, length // 2000)  # 20 kHz is plenty for 60 Hz
     window = np.hanning(length)[::stride] if length <= _PIECE else np.hanning(len(range(0, length, stride)))
     kernel = np.exp(-2j * np.pi * frequencies[:, None] * np.arange(0, length, stride) / sampling_rate)
     power, total = np.zeros(frequencies.size), 0.0
@@ -56,17 +56,19 @@ def estimate_nominal_of(
         scale = max((float(np.abs(part).max()) for part in whole), default=0.0) or 1.0
         for part in whole:
             centred = (part / scale - (part / scale).mean()) * window
-            power += np.abs(np.einsum("ij,j->i", kernel, centred)) ** 2  # not by matrix product: threads cost more
+            power += (
+                np.abs(np.einsum("ij,j->i", kernel, centred)) ** 2
+            )  # a matrix product would start threads, which costs more
             total += float(np.sum(centred**2)) * float(np.sum(window**2))
     best = int(np.argmax(power))
-    # Half of the energy in one line is a mains voltage; the normalisation makes a pure line about 0.5 x 0.67.
+    # A mains voltage has half of its energy in one line; a pure line is about 0.5 x 0.67 after normalisation.
     if total <= 0 or power[best] / total < 0.15:
         return None
     return 50.0 if frequencies[best] < 55 else 60.0
 
 
 def _every(fetch: Callable[[int, int], Sequence[FloatArray]], start: int, length: int, stride: int) -> list[FloatArray]:
-    """Every `stride`-th sample of a window, which is fetched in pieces if it is long."""
+    """Every `stride`-th sample of a window; a long one is fetched in pieces."""
     piece = max(_PIECE // stride, 1) * stride
     parts = [
         [x[::stride].copy() for x in fetch(first, min(first + piece, start + length))]
@@ -78,8 +80,8 @@ def _every(fetch: Callable[[int, int], Sequence[FloatArray]], start: int, length
 def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nominal_frequency: float) -> float | None:
     """Estimate the fundamental frequency [Hz] common to `signals` (without NaN), or None if there is none.
 
-    The phase of the fundamental is followed through the record; the median of its advance from one cycle to the
-    next, over the cycles in which the amplitude is steady, is blind to sags, phase jumps and transients.
+    The phase of the fundamental is tracked through the record. The median of its advance per cycle, over cycles of
+    steady amplitude, ignores sags, phase jumps and transients.
     """
     if sampling_rate < 4 * nominal_frequency:
         return None
@@ -101,19 +103,19 @@ def measure_frequency(signals: Sequence[FloatArray], sampling_rate: float, nomin
             guess = None if guess is None or step is None else float(np.clip(guess + step, low, high))
         if guess is None or not low < guess < high:
             continue
-        if max(supply_share(x, sampling_rate, guess) for x in strongest) > _LEAST_SHARE:
+        if max(supply_share(x, sampling_rate, guess) for x in strongest) > _MIN_FRACTION:
             return guess
     return None
 
 
 def supply_share(signal: FloatArray, sampling_rate: float, frequency: float) -> float:
-    """Share of the fundamental in the mean square of the live cycles of a signal; 0 if there is no whole cycle."""
+    """Fraction of the fundamental in the mean square of the live cycles of a signal; 0 without a whole cycle."""
     shares = cycle_shares(signal, sampling_rate, frequency)
     return float(np.median(shares)) if shares.size else 0.0
 
 
 def cycle_shares(signal: FloatArray, sampling_rate: float, frequency: float) -> FloatArray:
-    """Share of the fundamental in the variance of each cycle that has at least half of the largest RMS."""
+    """Fraction of the fundamental in the variance of each cycle with at least half of the maximum RMS."""
     step = round(sampling_rate / frequency)
     if signal.size < step or step < 2:
         return np.zeros(0)
@@ -121,7 +123,7 @@ def cycle_shares(signal: FloatArray, sampling_rate: float, frequency: float) -> 
     power = blocks.var(axis=1)
     live = blocks[(power > 0.25 * power.max(initial=0.0)) & (power > 0)]
     turn = np.exp(-2j * np.pi * frequency / sampling_rate * np.arange(step))
-    # Not by matrix product: threads cost more here than they bring.
+    # A matrix product would start threads, which costs more than it gains.
     own = 2 * np.abs(np.einsum("ij,j->i", live - live.mean(axis=1, keepdims=True), turn) / step) ** 2
     shares: FloatArray = own / np.maximum(live.var(axis=1), 1e-300)
     return shares
@@ -130,7 +132,7 @@ def cycle_shares(signal: FloatArray, sampling_rate: float, frequency: float) -> 
 def _coarse_frequency(signals: list[FloatArray], sampling_rate: float, low: float, high: float) -> float:
     """Frequency of the highest spectral line in the band [Hz]."""
     n_samples = signals[0].size
-    length = min(n_samples, round(sampling_rate))  # a second resolves what the next step needs
+    length = min(n_samples, round(sampling_rate))  # one second has the resolution that the next step needs
     padded = max(round(4 * sampling_rate), length)
     line = np.arange(padded // 2 + 1) * sampling_rate / padded
     power = np.zeros(line.size)
@@ -152,7 +154,7 @@ def _phase_step(signals: list[FloatArray], sampling_rate: float, guess: float) -
         turn = np.exp(-2j * np.pi * guess / sampling_rate * np.arange(x.size))
         phasor = moving_mean(x * turn, cycle)
         if phasor.size > 2 * cycle:
-            phasor = moving_mean(phasor, cycle)  # twice: a double null at the mirror frequency
+            phasor = moving_mean(phasor, cycle)  # twice, for a double zero at the mirror frequency
         lag = min(cycle, max((phasor.size - 1) // 2, 1))
         if phasor.size <= lag:
             continue

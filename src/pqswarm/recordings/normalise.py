@@ -1,4 +1,4 @@
-"""From what a reader found to a recording: overrides, SI units, phases, and checks common to all formats."""
+"""Turn the result of a reader into a recording: overrides, SI units, phases, and checks for all formats."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -18,14 +18,14 @@ __all__ = ["normalise"]
 
 _MAX_NOTES = 40
 _NOTE_LIMIT = 500  # characters
-_LEAST_PER_CYCLE = 4  # samples
-_PIECE = 262_144  # samples of all channels looked at at once
+_MIN_PER_CYCLE = 4  # samples
+_PIECE = 262_144  # samples of all channels read at once
 _RATES = (1e-3, 1e9)  # Hz
 _FREQUENCIES = (5.0, 1000.0)  # Hz; railways have 16.7, aircraft 400
 
 
 def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
-    """Apply the caller's overrides and make the recording, in SI units; its notes say what had to be changed."""
+    """Apply the caller's overrides and build the recording in SI units; its notes list all changes."""
     notes = [printable(note[:_NOTE_LIMIT]) for note in dict.fromkeys(raw.notes)]
     if len(notes) > _MAX_NOTES:
         notes = [*notes[:_MAX_NOTES], f"Not shown: {count_text(len(notes) - _MAX_NOTES, 'more note')}."]
@@ -61,10 +61,10 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
         return [in_si(x, factors[i])[0] for i, x in zip(chosen, values, strict=True)]
 
     frequency = _frequency(raw.nominal_frequency, options.nominal_frequency, fetch, raw.n_samples, rate, notes)
-    if rate < _LEAST_PER_CYCLE * frequency:
+    if rate < _MIN_PER_CYCLE * frequency:
         notes.append(
-            f"At {frequency_text(rate)} these are no waveforms of {frequency:g} Hz, but perhaps RMS values, or the "
-            "unit of the time is another; sampling_rate gives the right one."
+            f"At {frequency_text(rate)} these are not waveforms of {frequency:g} Hz: perhaps RMS values, or the unit "
+            "of time is wrong; sampling_rate sets the right rate."
         )
     return FileSource(
         tuple(channels),
@@ -84,7 +84,7 @@ def normalise(raw: RawSource, options: Options, path: str = "") -> FileSource:
 
 
 def _with_numbers(raw: RawSource, numbers: list[int], factors: list[float]) -> list[int]:
-    """Places of the channels with at least one sample that is a number; each is looked through until one is found."""
+    """Positions of the channels with at least one sample that is a number; each is read until one is found."""
     missing = list(range(len(numbers)))
     piece = max(_PIECE // max(len(numbers), 1), 1024)
     for first in range(0, raw.n_samples, piece):
@@ -101,7 +101,7 @@ def _join(names: list[str]) -> str:
 
 
 def _select(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) -> list[int]:
-    """Numbers of the channels to take."""
+    """Numbers of the channels to read."""
     if columns is None:
         return list(range(len(channels)))
     chosen = []
@@ -118,7 +118,7 @@ def _select(channels: Sequence[RawHeader], columns: Sequence[str | int] | None) 
 
 
 def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, notes: list[str]) -> list[str]:
-    """Units of the channels: given, written in the file, or guessed from their names."""
+    """Units of the channels: given by the caller or the file, or guessed from names."""
     if isinstance(units, str):
         return [units for _ in channels]
     given = units or {}
@@ -133,7 +133,7 @@ def _units(channels: list[RawHeader], units: str | Mapping[str, str] | None, not
                 guessed.append(f"{name} [{unit}]")
         result.append(unit)
     if guessed:
-        notes.append(f"Units are not given; from the names: {_join(guessed)}.")
+        notes.append(f"No units are given; guessed from names: {_join(guessed)}.")
     if not any(unit.strip() for unit in result):
         notes.append("Neither units nor names say what was measured: volts are assumed.")
         return ["V" for _ in channels]
@@ -151,9 +151,9 @@ def _rate(found: float, given: float | None, notes: list[str]) -> float:
         return float(given)
     if not _RATES[0] <= found < _RATES[1]:
         raise RecordingError(
-            f"has an impossible sampling rate of {found:g} Hz; sampling_rate gives the right one."
+            f"has an impossible sampling rate of {found:g} Hz; set sampling_rate."
             if found
-            else "does not say its sampling rate; give it as sampling_rate."
+            else "does not give its sampling rate; set sampling_rate."
         )
     return float(found)
 

@@ -1,4 +1,4 @@
-"""Phases of channels, from the fields and names that their makers give."""
+"""Phases of channels, from phase fields and channel names."""
 
 import re
 
@@ -31,8 +31,8 @@ _SINGLE = re.compile(
 def find_phase(field: str, name: str) -> str:
     """Return the phase of a channel, from the file's own field and its name: A, B, C, N, AB, BC, CA or empty.
 
-    A bare number in the field counts for less than the name: some makers write a running number there. The sign of a
-    reversed pair (``U21``) is not kept.
+    The name takes precedence over a bare number in the field, where some vendors write a running number. The sign of a
+    reversed pair (``U21``) is lost.
     """
     field, name = clean(field).upper(), clean(name)
     told = _read_field(field)
@@ -47,7 +47,7 @@ def _read_field(field: str) -> str:
     if field in ("N", "G", "NG", "E", "0", "AN", "BN", "CN", "AG", "BG", "CG", "1N", "2N", "3N"):
         return _LETTERS.get(field[0], "N")
     if field == "AC":
-        return ""  # most who write it mean alternating current
+        return ""  # usually alternating current
     letters = [_LETTERS[letter] for letter in re.sub(r"[L /_-]", "", field) if letter in _LETTERS]
     if len(field) in (2, 3, 4, 5) and len(letters) == 2 and re.fullmatch(r"L?[ABC123RST][ /_-]?L?[ABC123RST]", field):
         return _PAIRS.get((letters[0], letters[1]), "")
@@ -65,5 +65,5 @@ def _read_name(name: str) -> str:
         return _LETTERS[next(group for group in match.groups() if group is not None).upper()]
     if _NEUTRAL.search(name) is not None:
         return "N"
-    match = re.search(r"(?:^|[ _.-])([ABCN])$", name)  # a lone capital, which inputs of instruments have too
+    match = re.search(r"(?:^|[ _.-])([ABCN])$", name)  # a single capital; inputs of instruments are also named so
     return "" if match is None or re.search(r"ch|input|probe|kanal", name, re.IGNORECASE) else match[1]

@@ -1,4 +1,4 @@
-"""What a reader is: the contract between the formats and the rest."""
+"""Readers: the interface between file formats and the rest."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -14,36 +14,35 @@ from pqswarm.recordings.status import StatusChannel
 __all__ = ["MAX_BYTES", "MAX_CHANNELS", "Options", "RawChannel", "RawHeader", "RawRecording", "RawSource", "Reader"]
 
 MAX_BYTES = 512_000_000
-"""Default limit of the samples of one file, at 8 bytes each [byte]."""
+"""Default limit of the samples of one file, 8 bytes each [byte]."""
 
 MAX_CHANNELS = 4096
-"""Most channels of one recording."""
+"""Maximum number of channels of a recording."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller of a reader knows better than the file, and how much memory may be taken.
+    """Options of a reader: overrides of what the file says, and memory limits.
 
     Attributes
     ----------
     sampling_rate, nominal_frequency : float, optional
-        Instead of what the file says [Hz].
+        Override those of the file [Hz].
     columns : sequence of str or int, optional
-        Names or numbers (from 0) of the channels to take; all by default.
+        Names or numbers (from 0) of the channels to read; by default all.
     units : str or mapping of str to str, optional
-        Unit of all channels, or by their names, such as ``"kV"``, instead of what the file says.
+        Unit of all channels, or by name, such as ``"kV"``; overrides the file.
     time_column : str or int, optional
         Name or number (from 0) of the time column of a table.
     delimiter, decimal : str, optional
         Separator and decimal sign of a table.
     encoding : str, optional
-        Of text.
+        Encoding of text.
     max_bytes : int
-        Limit of the samples that are read at once, at 8 bytes each; files of more than four times this are not read
-        whole [byte]. What :func:`open_recordings` leaves in the file is not limited.
+        Limit of the samples read at once, 8 bytes each [byte]; files of more than four times this size are not read as
+        a whole. Samples that :func:`open_recordings` leaves in the file are not limited.
     whole : bool
-        Whether all samples will be read at once, as :func:`read` does: then a file that is too large is refused before
-        it is looked through.
+        Whether all samples will be read at once, as by :func:`read`: a file that is too large is then refused early.
     """
 
     sampling_rate: float | None = None
@@ -59,7 +58,7 @@ class Options:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the options of that name, or raise an error that names the nearest known one."""
+        """Return the options by name; the error for an unknown one suggests the nearest."""
         known = [one.name for one in fields(cls)]
         for name in given:
             if name not in known:
@@ -67,7 +66,7 @@ class Options:
         return cls(**given)
 
     def check_samples(self, count: int) -> None:
-        """Refuse to take memory for more samples than the limit; `count` is that of all channels together."""
+        """Refuse more samples than the limit; `count` is that of all channels together."""
         if count * 8 > self.max_bytes:
             raise RecordingError(
                 f"holds {count} samples ({count * 8 / 1e6:.0f} MB), over the limit of "
@@ -75,16 +74,16 @@ class Options:
             )
 
     def unpacked_limit(self, size: int, base: int) -> int:
-        """How much a packed file of `size` bytes may unpack to: a small one does not get the memory of a large one.
+        """Maximum unpacked size of a packed file of `size` bytes, in proportion to its size.
 
-        Who raises `max_bytes` above the default lifts this limit too.
+        A `max_bytes` above the default lifts this limit too.
         """
         return self.max_bytes if self.max_bytes > MAX_BYTES else min(self.max_bytes, base + 100 * size)
 
 
 @dataclass
 class RawHeader:
-    """What the file says of a channel, in its own words."""
+    """A channel as described in the file."""
 
     name: str
     unit: str
@@ -93,33 +92,33 @@ class RawHeader:
 
 @dataclass
 class RawChannel(RawHeader):
-    """A channel as the file gives it: `unit` and `phase` are the file's words, `samples` are in that unit."""
+    """A channel as stored in the file: `unit` and `phase` as written there, `samples` in that unit."""
 
     samples: FloatArray
 
 
 @dataclass
 class RawSource:
-    """A recording as the file gives it, whose samples stay in the file.
+    """A recording as stored in the file; samples stay there until they are fetched.
 
     Attributes
     ----------
     channels : sequence of RawHeader
         What was measured.
     sampling_rate : float
-        0 if the file says nothing [Hz].
+        [Hz]; 0 if the file does not give it.
     n_samples : int
         Samples of each channel.
     fetch : callable
-        Takes the first sample, the one after the last, and the numbers of channels; returns one array for each of
-        these channels, in the unit of its header, with NaN where a sample is missing. It may be called by several
-        threads at once, and gives the same samples whatever the stretches.
+        Takes the first sample, the one after the last, and the numbers of channels; returns an array for each of these
+        channels, in the unit of its header, with NaN for missing samples. It is thread-safe, and the samples do not
+        depend on how they are split into calls.
     nominal_frequency, start, source, format, notes, is_main, station
         As in :class:`RawRecording`.
     missing : str
-        Note on missing samples, with ``{}`` for their number; none if it is empty.
+        Note on missing samples, with ``{}`` for their number; empty for no note.
     status : callable
-        Returns the status channels, with names in the words of the file; called when they are asked for, if ever.
+        Returns the status channels, named as in the file; called on demand.
     """
 
     channels: Sequence[RawHeader]
@@ -139,24 +138,24 @@ class RawSource:
 
 @dataclass
 class RawRecording:
-    """A recording as the file gives it.
+    """A recording as stored in the file.
 
     Attributes
     ----------
     channels : list of RawChannel
         All of the same length.
     sampling_rate, nominal_frequency : float
-        0 if the file says nothing [Hz].
+        [Hz]; 0 if the file does not give it.
     start : datetime or None
         Time of the first sample.
     source, format : str
         As in :class:`Recording`; by default the name of the file, and of the reader.
     notes : list of str
-        What had to be assumed, or tolerated; one sentence each.
+        Assumptions and tolerated faults, one sentence each.
     is_main : bool
-        Whether it is the one that :func:`read` returns; by default that is the first one of the file.
+        Whether :func:`read` returns this one; by default it returns the first.
     station : str
-        Where it was recorded, as the file says.
+        Where it was recorded, according to the file.
     """
 
     channels: list[RawChannel]
@@ -170,10 +169,10 @@ class RawRecording:
     station: str = ""
 
     def as_source(self) -> RawSource:
-        """Return the same recording as one whose samples are fetched."""
+        """Return the recording as a source whose samples are fetched."""
         lengths = {channel.samples.shape for channel in self.channels}
         if len(lengths) > 1 or any(len(shape) != 1 for shape in lengths):
-            raise RecordingError("has channels of several lengths.")
+            raise RecordingError("has channels of different lengths.")
         return RawSource(
             self.channels,
             self.sampling_rate,
@@ -191,27 +190,27 @@ class RawRecording:
 
 @dataclass(frozen=True)
 class Reader:
-    """A format that can be read.
+    """A file format.
 
-    Another package offers one by an entry point in the group ``pqswarm.readers``, whose name is that of the reader; it
-    is then found by :func:`read`, by :func:`read_all` and by ``pqswarm identify``. Names, units and phases are made
-    uniform later, for all formats.
+    A package adds one with an entry point in the group ``pqswarm.readers``, named like the reader;
+    :func:`read`, :func:`read_all` and ``pqswarm identify`` then use it. Names, units and phases are normalised later,
+    for all formats.
 
     Attributes
     ----------
     name : str
         As in ``read(path, format=name)``.
     suffixes : tuple of str
-        Of its files, in small letters, with the point: those that a folder is searched for.
+        Suffixes of its files, in lower case, with the dot; folders are searched for them.
     read : callable, optional
-        Takes path and :class:`Options`, returns a list of :class:`RawRecording`. Its :class:`RecordingError` is
-        completed with the name of the file.
+        Takes path and :class:`Options`, returns a list of :class:`RawRecording`. The name of the file is
+        prefixed to its :class:`RecordingError`.
     recognises : callable, optional
-        Takes path and the first bytes of a file, and says whether it is certainly of this format. By default the
-        suffix decides.
+        Takes the path and first bytes of a file; returns whether it certainly has this format. By default the suffix
+        decides.
     open : callable, optional
         Like `read`, but returns a list of :class:`RawSource`, whose samples stay in the file until they are fetched.
-        One of `read` and `open` is needed; with both, `open` is used.
+        Give `read` or `open`; with both, `open` is used.
 
     Examples
     --------
@@ -235,7 +234,7 @@ class Reader:
     open: Callable[[Path, Options], Sequence[RawSource]] | None = None
 
     def sources(self, path: Path, options: Options) -> list[RawSource]:
-        """Return the recordings of a file, with their samples in the file where the format allows that."""
+        """Return the recordings of a file; samples stay in the file if the format allows it."""
         if self.open is not None:
             return list(self.open(path, options))
         if self.read is None:

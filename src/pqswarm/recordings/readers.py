@@ -1,4 +1,4 @@
-"""The one way into all formats."""
+"""Read recordings of any supported format."""
 
 import warnings
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ from pqswarm.recordings.table.reader import TABLE
 
 __all__ = ["READERS", "open_recordings", "read", "read_all"]
 
-_OURS = (PQDIF, NPZ, COMTRADE, TABLE)  # the content of the first two is unmistakable
+_OURS = (PQDIF, NPZ, COMTRADE, TABLE)  # the first two are recognised by their content
 _HEAD = 4096  # bytes
 
 READERS: Registry[Reader] = Registry("format of recordings", "pqswarm.readers", Reader, _OURS)
-"""The formats that can be read, by name; those of other packages too."""
+"""The supported formats by name, plugins included."""
 
 
 def read(
@@ -37,27 +37,26 @@ def read(
 ) -> Recording:
     r"""Read a recording.
 
-    The format is found from the content and the suffix. Files may come from strangers: what their headers claim is
-    checked against their size before memory is taken, and nothing in them is executed or used as a path.
+    The format is detected from the content and the suffix. Files are untrusted: what headers claim is checked against
+    the size of the file before memory is allocated, and nothing in them is executed or used as a path.
 
     Parameters
     ----------
     path : str or Path
         COMTRADE (``.cfg``, ``.dat``, ``.hdr`` or ``.inf``: the partners are found beside it; or ``.cff``), PQDIF
-        (``.pqd``), a table of text (``.csv``, ``.txt``, ...), ``.npz``, or what other packages add to
-        :data:`READERS`.
+        (``.pqd``), a text table (``.csv``, ``.txt``, ...), ``.npz``, or a format of a plugin (see :data:`READERS`).
     observation : int, optional
-        Which one, from 0, if the file holds several (see :func:`read_all`). The default is the longest stretch at the
-        high rate for COMTRADE, else the first.
+        Number of the recording, from 0, if the file holds several (see :func:`read_all`). The default is the longest
+        section at the high rate for COMTRADE, else the first.
     format : str, optional
-        Name of a reader (``"comtrade"``, ``"pqdif"``, ``"csv"``, ``"npz"``), if it should not be found out.
+        Name of a reader (``"comtrade"``, ``"pqdif"``, ``"csv"``, ``"npz"``) if it should not be detected.
     **options
-        What you know better than the file: see :class:`Options`.
+        Overrides and limits: see :class:`Options`.
 
     Returns
     -------
     Recording
-        Samples in SI units; its notes say what had to be assumed.
+        Samples in SI units; its notes list assumptions.
 
     Raises
     ------
@@ -66,10 +65,9 @@ def read(
 
     Notes
     -----
-    Limits, apart from `max_bytes`: 4096 channels; 100 stretches of a COMTRADE file at its high rate; 100 000 characters
-    in a line of a table; a packed file (PQDIF, ``.npz``) may unpack to a hundred times its size, and 8 or 64 MB more
-    (a `max_bytes` above the default lifts that too).
-    Samples beyond 1e15 count as missing.
+    Limits, apart from `max_bytes`: 4096 channels; 100 sections of a COMTRADE file at its high rate; 100 000 characters
+    in a line of a table; a packed file (PQDIF, ``.npz``) may unpack to a hundred times its size plus 8 or 64 MB (a
+    `max_bytes` above the default lifts this too). Samples beyond 1e15 count as missing.
 
     Examples
     --------
@@ -93,8 +91,8 @@ def read_all(
 ) -> tuple[Recording, ...]:
     r"""Read all recordings of a file.
 
-    A PQDIF file has one for each observation with waveforms, a COMTRADE file one for each stretch at its high rate,
-    a file of RTE's database one for each record; others hold one.
+    A PQDIF file has one for each observation with waveforms, a COMTRADE file one for each section at its high rate,
+    a file of RTE's database one for each record; other formats hold one.
 
     Parameters
     ----------
@@ -125,9 +123,9 @@ def open_recordings(
     format: str | None = None,  # noqa: A002
     **options: Any,
 ) -> tuple[RecordingSource, ...]:
-    r"""Open all recordings of a file, whose samples stay in it where the format allows that.
+    r"""Open all recordings of a file; samples stay in the file if the format allows it.
 
-    COMTRADE and tables of text of any size are read in stretches, on demand; PQDIF and ``.npz`` are packed, and read
+    COMTRADE files and text tables of any size are read on demand; PQDIF and ``.npz`` are compressed and read as a
     whole.
 
     Parameters
@@ -138,13 +136,13 @@ def open_recordings(
     Returns
     -------
     tuple of RecordingSource
-        In the order of the file, at least one. Their notes say what was understood of the file; what can only be said
-        of samples, such as how many are missing, is in the notes of the recordings that their ``read`` returns.
+        In the order of the file, at least one. Their notes describe how the file was read; notes on samples, such as
+        how many are missing, are those of the recordings that ``read`` returns.
 
     Notes
     -----
-    Several threads may read stretches of a source. Nothing is kept open in between: a file that changes or vanishes
-    gives a :class:`RecordingError` then.
+    Several threads may read from a source. No file is kept open: if it changes or vanishes, reading raises a
+    :class:`RecordingError`.
 
     Examples
     --------
@@ -160,14 +158,14 @@ def open_recordings(
 
 
 def _open(path: Path, format_name: str | None, options: Options, wanted: int | None) -> tuple[list[FileSource], int]:
-    """The usable recordings of a file, and the place of the main one."""
+    """The usable recordings of a file, and the position of the main one."""
     with naming(path):
         reader = _find_reader(path) if format_name is None else READERS.find(format_name)
         raws = reader.sources(path, options)
         if wanted is not None:
             if not -len(raws) <= wanted < len(raws):
                 raise RecordingError(
-                    f"holds {count_text(len(raws), 'recording')}: there is no number {wanted} (they count from 0)."
+                    f"holds {count_text(len(raws), 'recording')}: there is no number {wanted} (counted from 0)."
                 )
             raws = [raws[wanted]]
         if options.whole:
@@ -182,7 +180,7 @@ def _open(path: Path, format_name: str | None, options: Options, wanted: int | N
                 main = len(sources)
             try:
                 sources.append(normalise(raw, options, str(path)))
-            except RecordingError as error:  # one bad one does not spoil the others
+            except RecordingError as error:  # the others may be usable
                 reasons.append(str(error))
                 unusable = unusable or f"{raw.source} {error}"
         if not sources:
@@ -194,7 +192,7 @@ def _open(path: Path, format_name: str | None, options: Options, wanted: int | N
 
 
 def _find_reader(path: Path) -> Reader:
-    """The reader that is certain by the content, else the one of the suffix, else that of tables."""
+    """The reader that recognises the content, else that of the suffix, else that of tables."""
     head = read_bytes(path, limit=0, first=_HEAD)
     readers = list(_all_readers())
     certain = (reader for reader in readers if reader.recognises(path, head))
@@ -203,7 +201,7 @@ def _find_reader(path: Path) -> Reader:
 
 
 def _all_readers() -> Iterator[Reader]:
-    """Those of other packages first, which know better; one that cannot be loaded does not stop the others."""
+    """Readers, plugins first; one that cannot be loaded is skipped."""
     for name in READERS:
         if name not in [reader.name for reader in _OURS]:
             try:

@@ -1,4 +1,4 @@
-"""A recording: channels of samples in SI units, with all that is known about them; in memory, or where it lies."""
+"""Recordings: channels of samples in SI units, in memory or in a file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,18 +20,18 @@ class RecordingError(FileFormatError):
 
 @dataclass(frozen=True, eq=False)
 class ChannelHeader:
-    """What is known of one measured quantity, without its samples.
+    """A measured quantity, without its samples.
 
     Attributes
     ----------
     name : str
         Its name in the file.
     unit : str
-        SI unit of the samples: ``"V"``, ``"A"``, or what the file says, prefixes removed.
+        SI unit of the samples: ``"V"``, ``"A"``, or that of the file, without prefix.
     phase : str
         ``"A"``, ``"B"``, ``"C"``, ``"N"``, ``"AB"``, ``"BC"``, ``"CA"``, or empty if it is not known.
     system : str
-        The three-phase system that it belongs to, where a site file says so; empty if its name must tell.
+        The three-phase system that it belongs to, from a site file; empty if it is inferred from the name.
     """
 
     name: str
@@ -59,17 +59,17 @@ class Channel(ChannelHeader):
     name, unit, phase, system : str
         As in :class:`ChannelHeader`.
     samples : ndarray of shape (n_samples,)
-        Values in `unit`; NaN where the file marks a sample as missing.
+        Values in `unit`; NaN for missing samples.
     """
 
     samples: FloatArray
 
 
 class RecordingSource(Protocol):
-    """A recording where it lies: what is known of it, and any stretch of its samples on demand.
+    """A recording whose samples are read on demand.
 
     A :class:`Recording` is one; :func:`pqswarm.recordings.open_recordings` returns others, whose samples stay in the
-    file. Attributes are those of :class:`Recording`; channels may come without samples.
+    file. Attributes are those of :class:`Recording`; channels may have no samples.
     """
 
     @property
@@ -82,7 +82,7 @@ class RecordingSource(Protocol):
 
     @property
     def nominal_frequency(self) -> float:
-        """Of the grid [Hz]."""
+        """Nominal frequency of the grid [Hz]."""
 
     @property
     def n_samples(self) -> int:
@@ -94,7 +94,7 @@ class RecordingSource(Protocol):
 
     @property
     def source(self) -> str:
-        """Name, and the place in the file."""
+        """File name, and the position in the file."""
 
     @property
     def path(self) -> str:
@@ -106,18 +106,18 @@ class RecordingSource(Protocol):
 
     @property
     def format(self) -> str:
-        """Of the file."""
+        """Format of the file."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What had to be assumed in reading it."""
+        """Assumptions made in reading it."""
 
     @property
     def status(self) -> tuple[StatusChannel, ...]:
-        """What was on or off; it is looked for when it is asked for."""
+        """Status channels, read on demand."""
 
     def read(self, first: int = 0, stop: int | None = None) -> "Recording":
-        """Return the samples from `first` to before `stop` of all channels, as a recording of its own."""
+        """Return the samples from `first` up to, but not including, `stop` as a recording."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,21 +131,21 @@ class Recording:
     sampling_rate : float
         Samples per second [Hz].
     nominal_frequency : float
-        Of the grid [Hz]: 50 or 60 where the file does not say and it could be estimated.
+        Of the grid [Hz]: estimated as 50 or 60 if the file does not give it.
     start : datetime or None
         Time of the first sample.
     source : str
-        File, and the place in it where it holds several recordings, such as ``example.pqd, observation 3``.
+        File, and the position in it if it holds several recordings, such as ``example.pqd, observation 3``.
     format : str
         Such as ``"COMTRADE 1999 BINARY"``.
     notes : tuple of str
-        What had to be assumed, or tolerated, in reading it; one sentence each.
+        Assumptions and tolerated faults, one sentence each.
     station : str
-        Where it was recorded, as the file says; empty if it does not.
+        Where it was recorded; empty if the file does not say.
     path : str
         The file, as it was given.
     status : tuple of StatusChannel
-        What was on or off: the status channels of COMTRADE.
+        Status channels of COMTRADE: what was on or off.
     """
 
     channels: tuple[Channel, ...]
@@ -195,17 +195,17 @@ class Recording:
         return tuple(channel for channel in self.channels if channel.is_voltage)
 
     def read(self, first: int = 0, stop: int | None = None) -> "Recording":
-        """Return a stretch as a recording of its own, which shares the samples.
+        """Return part of the recording; samples are shared.
 
         Parameters
         ----------
         first, stop : int
-            Its first sample, and the one after its last; by default all.
+            First sample, and the one after the last; by default all.
 
         Returns
         -------
         Recording
-            It begins at its own first sample.
+            It starts at its own first sample.
 
         Examples
         --------
@@ -231,7 +231,7 @@ class Recording:
         Parameters
         ----------
         name : str
-            Its name, or its phase if only one voltage has it.
+            Name, or phase if only one voltage has it.
 
         Returns
         -------

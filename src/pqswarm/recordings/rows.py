@@ -1,4 +1,4 @@
-"""Rows of numbers in a text of any size: one pass finds where rows begin, then any stretch is parsed on demand."""
+"""Rows of numbers in text of any size: one pass finds the rows, which are then parsed on demand."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -14,10 +14,10 @@ from pqswarm.recordings.text import number, split
 
 __all__ = ["MemoryBytes", "StoredBytes", "TextRows"]
 
-_EVERY = 4096  # rows from one place in the index to the next
-_CHUNK = 1_000_000  # bytes looked at at once
+_EVERY = 4096  # rows between entries of the index
+_CHUNK = 1_000_000  # bytes read at once
 _LONGEST_ROW = 1_000_000  # bytes
-_COMPILED_FROM = 1_000_000  # bytes; below, compiled code is not worth its loading
+_COMPILED_FROM = 1_000_000  # bytes; below, loading compiled code does not pay off
 _LINE = re.compile(rb"[^\r\n]+")
 _NOTHING = b" \t\0\x1a"
 
@@ -27,14 +27,14 @@ class StoredBytes(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of bytes."""
 
     def read(self, first: int, stop: int) -> bytes:
         """Return those from `first` to before `stop`."""
 
 
 class MemoryBytes:
-    """Bytes in memory, to be read as those of a file."""
+    """Bytes in memory, read like those of a file."""
 
     def __init__(self, content: bytes) -> None:
         self.content = content
@@ -46,18 +46,18 @@ class MemoryBytes:
 
 
 class TextRows:
-    """The lines of a text that hold something, and at least `least` delimiters.
+    """The lines of a text that are not empty and have at least `minimum` delimiters.
 
-    A space as `delimiter` stands for any white space. Once :meth:`index` has run, `n_rows` is how many there are,
-    `n_short` how many lines had fewer delimiters, and several threads may ask for stretches.
+    A space as `delimiter` means any white space. After :meth:`index`, `n_rows` is the number of rows, `n_short` the
+    number of lines with too few delimiters, and several threads may read rows.
     """
 
-    def __init__(self, content: StoredBytes, delimiter: str, decimal: str, encoding: str, least: int = 0) -> None:
+    def __init__(self, content: StoredBytes, delimiter: str, decimal: str, encoding: str, minimum: int = 0) -> None:
         self.content = content
         self.delimiter = delimiter
         self.decimal = decimal
         self.encoding = encoding
-        self.least = least
+        self.minimum = minimum
         self.compiled = content.size >= _COMPILED_FROM
         self.n_rows = self.n_short = 0
         self.places = np.empty(0, np.int64)
@@ -67,7 +67,7 @@ class TextRows:
     ) -> Iterator[FloatArray]:
         """Find all rows, and yield the numbers of a column on the way, from `first_row` on.
 
-        `value` makes a number of a field, where it is more than that; a clock makes seconds of dates.
+        `value` converts a field that is not a plain number; a clock converts dates to seconds.
         """
         places: list[IntArray] = []
         for at, chunk in self._chunks():
@@ -84,11 +84,11 @@ class TextRows:
         self.places = np.concatenate([*places, [self.content.size]])
 
     def table(self, first: int, stop: int, columns: Sequence[int]) -> FloatArray:
-        """Return columns of a stretch of rows, with NaN where a field is missing or is not a number."""
+        """Return columns of some rows, with NaN where a field is missing or not a number."""
         parts = [np.empty((0, len(columns)))]
         at, end = first // _EVERY, -(-stop // _EVERY)
         while at < end:
-            # As many places of the index as fit into a chunk, at least one.
+            # As many entries of the index as fit into a chunk, at least one.
             until = int(np.searchsorted(self.places, self.places[at] + _CHUNK, "right")) - 1
             until = min(max(until, at + 1), end)
             chunk = self.content.read(int(self.places[at]), int(self.places[until]))
@@ -102,7 +102,7 @@ class TextRows:
         return table
 
     def _chunks(self) -> Iterator[tuple[int, bytes]]:
-        """Whole lines, some megabytes at once, and where they begin."""
+        """Whole lines, some megabytes at once, and their positions."""
         at, rest = 0, b""
         for first in range(0, self.content.size, _CHUNK):
             chunk = rest + self.content.read(first, first + _CHUNK)
@@ -116,17 +116,17 @@ class TextRows:
             at += end
 
     def _find(self, chunk: bytes) -> tuple[IntArray, IntArray, int]:
-        """Begin and end of each row, and the number of lines with too few delimiters."""
+        """Start and end of each row, and the number of lines with too few delimiters."""
         if self.compiled:
             from pqswarm.recordings._text_kernels import find_rows
 
-            most = len(chunk) // 2 + 1  # what is not written to costs nothing
+            most = len(chunk) // 2 + 1  # untouched memory costs nothing
             begins, ends = np.empty(most, np.int64), np.empty(most, np.int64)
-            n, short = find_rows(np.frombuffer(chunk, np.uint8), ord(self.delimiter), self.least, begins, ends)
+            n, short = find_rows(np.frombuffer(chunk, np.uint8), ord(self.delimiter), self.minimum, begins, ends)
             return begins[:n], ends[:n], short
         delimiter = self.delimiter.encode()
         lines = [match for match in _LINE.finditer(chunk) if match[0].strip(_NOTHING)]
-        spans = [match.span() for match in lines if not self.least or match[0].count(delimiter) >= self.least]
+        spans = [match.span() for match in lines if not self.minimum or match[0].count(delimiter) >= self.minimum]
         found = np.array(spans, np.int64).reshape(-1, 2)
         return found[:, 0], found[:, 1], len(lines) - len(spans)
 
@@ -143,7 +143,7 @@ class TextRows:
             parse_rows(np.frombuffer(chunk, np.uint8), begins, ends, *signs, unique, found, state)
             precise = np.flatnonzero(state == PRECISE)
             rest = np.flatnonzero(state == ODD)
-            with suppress(ValueError):  # not all of them have all fields
+            with suppress(ValueError):  # some rows may lack fields
                 found[precise] = self._precise(chunk, begins[precise], ends[precise], unique)
                 precise = precise[:0]
             table, rest = found[:, places], np.concatenate([rest, precise])
@@ -165,7 +165,7 @@ class TextRows:
     def _column(
         self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, value: Callable[[str], float] | Clock
     ) -> FloatArray:
-        """What the fields of a column mean."""
+        """The values of the fields of a column."""
         meaning = value.seconds if isinstance(value, Clock) else value
         result = np.full(begins.size, np.nan)
         at = 0
@@ -183,7 +183,7 @@ class TextRows:
     def _seconds(
         self, chunk: bytes, begins: IntArray, ends: IntArray, column: int, clock: Clock, result: FloatArray
     ) -> int:
-        """Fill in the times of the first rows, those of the minute that the clock knows; how many there are."""
+        """Fill in the times of the first rows within the minute that the clock knows; return how many."""
         from pqswarm.recordings._text_kernels import parse_seconds
 
         minute = np.frombuffer(clock.minute.encode("ascii"), np.uint8)
@@ -191,7 +191,7 @@ class TextRows:
         return int(parse_seconds(content, begins, ends, ord(self.delimiter), column, minute, clock.begin, result))
 
     def _fields(self, row: bytes, most: int = -1) -> list[str]:
-        """The fields of a row, or at least the first ones, `most` of them."""
+        """The fields of a row, or at least the first `most`."""
         text = row.decode(self.encoding, errors="replace").replace("\0", "")
         if most > 0 and '"' not in text and self.delimiter != " ":
             return [field.strip() for field in text.split(self.delimiter, most)]

@@ -1,4 +1,4 @@
-"""A recording that stays in its file, in SI units: any stretch is fetched, scaled and checked when it is asked for."""
+"""A recording that stays in its file: samples are fetched, checked and scaled to SI units on demand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,12 +19,12 @@ from pqswarm.recordings.units import clean
 __all__ = ["FileSource", "in_si"]
 
 _PIECE = 262_144  # samples fetched at once
-_MOST_NOTES = 10  # on status channels
-_MAX_VALUE = 1e15  # larger samples are not measured, and their squares would overflow later
+_MAX_NOTES = 10  # on status channels
+_MAX_VALUE = 1e15  # larger samples are not measurements, and their squares would overflow
 
 
 def in_si(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
-    """Return samples times the factor of their unit, NaN where they are absurd, and how many were."""
+    """Return samples times the factor of their unit, with NaN for absurd ones, and the number of these."""
     samples = np.asarray(samples, np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         if factor != 1:
@@ -37,11 +37,11 @@ def in_si(samples: FloatArray, factor: float) -> tuple[FloatArray, int]:
 
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """A :class:`RecordingSource` over what a reader found.
+    """A :class:`RecordingSource` over the result of a reader.
 
-    `numbers` are those of the channels in `raw`, `factors` lead to their SI units. What can only be said of samples
-    that were read, such as how many are missing, is in the notes of the recording that :meth:`read` returns.
-    Status channels come with the whole recording only; who wants those of a stretch asks for its part of `status`.
+    `numbers` are those of the channels in `raw`, `factors` convert to SI units. Notes on samples, such as how many are
+    missing, are those of the recording that :meth:`read` returns. Status channels are read for the whole recording;
+    use :meth:`StatusChannel.read` for part of one.
     """
 
     channels: tuple[ChannelHeader, ...]
@@ -60,7 +60,7 @@ class FileSource:
 
     @cached_property
     def status(self) -> tuple[StatusChannel, ...]:
-        """What was on or off: looked for in the whole recording at the first time, and kept."""
+        """Status channels of the whole recording, read once."""
         with naming(self.path):
             found = self.raw.status()
         return tuple(replace(one, name=clean(one.name) or f"status {n}") for n, one in enumerate(found, 1))
@@ -84,9 +84,9 @@ class FileSource:
         if n_missing:
             notes.append(self.raw.missing.format(n_missing))
         if n_bad:
-            notes.append(f"{count_text(n_bad, 'sample')} infinite or beyond {_MAX_VALUE:g}: taken as missing.")
+            notes.append(f"{count_text(n_bad, 'sample')} infinite or beyond {_MAX_VALUE:g}: treated as missing.")
         status = self.status if (first, stop) == (0, self.n_samples) else ()
-        notes += [f"{one.name}: {one.note}" for one in status if one.note][:_MOST_NOTES]
+        notes += [f"{one.name}: {one.note}" for one in status if one.note][:_MAX_NOTES]
         return Recording(
             tuple(channels),
             self.sampling_rate,

@@ -1,4 +1,4 @@
-"""Sampling rates from time stamps, which may be rounded, have gaps, and come in pieces."""
+"""Sampling rates from time stamps, which may be rounded and have gaps."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from pqswarm._base.typing import FloatArray
 __all__ = ["find_rate", "find_rate_of"]
 
 _PIECE = 65536
-"""Stamps that are looked at together; the median of the first ones tells the usual step."""
+"""Stamps processed together; the median of the first ones is the usual step."""
 
 
 def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
-    """Return the sampling rate [Hz] that time stamps [s] tell, 0 if none, and the longest stretch without a gap.
+    """Return the sampling rate [Hz] of time stamps [s], 0 if there is none, and the longest section without a gap.
 
-    Rounded stamps are averaged over the stretch, and a rate that is an integer within their rounding is taken as that.
-    What is found out is added to the notes.
+    Rounded stamps are averaged over the section; a rate that is an integer within the rounding is rounded to it.
+    Findings are added to the notes.
 
     Examples
     --------
@@ -32,9 +32,9 @@ def find_rate(times: FloatArray, notes: list[str]) -> tuple[float, slice]:
 def find_rate_of(
     pieces: Iterable[FloatArray], notes: list[str], find_unit: Callable[[float], float] = lambda _: 1.0
 ) -> tuple[float, slice, float]:
-    """Do the same for stamps that come in pieces, and return the time from the first one to the stretch [s] too.
+    """Do the same for stamps in pieces, and also return the time from the first stamp to the section [s].
 
-    Where their unit is not known, `find_unit` is given the samples per unit, and says how many units a second has.
+    If the unit is unknown, `find_unit` takes the samples per unit and returns the units per second.
     """
     found = _Stretches()
     for piece in _rearranged(pieces):
@@ -44,7 +44,7 @@ def find_rate_of(
 
 @dataclass
 class _Stretch:
-    """Stamps without a gap, from number `first` to before `stop`; `points` are some of them, the most uneven too."""
+    """Stamps `first` to `stop` - 1, without a gap; `points` are some, the most uneven ones included."""
 
     first: int
     stop: int
@@ -53,7 +53,7 @@ class _Stretch:
     points: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
 
     def add(self, times: FloatArray) -> None:
-        """Lengthen it by stamps that follow."""
+        """Append stamps."""
         at = np.array([0, times.size - 1])
         if times.size > 2:
             line = times[0] + (times[-1] - times[0]) / (times.size - 1) * np.arange(times.size)
@@ -64,7 +64,7 @@ class _Stretch:
 
 
 class _Stretches:
-    """What is known of the stamps so far."""
+    """State of the search after some stamps."""
 
     def __init__(self) -> None:
         self.n = self.n_gaps = 0
@@ -75,7 +75,7 @@ class _Stretches:
         self.longest: _Stretch | None = None
 
     def take(self, times: FloatArray) -> None:
-        """Look at the stamps that follow."""
+        """Process the next stamps."""
         with np.errstate(over="ignore", invalid="ignore"):
             steps = np.diff(times) if self.n == 0 else np.diff(times, prepend=self.last)
         if not (self.valid and np.isfinite(times).all() and np.isfinite(steps).all()):
@@ -120,7 +120,7 @@ class _Stretches:
         self.current = None
 
     def rate(self, notes: list[str], find_unit: Callable[[float], float]) -> tuple[float, slice, float]:
-        """Rate [Hz], the longest stretch, and its time from the first stamp [s]."""
+        """Rate [Hz], the longest section, and its time from the first stamp [s]."""
         self._close()
         kept = self.longest
         nothing = 0.0, slice(0, self.n), 0.0
@@ -134,7 +134,7 @@ class _Stretches:
             notes.append("The time stamps are coarser than the sampling: the rate is their mean.")
         elif self.n_gaps:
             notes.append(
-                f"The time stamps have {count_text(self.n_gaps, 'gap')}: of {self.n} samples the longest stretch "
+                f"The time stamps have {count_text(self.n_gaps, 'gap')}: of {self.n} samples, the longest section "
                 f"without one, {kept.stop - kept.first}, is used."
             )
         span, count = kept.end - kept.begin, kept.stop - kept.first - 1
@@ -145,7 +145,7 @@ class _Stretches:
         per_second = find_unit(rate)
         rate, span, rounding = rate * per_second, span / per_second, rounding / per_second
         tolerance = rate * (2 * rounding / span + 1e-9)
-        # The roundest number within the rounding: 6400 rather than 6399, and nothing rounder than three digits.
+        # The roundest number within the rounding: 6400 rather than 6399; at least three digits are kept.
         for unit in (100.0, 10.0, 1.0, 0.1):
             nearest = round(rate / unit) * unit
             if rate >= 100 * unit and abs(nearest - rate) <= tolerance:
@@ -157,7 +157,7 @@ class _Stretches:
 
 
 def _rearranged(pieces: Iterable[FloatArray]) -> Iterator[FloatArray]:
-    """The same stamps in pieces of one size, so that the result does not depend on how they came."""
+    """The stamps in pieces of one size: the result must not depend on how they arrive."""
     held: list[FloatArray] = []
     n_held = 0
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""Status channels: what was on or off, as the samples at which it changed."""
+"""Status channels: on or off, stored as the samples at which they change."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,10 +12,10 @@ from pqswarm._base.typing import AnyArray, IntArray
 __all__ = ["MAX_STATUS", "StatusChannel", "find_changes", "interruptible"]
 
 MAX_STATUS = 4096
-"""Most status channels of one recording."""
+"""Maximum number of status channels of a recording."""
 
-_MOST_CHANGES = 10_000  # of one channel
-_MOST_OF_ALL = 4_000_000  # of all channels together
+_MAX_CHANGES = 10_000  # of one channel
+_MAX_CHANGES_OF_ALL = 4_000_000  # of all channels together
 _CHECK: ContextVar[Callable[[], object] | None] = ContextVar("check", default=None)
 
 
@@ -28,13 +28,13 @@ class StatusChannel:
     name : str
         Its name in the file.
     normal : int
-        Its normal state, as the file says: 0 or 1.
+        Normal state according to the file: 0 or 1.
     places : ndarray of shape (n,)
-        Samples at which a state begins, ascending; 0 is the first one, unless the state is not known then.
+        Samples at which a state starts, ascending; the first is 0 unless the initial state is unknown.
     states : ndarray of shape (n,)
         The states, 0 or 1, in turn.
     note : str
-        What was left out; empty if nothing was.
+        What was omitted; empty if nothing was.
 
     Examples
     --------
@@ -53,25 +53,25 @@ class StatusChannel:
 
     @property
     def changes(self) -> tuple[tuple[int, int], ...]:
-        """Samples at which a state begins, each with the state."""
+        """Samples at which a state starts, each with the state."""
         return tuple(zip(self.places.tolist(), self.states.tolist(), strict=True))
 
     def read(self, first: int, stop: int) -> "StatusChannel":
-        """Return a stretch as a channel of its own, whose samples are counted from `first`."""
+        """Return part of the channel; samples are counted from `first`."""
         begin = max(int(np.searchsorted(self.places, first, "right")) - 1, 0)
         end = int(np.searchsorted(self.places, stop, "left"))
         places = np.maximum(self.places[begin:end] - first, 0)
         return StatusChannel(self.name, self.normal, places, self.states[begin:end], self.note)
 
     def expand(self, first: int, stop: int) -> IntArray:
-        """Return the state of each sample from `first` to before `stop`; 0 where it is not known."""
+        """Return the state of each sample from `first` to `stop` - 1; 0 where it is unknown."""
         places = np.searchsorted(self.places, np.arange(first, stop), "right")
         return np.concatenate([[0], self.states])[places].astype(np.int64)
 
 
 @contextmanager
 def interruptible(check: Callable[[], object]) -> Iterator[None]:
-    """Let `check`, called between stretches, end the search for status channels by an exception; it can begin anew."""
+    """Call `check` between blocks while status channels are read; its exception stops the search, which can restart."""
     token = _CHECK.set(check)
     try:
         yield
@@ -82,15 +82,15 @@ def interruptible(check: Callable[[], object]) -> Iterator[None]:
 def find_changes(
     fetch: Callable[[int, int], AnyArray], n_samples: int, step: int, names: Sequence[str], normal: Sequence[int]
 ) -> tuple[StatusChannel, ...]:
-    """Find the changes of status channels in stretches of `step` samples.
+    """Find the changes of status channels in blocks of `step` samples.
 
     `fetch` takes the first sample and the one after the last, and returns a table, samples x channels, of 0, 1, and -1
-    where a state is not known, which is then taken as unchanged. Of a channel that changes more than ten thousand
-    times (or fewer, if there are many channels), the shortest states are left out.
+    where a state is unknown, which counts as unchanged. If a channel changes more than ten thousand times (fewer if
+    there are many channels), its shortest states are omitted.
     """
-    most = min(_MOST_CHANGES, _MOST_OF_ALL // max(len(names), 1))
+    most = min(_MAX_CHANGES, _MAX_CHANGES_OF_ALL // max(len(names), 1))
     found = [_Changes(most) for _ in names]
-    last = np.full(len(names), -2, np.int8)  # like no other state
+    last = np.full(len(names), -2, np.int8)  # not a state
     check = _CHECK.get()
     for first in range(0, n_samples, step):
         if check is not None:
@@ -107,16 +107,16 @@ def find_changes(
 
 
 class _Changes:
-    """Changes of one channel, at most `most` of them."""
+    """Up to `most` changes of one channel."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.places = np.empty(0, np.int64)
         self.states = np.empty(0, np.int8)
-        self.shortest = 1  # samples; of several changes within so many, the first and the last are kept
+        self.shortest = 1  # samples; of several changes within this time, the first and the last are kept
 
     def add(self, first: int, states: AnyArray) -> None:
-        """Add a stretch that begins at the sample `first`."""
+        """Add a block that starts at sample `first`."""
         known = np.flatnonzero(states >= 0)
         self._keep_changes(np.append(self.places, known + first), np.append(self.states, states[known]))
         if self.shortest > 1 and known.size:
@@ -136,6 +136,6 @@ class _Changes:
 
     @property
     def note(self) -> str:
-        """What was left out."""
-        often = f"It changes very often: some states of under {self.shortest} samples are left out."
+        """What was omitted."""
+        often = f"It changes very often: some states shorter than {self.shortest} samples are omitted."
         return often if self.shortest > 1 else ""

@@ -1,4 +1,4 @@
-"""Text from strangers: encodings, numbers and dates."""
+"""Untrusted text: encodings, numbers and dates."""
 
 import csv
 import re
@@ -12,16 +12,16 @@ from pqswarm.recordings.recording import RecordingError
 __all__ = ["decode", "number", "shift", "split", "stamp"]
 
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
-_MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]")  # each byte is met once
+_MIXED_WORD = re.compile(rb"[a-z][\x80-\xff]+|(?<![\x80-\xff])[\x80-\xff]++[a-z]")  # each byte is visited once
 _DATE = re.compile(r"\s*'?(\d{1,4})[/.\-](\d{1,2})[/.\-](\d{1,4})")
 _TIME = re.compile(r"(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,:](\d{1,12}))?)?")
 
 
 def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
-    """Decode text of unknown encoding, and return the name of the encoding too.
+    """Decode text of unknown encoding; also return the name of the encoding.
 
-    UTF-8 and UTF-16 are certain. Else the bytes tell: Russian (cp1251) has words of high bytes, almost all of them
-    letters, Western text has high bytes among others, Chinese (GBK) comes in pairs that decode without error.
+    UTF-8 and UTF-16 are certain. Otherwise, Russian (cp1251) has words of high bytes, almost all letters; Western text
+    has single high bytes; Chinese (GBK) has pairs that decode without error.
     """
     if encoding is not None:
         try:
@@ -46,7 +46,7 @@ def decode(content: bytes, encoding: str | None = None) -> tuple[str, str]:
 
 
 def number(text: str, default: float = np.nan) -> float:
-    """Return the number a field holds, or `default`."""
+    """Return the number in a field, or `default`."""
     try:
         return float(text) if len(text) < 100 and "_" not in text else default
     except ValueError:
@@ -68,8 +68,8 @@ def split(line: str, delimiter: str) -> list[str]:
 def stamp(date: str, time: str = "", *, month_first: bool = False) -> datetime | None:
     """Return a date and time of day, or None if they are malformed or impossible.
 
-    Day, month and year may have any order that can be told apart; `month_first` says how an ambiguous date is read.
-    `date` may hold the time too. Digits after microseconds are cut.
+    Day, month and year may have any unambiguous order; `month_first` decides ambiguous dates. `date` may include the
+    time. Digits beyond microseconds are dropped.
     """
     day_match = _DATE.match(date)
     if day_match is None:
@@ -100,7 +100,7 @@ def stamp(date: str, time: str = "", *, month_first: bool = False) -> datetime |
 
 
 def shift(start: datetime | None, seconds: float) -> datetime | None:
-    """Return a time some seconds later, or None if there is none."""
+    """Return a time some seconds later, or None if it is beyond the calendar."""
     try:
         return None if start is None else start + timedelta(seconds=seconds)
     except (OverflowError, ValueError):

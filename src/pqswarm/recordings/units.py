@@ -44,7 +44,7 @@ _UNIT_AT_END = re.compile(r"^(.*?)\s*(?:\[([^\[\]]{0,12})\]|\(([^()]{0,12})\)|[/
 
 
 def clean(text: str) -> str:
-    r"""Make a name safe to show: no control characters, no more than 120 characters.
+    r"""Make a name safe to show: no control characters, at most 120 characters.
 
     Examples
     --------
@@ -58,10 +58,10 @@ def clean(text: str) -> str:
 
 
 def si_unit(text: str) -> tuple[str, float]:
-    """Return the SI unit and the factor to it; a strange unit stays as it is.
+    """Return the SI unit and the factor to it; an unknown unit is returned unchanged.
 
-    Other alphabets and languages, and what is added to volts and amperes, are understood; RMS values have a unit of
-    their own. Of two units of one quantity, such as ``V/kV``, the first counts.
+    Other alphabets and languages, and additions to volts and amperes, are understood; RMS values have a separate unit.
+    Of two units, such as ``V/kV``, the first counts.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def si_unit(text: str) -> tuple[str, float]:
 
 
 def _plain_unit(text: str) -> tuple[str, float] | None:
-    """A unit and its factor, if there is nothing else."""
+    """A unit and its factor, without additions."""
     text = _WORDS.get(text.casefold(), text)
     for word, latin in _CYRILLIC:
         text = text.replace(word, latin)
@@ -110,14 +110,14 @@ def split_unit(header: str) -> tuple[str, str]:
 
 
 def guess_unit(name: str) -> str:
-    """Return the unit that a name without unit suggests: ``"V"``, ``"A"`` or nothing."""
+    """Return the unit that a name suggests: ``"V"``, ``"A"`` or an empty string."""
     if _VOLTAGE.search(name):
         return "V"
     return "A" if _CURRENT.search(name) else ""
 
 
 def is_summary(name: str) -> bool:
-    """Whether a name says that the channel is not a waveform, but a magnitude, an angle or a mean.
+    """Whether a name describes a magnitude, an angle or a mean rather than a waveform.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def _thumbnail(name: str, preset: str) -> dict[str, Any]:
         event = generate(name, 4, PRESETS.find(preset), cycles=8)
     except PqswarmError:  # class or preset come from different packages
         return {"low": None, "high": None}
-    return _thinned(event.signal, event.sampling_rate, _THUMBNAIL)
+    return _thin_columns(event.signal, event.sampling_rate, _THUMBNAIL)
 
 
 def describe_event(request: EventRequest, start: float | None, end: float | None, points: int) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def describe_features(request: EventRequest, model: Model | None, points: int = 
     rate, frequency = event.sampling_rate, event.frequency
     split = band_waveforms(signal, rate, frequency)
     bands = [
-        {"name": name, "range": describe_band(*edges), **_thinned(values, rate, points)}
+        {"name": name, "range": describe_band(*edges), **_thin_columns(values, rate, points)}
         for name, edges, values in zip(split.names, split.edges_hz, split.values, strict=True)
     ]
     level = FeatureOptions().level_at(rate, frequency)
@@ -216,7 +216,7 @@ def _event_values(one: "EventVerdict") -> dict[str, Any]:
     }
 
 
-def _thinned(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
+def _thin_columns(samples: FloatArray, rate: float, points: int) -> dict[str, Any]:
     """Minimum and maximum per column, and the duration of a column [s]."""
     found = thin(samples, 0.0, 1 / rate, -(-samples.size // points))
     return {"step": found["step"], "low": found["low"], "high": found["high"] or found["low"]}

@@ -39,14 +39,14 @@ def list_fields(request: EventRequest, event: Event) -> list[dict[str, Any]]:
     drawn = request.drawn()
     before = {**drawn.parameters, **{name: getattr(drawn, name) for name in RECORD}}
     fields = [
-        _field(name, spec, catalogue[name], values, before[name], name in request.given)
+        _form_field(name, spec, catalogue[name], values, before[name], name in request.given)
         for name, spec in ranges.items()
     ]
     places = {"disturbance": 0, "supply": 1, "record": 2}
     return sorted(fields, key=lambda one: places[one["group"]])
 
 
-def _field(
+def _form_field(
     name: str, spec: Range, parameter: Parameter, values: Mapping[str, float], drawn: float, given: bool
 ) -> dict[str, Any]:
     try:

@@ -1,6 +1,5 @@
 """Route for corrections."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ from pqswarm._base.checks import is_integer
 from pqswarm.app.handlers import Base, HTTPRefusal, Missing
 from pqswarm.app.recordings.files import RecordingInFile, upload_folder_name
 from pqswarm.app.recordings.routes import RecordingHandler
+from pqswarm.identify import possible_labels
 from pqswarm.identify.show.lines import json_text
 from pqswarm.identify.training.corrections import Correction
 
@@ -56,29 +56,19 @@ class CorrectionHandler(RecordingHandler):
 
     def _shown_path(self, path: Path) -> str:
         is_upload = bool(self.section.corrections.owner_of(path))
-        return f"uploads/{path.name}" if is_upload else self.section.hide(str(path))
+        return f"uploads/{path.name}" if is_upload else str(path)
 
     def _add(self, place: RecordingInFile, index: int, label: str, by: str, note: str) -> dict[str, Any] | None:
         section = self.section
-        found, details = section.findings(place), section.queue.details(place.file, place.number)
-        findings = section.queue.findings(place.file)
-        if found is None or details is None or findings is None or not 0 <= index < len(found.events):
+        file, found = section.queue.analysis(place.file), section.analysis(place)
+        verdict = None if found is None else found.verdict
+        if file is None or verdict is None or not 0 <= index < len(verdict.events):
             raise Missing("There is no such event, or the recording has not been analysed yet.")
-        event, verdict = found.events[index], details["events"][index]
-        if label and label not in verdict["possible"]:
+        event = verdict.events[index]
+        if label and label not in possible_labels(verdict, event):
             raise HTTPRefusal("That class contradicts the measurements.", 400)
-        section.corrections.file.add(
-            Correction(
-                path=str(place.file.path),
-                digest=findings.digest,
-                source=found.source,
-                found=event.found,
-                label=label,
-                by=by,
-                at=datetime.now(UTC).isoformat(timespec="seconds"),
-                note=note,
-            )
-        )
+        path = place.file.path
+        section.corrections.file.add(Correction.of(verdict, event, label, by, note, path=path, digest=file.digest))
         return section.correction_of(place, event, section.corrections.read_or_none())
 
 

@@ -5,27 +5,18 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence, Set
 from dataclasses import replace
-from datetime import datetime
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from pqswarm._base.text import file_text
 from pqswarm.app.cache import ByteCache
 from pqswarm.app.jobs import Cancelled, Job
 from pqswarm.app.recordings.files import RecordingFile, RecordingFiles, RecordingInFile
-from pqswarm.app.recordings.store import FileFindings, RecordingFindings, VerdictStore
+from pqswarm.app.recordings.store import FileAnalysis, RecordingAnalysis, VerdictStore
 from pqswarm.app.workbench import Workbench
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import Failure, Verdict, default_model, identify_file, possible_labels
+from pqswarm.identify import Failure, Verdict, default_model, identify_file
 from pqswarm.identify.folder.scan import find_candidate
-from pqswarm.identify.show import rows
 from pqswarm.identify.show.lines import json_text
-
-if TYPE_CHECKING:
-    from pqswarm.identify import Model
-    from pqswarm.recordings import RecordingSource
 
 __all__ = ["AnalysisQueue", "analyse_file"]
 
@@ -62,7 +53,7 @@ class AnalysisQueue:
         """Envelopes being built; they have priority."""
         self.current: RecordingFile | None = None
         self.progress = 0.0
-        self._findings: dict[str, FileFindings] = {}
+        self._analyses: dict[str, FileAnalysis] = {}
         self._wanted: dict[str, RecordingFile] = {}
         self._job: Job | None = None
         self._task: asyncio.Task[None] | None = None
@@ -72,47 +63,40 @@ class AnalysisQueue:
         """Whether a file is being analysed or about to be."""
         return self._task is not None and not self._task.done()
 
-    def findings(self, file: RecordingFile) -> FileFindings | None:
-        """Return the findings of a file, if it was analysed."""
-        found = self._findings.get(file.id)
+    def analysis(self, file: RecordingFile) -> FileAnalysis | None:
+        """Return the analysis of a file, if there is one."""
+        found = self._analyses.get(file.id)
         return found if found is not None and found.stamp == file.stamp else None
 
     def load(self, files: Sequence[RecordingFile]) -> None:
-        """Load stored findings of files; callable from any thread."""
+        """Load stored analyses of files; callable from any thread."""
         for file in files:
-            if file.stamp and self.findings(file) is None:
+            if file.stamp and self.analysis(file) is None:
                 found = self.store.load(file)
                 if found is not None:
-                    self._findings[file.id] = found
-
-    def details(self, file: RecordingFile, number: int) -> dict[str, Any] | None:
-        """Return the stored details of a recording; callable from any thread."""
-        found = self.findings(file)
-        if found is None or number >= len(found.recordings):
-            return None
-        return found.details[number] if found.details is not None else self.store.details(file, number)
+                    self._analyses[file.id] = found
 
     async def forget(self, file: RecordingFile) -> None:
         """Forget a file that is no longer listed."""
         self._wanted.pop(file.id, None)
         while self.current is not None and self.current.id == file.id and self._job is not None:
             self._job.cancel()
-            await asyncio.sleep(_POLL_INTERVAL)  # it may be writing its findings
-        self._findings.pop(file.id, None)
+            await asyncio.sleep(_POLL_INTERVAL)  # it may be writing its result
+        self._analyses.pop(file.id, None)
         self.verdicts.drop(lambda key: key[0] == file.id)
-        await self.workbench.jobs.run(Job(), self.store.forget, file)
+        await self.workbench.jobs.run(Job(), self.store.remove, file)
 
     def keep_only(self, ids: Set[str]) -> None:
-        """Drop the findings of all other files from memory; callable from any thread."""
-        for name in set(self._findings) - ids:
-            self._findings.pop(name, None)
+        """Drop the analyses of all other files from memory; callable from any thread."""
+        for name in set(self._analyses) - ids:
+            self._analyses.pop(name, None)
 
     def prioritise(self, place: RecordingInFile) -> None:
         """Analyse the recording of an open page first, unless its verdict is in memory."""
         file, number = place.file, place.number
         if not file.stamp or place.key in self.verdicts:
             return
-        found = self.findings(file)
+        found = self.analysis(file)
         if found is not None and (number >= len(found.recordings) or found.recordings[number].reason):
             return  # it cannot be analysed
         self._wanted.pop(file.id, None)
@@ -138,7 +122,7 @@ class AnalysisQueue:
         visitors = {page.visitor for page in self.workbench.pages.values()}
         waiting = (file for visitor in visitors for file in self.files.visible_to(visitor))
         return max(
-            (file for file in waiting if file.stamp and self.findings(file) is None),
+            (file for file in waiting if file.stamp and self.analysis(file) is None),
             key=lambda file: file.modified,
             default=None,
         )
@@ -155,8 +139,8 @@ class AnalysisQueue:
                 if self.workbench.jobs.is_closed:  # the server is stopping
                     return
                 _LOG.exception("cannot analyse a file")
-                self._findings[file.id] = FileFindings(
-                    file.stamp, "", (RecordingFindings(file.name, reason="The analysis failed: see the terminal."),)
+                self._analyses[file.id] = FileAnalysis(
+                    file.stamp, "", (RecordingAnalysis(file.name, reason="The analysis failed: see the terminal."),)
                 )
             finally:
                 self._job = self.current = None
@@ -191,20 +175,18 @@ class AnalysisQueue:
             digest = find_candidate(file.path).digest()
         except (OSError, PqswarmError):  # removed meanwhile: it cannot be corrected
             digest = ""
-        recordings, details = [], []
-        for number, (verdict, n_channels) in enumerate(found):
-            summary, more = _describe(file, verdict, n_channels, self.workbench.names.hide)
-            recordings.append(summary)
-            details.append(more)
-            if isinstance(verdict, Verdict):
-                self.verdicts.put((file.id, number, file.stamp), verdict, _verdict_bytes(verdict))
+        for number, (verdict, _) in enumerate(found):
+            if isinstance(verdict, Verdict) and verdict.characterisation is not None:
+                size = verdict.characterisation.require_series().nbytes
+                self.verdicts.put((file.id, number, file.stamp), verdict, size)
         job.check()
-        findings = FileFindings(file.stamp, digest, tuple(recordings))
-        passing = any(isinstance(one, Failure) and one.retryable for one, _ in found)
-        self._findings[file.id] = findings if passing else self.store.save(file, findings, tuple(details))
+        analysis = FileAnalysis(file.stamp, digest, tuple(_to_analysis(file, *one) for one in found))
+        self._analyses[file.id] = analysis
+        if not any(isinstance(one, Failure) and one.retryable for one, _ in found):
+            self.store.save(file, analysis)
 
     def _publish_progress(self, file: RecordingFile, progress: float) -> None:
-        if self.current is file and self.findings(file) is None:
+        if self.current is file and self.analysis(file) is None:
             self.progress = progress
             message = {"about": "recordings", "id": file.id, "state": "working", "share": round(progress, 3)}
             self.workbench.publish(message, file.visitor or None)
@@ -213,81 +195,28 @@ class AnalysisQueue:
 def analyse_file(
     workbench: Workbench, file: RecordingFile, progress: Callable[[int, int], None]
 ) -> list[tuple[Verdict | Failure, int | None]]:
-    """Return the verdict on each recording of a file and the number of its channels."""
-    numbers: dict[int, int] = {}
-
-    def note(source: "RecordingSource", verdict: Verdict) -> None:
-        numbers[id(verdict)] = len(source.channels)
-
-    model: Model = workbench.model or default_model()
-    found = list(identify_file(file.path, model=model, site=workbench.site, after=note, progress=progress))
-    return [(replace(one, path=file.name), numbers.get(id(one))) for one in found]
-
-
-def _describe(
-    file: RecordingFile, verdict: Verdict | Failure, n_channels: int | None, hide: Callable[[str], str]
-) -> tuple[RecordingFindings, dict[str, Any] | None]:
-    """Return what is stored of a verdict: a summary with rows, and the details."""
-    if isinstance(verdict, Failure):
-        return RecordingFindings(
-            hide(verdict.source or file_text(file.path.name)), reason=_sentence(hide(verdict.reason))
-        ), None
-    events = [
-        {
-            "row": plain,
-            "start": one.event.start,
-            "end": one.event.end,
-            "tip": f"{rows.sentence(one)}, {rows.moment(one, verdict.start)}, {verdict.station or file.name}",
-            "found": one.as_dict(),
-        }
-        for one, plain in zip(verdict.events, verdict.rows(), strict=True)
-    ]
-    summary = {
-        "source": verdict.source,
-        "station": verdict.station,
-        "start": _iso(verdict.start),
-        "seconds": verdict.duration,
-        "n_channels": n_channels,
-        "reason": "",
-        "events": events,
-    }
-    details = {
-        "thresholds": verdict.thresholds.settings(),
-        "frequency": float(verdict.frequency),
-        "references": [{"name": one.channel, "volts": one.volts, "source": one.source} for one in verdict.references],
-        "events": [one.as_dict() | {"possible": possible_labels(verdict, one)} for one in verdict.events],
-        "caveats": verdict.caveats,
-        "notes": verdict.notes,
-        "text": verdict.text(),
-    }
-    clean = _cleaned({"summary": summary, "details": details}, hide)
-    return RecordingFindings.of(clean["summary"]), clean["details"]
+    """Return the verdict on each recording of a file and the number of its channels, without names of folders."""
+    hide = workbench.names.hide
+    counts: list[int] = []
+    found: list[tuple[Verdict | Failure, int | None]] = []
+    for one in identify_file(
+        file.path,
+        model=workbench.model or default_model(),
+        site=workbench.site,
+        after=lambda source, _: counts.append(len(source.channels)),
+        progress=progress,
+    ):
+        if isinstance(one, Verdict):
+            light = Verdict.of(json.loads(hide(json_text(replace(one, path=file.name).as_dict()))))
+            found.append((replace(light, characterisation=one.characterisation), counts.pop()))
+        else:
+            found.append((replace(one, path=file.name, source=hide(one.source), reason=hide(one.reason)), None))
+    return found
 
 
-def _cleaned(value: Any, hide: Callable[[str], str]) -> Any:
-    """Plain values for strict JSON, without names of folders."""
-    plain = json.loads(json_text(value))
-
-    def walk(one: Any) -> Any:
-        if isinstance(one, dict):
-            return {key: walk(entry) for key, entry in one.items()}
-        if isinstance(one, list):
-            return [walk(entry) for entry in one]
-        return hide(one) if isinstance(one, str) else one
-
-    return walk(plain)
-
-
-def _sentence(reason: str) -> str:
-    return reason if reason.endswith(".") else f"{reason}."
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()
-
-
-def _verdict_bytes(verdict: Verdict) -> int:
-    """Approximate memory use of a verdict [byte]."""
-    series = None if verdict.characterisation is None else verdict.characterisation.series
-    arrays = [] if series is None else [series.time, series.urms, *vars(series.steady).values()]
-    return 20_000 * (1 + len(verdict.events)) + sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))
+def _to_analysis(file: RecordingFile, found: Verdict | Failure, n_channels: int | None) -> RecordingAnalysis:
+    """Return what is stored of a verdict."""
+    if isinstance(found, Verdict):
+        return RecordingAnalysis(found.source, replace(found, characterisation=None), n_channels)
+    reason = found.reason if found.reason.endswith(".") else f"{found.reason}."
+    return RecordingAnalysis(found.source or file_text(file.path.name), reason=reason)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -13,10 +12,11 @@ from pqswarm.app.recordings.files import RecordingInFile, remove_upload
 from pqswarm.app.recordings.open_recording import MAX_POINTS, OpenRecording, urms_view
 from pqswarm.app.recordings.queue import analyse_file
 from pqswarm.app.recordings.section import CHANGED, ID, RecordingsSection
-from pqswarm.identify import Verdict
+from pqswarm.identify import Verdict, possible_labels
 from pqswarm.identify.show.lines import csv_lines, json_text
 from pqswarm.identify.show.page import page_html
 from pqswarm.identify.show.page.charts import draw_charts
+from pqswarm.identify.show.rows import moment, sentence
 from pqswarm.identify.verdict import COLUMNS
 
 __all__ = ["ROUTES", "RecordingHandler"]
@@ -47,6 +47,7 @@ class RecordingHandler(Base):
     async def send_text(self, make: Callable[[], str], media_type: str, name: str = "") -> None:
         """Send a text made in a thread; with a name, as a download."""
         text = await self.work(make)
+        text = self.workbench.names.hide(text)
         self.set_header("Content-Type", f"{media_type}; charset=utf-8")
         if name:
             self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{quote(file_text(name), safe='')}")
@@ -94,7 +95,6 @@ class OneRecording(RecordingHandler):
             "upload": bool(place.file.visitor),
             "siblings": [RecordingInFile(place.file, number).id for number in range(opened.n_recordings)],
         }
-        header["notes"] = [self.section.hide(note) for note in header["notes"]]
         self.send_json_text(json_text(header | known))
 
     async def delete(self, name: str) -> None:
@@ -141,21 +141,26 @@ class Analysis(RecordingHandler):
     async def get(self, name: str) -> None:
         """Send the verdict in full."""
         place = await self.find(name)
-        section = self.section
-        found = section.findings(place)
+        found = self.section.analysis(place)
         if found is None and place.number:
             raise Missing("There is no such recording, or its file was not read yet.")
-        details = await self.work(section.queue.details, place.file, place.number)
-        answer: dict[str, Any] = {"id": place.id, **section.state_of(place)}
-        answer |= {"thresholds": None, "frequency": None, "references": [], "caveats": [], "notes": [], "text": ""}
-        events = [] if details is None or found is None else details["events"]
-        answer |= details or {}
-        rows = await self.work(section.rows, [place])
-        answer["events"] = [
-            event | {"index": row["event"], "row": row, "correction": row["correction"]}
-            for event, row in zip(events, rows, strict=False)  # the file may just have been analysed again
+        self.send_json_text(await self.work(self._describe, place, None if found is None else found.verdict))
+
+    def _describe(self, place: RecordingInFile, verdict: Verdict | None) -> str:
+        state = {"id": place.id, **self.section.state_of(place)}
+        if verdict is None:
+            empty = {"events": [], "references": [], "caveats": [], "notes": [], "text": ""}
+            return json_text(state | empty | {"thresholds": None, "frequency": None})
+        rows = self.section.rows([place])
+        events = [
+            found.as_dict()
+            | {"possible": possible_labels(verdict, found)}
+            | {"index": row["event"], "row": row, "correction": row["correction"]}
+            for found, row in zip(verdict.events, rows, strict=False)  # the file may just have been analysed again
         ]
-        self.send_json(answer)
+        known = verdict.as_dict() | {"thresholds": verdict.thresholds.settings(), "text": verdict.text()}
+        names = ("thresholds", "frequency", "references", "caveats", "notes", "text")
+        return json_text(state | {name: known[name] for name in names} | {"events": events})
 
 
 class Cursor(RecordingHandler):
@@ -169,9 +174,7 @@ class Cursor(RecordingHandler):
             moments.append(self.number("t2"))
         cycles = self.integer("cycles", 1, 1, _MAX_CYCLES)
         measured = await self.work(lambda: [opened.measure(moment, cycles) for moment in moments])
-        hide = self.section.hide
-        shown = [one | {"error": hide(one["error"])} if "error" in one else one for one in measured]
-        self.send_json_text(json_text({"moments": shown}))
+        self.send_json_text(json_text({"moments": measured}))
 
 
 class WaveletBands(RecordingHandler):
@@ -203,22 +206,8 @@ class ForwardablePage(RecordingHandler):
         place, opened = await self.open(name)
         known = self.section.queue.verdicts.get(place.key)
         verdict = await self.work(self._analyse, place) if known is None else known
-        await self.send_text(
-            lambda: page_html([self._without_folders(verdict)], find=lambda _: opened.source),
-            "text/html",
-            f"{place.file.path.stem}.html",
-        )
-
-    def _without_folders(self, verdict: Verdict) -> Verdict:
-        """Remove the names of folders from the texts of a verdict."""
-        hide = self.section.hide
-        return replace(
-            verdict,
-            source=hide(verdict.source),
-            station=hide(verdict.station),
-            caveats=tuple(map(hide, verdict.caveats)),
-            notes=tuple(map(hide, verdict.notes)),
-        )
+        name = f"{place.file.path.stem}.html"
+        await self.send_text(lambda: page_html([verdict], find=lambda _: opened.source), "text/html", name)
 
     def _analyse(self, place: RecordingInFile) -> Verdict:
         found = [one for one, _ in analyse_file(self.workbench, place.file, self.job.check)]
@@ -258,27 +247,26 @@ class ToleranceCurves(RecordingHandler):
         await self.work(section.update, self.visitor)
 
         def draw() -> list[dict[str, Any]]:
-            marks = [
-                mark
-                for mark in section.marks(self.visitor)
-                if (not kinds or mark.event.row["kind"] in kinds)
-                and name in ("", mark.place.id)
-                and station in (None, mark.event.row["station"])
+            chosen = [
+                (place, index, verdict, found)
+                for place in section.recordings(self.visitor)
+                if name in ("", place.id) and (analysis := section.analysis(place)) is not None
+                if (verdict := analysis.verdict) is not None and station in (None, verdict.station)
+                for index, found in enumerate(verdict.events)
+                if not kinds or found.event.kind in kinds
             ]
+            charts = draw_charts(
+                [found for *_, found in chosen],
+                [f"{sentence(one)}, {moment(one, v.start)}, {v.station or v.path}" for *_, v, one in chosen],
+                [f"#/recordings/{place.id}?event={index}" for place, index, *_ in chosen],
+                [f"{place.id}:{index}" for place, index, *_ in chosen],
+            )
             return [
                 {
-                    "name": chart.name,
-                    "caption": chart.caption,
                     "svg": str(chart.picture),
-                    "note": chart.note,
-                    "counts": chart.counts,
+                    **{key: getattr(chart, key) for key in ("name", "caption", "note", "counts")},
                 }
-                for chart in draw_charts(
-                    [mark.event.found for mark in marks],
-                    [mark.event.tip for mark in marks],
-                    [mark.link for mark in marks],
-                    [mark.key for mark in marks],
-                )
+                for chart in charts
             ]
 
         self.send_json({"charts": await self.work(draw)})

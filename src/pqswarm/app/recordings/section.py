@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import Any
@@ -24,11 +23,11 @@ from pqswarm.app.recordings.files import (
 )
 from pqswarm.app.recordings.open_recording import OpenRecording
 from pqswarm.app.recordings.queue import AnalysisQueue
-from pqswarm.app.recordings.store import RecordingFindings, StoredEvent, VerdictStore, analyser_digest
+from pqswarm.app.recordings.store import RecordingAnalysis, VerdictStore, analyser_digest
 from pqswarm.app.recordings.uploads import clean_parts
 from pqswarm.app.workbench import Workbench, make_private, remove_unused
 from pqswarm.errors import PqswarmError
-from pqswarm.identify import default_model
+from pqswarm.identify import EventVerdict, default_model
 from pqswarm.identify.folder.batch import open_for_analysis
 from pqswarm.identify.show.curves import COLOURS
 from pqswarm.identify.show.rows import point
@@ -50,32 +49,12 @@ _REQUEST_LIFETIME = 1.0
 """Seconds for which an envelope is built after a request from a visitor without an open page."""
 
 
-@dataclass(frozen=True)
-class EventMark:
-    """An event on a chart."""
-
-    place: RecordingInFile
-    index: int
-    event: StoredEvent
-
-    @property
-    def link(self) -> str:
-        """Link to the event."""
-        return f"#/recordings/{self.place.id}?event={self.index}"
-
-    @property
-    def key(self) -> str:
-        """Key used by the script of the page."""
-        return f"{self.place.id}:{self.index}"
-
-
 class RecordingsSection:
     """The recordings that a workbench shows."""
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
         make_private(workbench.state)
-        self.hide = workbench.names.hide
         self.files = RecordingFiles(workbench.folder, workbench.state / "uploads")
         clean_parts(self.files.uploads)
         remove_unused(workbench.state)
@@ -118,17 +97,17 @@ class RecordingsSection:
 
     def recordings_in(self, file: RecordingFile) -> list[RecordingInFile]:
         """Return the recordings of a file; one until it was analysed."""
-        found = self.queue.findings(file)
+        found = self.queue.analysis(file)
         return [RecordingInFile(file, number) for number in range(1 if found is None else len(found.recordings))]
 
-    def findings(self, place: RecordingInFile) -> RecordingFindings | None:
-        """Return the findings of a recording."""
-        found = self.queue.findings(place.file)
+    def analysis(self, place: RecordingInFile) -> RecordingAnalysis | None:
+        """Return the analysis of a recording, if there is one."""
+        found = self.queue.analysis(place.file)
         return None if found is None or place.number >= len(found.recordings) else found.recordings[place.number]
 
     def state_of(self, place: RecordingInFile) -> dict[str, Any]:
         """Return the progress of the analysis."""
-        found = self.findings(place)
+        found = self.analysis(place)
         if found is not None:
             return {"state": "failed" if found.reason else "analysed", "share": 1.0, "reason": found.reason}
         busy = self.queue.current
@@ -138,13 +117,14 @@ class RecordingsSection:
 
     def entry(self, place: RecordingInFile) -> dict[str, Any]:
         """Return a recording as it is listed."""
-        found = self.findings(place) or RecordingFindings("")
+        found = self.analysis(place) or RecordingAnalysis("")
+        verdict = found.verdict
         return {
             "id": place.id,
             "name": self.name_of(place, found.source),
-            "station": found.station,
-            "start": found.start,
-            "seconds": found.seconds,
+            "station": "" if verdict is None else verdict.station,
+            "start": None if verdict is None or verdict.start is None else verdict.start.isoformat(),
+            "seconds": None if verdict is None else verdict.duration,
             "n_channels": found.n_channels,
             "upload": bool(place.file.visitor),
             **self.state_of(place),
@@ -161,18 +141,19 @@ class RecordingsSection:
         """Return a row for each event; reads the file of corrections, so not for the event loop."""
         known = self.corrections.read_or_none()
         return [
-            event.row
+            row
             | {
                 "recording": place.id,
                 "event": index,
-                "start": event.start,
-                "end": event.end,
-                "point": point(event.found),
+                "start": found.event.start,
+                "end": found.event.end,
+                "point": point(found),
                 "upload": bool(place.file.visitor),
-                "correction": self.correction_of(place, event, known),
+                "correction": self.correction_of(place, found, known),
             }
             for place in places
-            for index, event in enumerate((self.findings(place) or RecordingFindings("")).events)
+            if (analysis := self.analysis(place)) is not None
+            for index, (found, row) in enumerate(zip(analysis.events, analysis.rows, strict=True))
         ]
 
     def summary(self, visitor: str) -> dict[str, Any]:
@@ -188,7 +169,7 @@ class RecordingsSection:
         try:
             self.corrections.read()
         except PqswarmError as error:
-            notes.append(self.hide(str(error)))
+            notes.append(str(error))
         return {
             "folder": file_text(self.workbench.folder.name),
             "total": len(rows),
@@ -201,14 +182,6 @@ class RecordingsSection:
             "rows": rows[:_MAX_ROWS],
         }
 
-    def marks(self, visitor: str) -> list[EventMark]:
-        """Return all events that a visitor may see, for charts."""
-        return [
-            EventMark(place, index, event)
-            for place in self.recordings(visitor)
-            for index, event in enumerate((self.findings(place) or RecordingFindings("")).events)
-        ]
-
     async def _publish_result(self, file: RecordingFile) -> None:
         """Send the result of an analysis to the pages."""
         message = await self.workbench.jobs.run(Job(), self._result_message, file)
@@ -217,7 +190,7 @@ class RecordingsSection:
 
     def _result_message(self, file: RecordingFile) -> dict[str, Any]:
         places = self.recordings_in(file)
-        n_rows = sum(len((self.findings(place) or RecordingFindings("")).events) for place in places)
+        n_rows = sum(len((self.analysis(place) or RecordingAnalysis("")).events) for place in places)
         return {
             "about": "recordings",
             "id": file.id,
@@ -299,13 +272,13 @@ class RecordingsSection:
     # Corrections
 
     def correction_of(
-        self, place: RecordingInFile, event: StoredEvent, known: CorrectionsByOwner
+        self, place: RecordingInFile, found: EventVerdict, known: CorrectionsByOwner
     ) -> dict[str, Any] | None:
         """Return the correction of an event; for an upload, that of its visitor comes first."""
-        findings, source = self.queue.findings(place.file), (self.findings(place) or RecordingFindings("")).source
-        digest = "" if findings is None else findings.digest
+        analysis, source = self.queue.analysis(place.file), (self.analysis(place) or RecordingAnalysis("")).source
         position = source.removeprefix(file_text(place.file.path.name))
-        key = event_key(digest, position, event.found)
+        key = event_key("" if analysis is None else analysis.digest, position, found)
         owners = (upload_folder_name(place.file.visitor), "") if place.file.visitor else ("",)
-        found = next((known[owner][key] for owner in owners if key in known.get(owner, {})), None)
-        return None if found is None else {name: getattr(found, name) for name in ("label", "by", "at", "note")}
+        correction = next((known[owner][key] for owner in owners if key in known.get(owner, {})), None)
+        names = ("label", "by", "at", "note")
+        return None if correction is None else {name: getattr(correction, name) for name in names}

@@ -1,244 +1,160 @@
-"""What was found in a file, as plain values that are kept on disk: after a restart all of it is there at once."""
+"""Stored analyses: the verdicts of each file as JSON, so that a restarted server shows them at once."""
 
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pqswarm import __version__
-from pqswarm._base.checks import is_finite, is_integer
 from pqswarm._base.files import write_atomically
 from pqswarm.app.recordings.files import RecordingFile
 from pqswarm.app.workbench import mark_used
 from pqswarm.errors import PqswarmError
-from pqswarm.identify.verdict import COLUMNS, EventVerdict
+from pqswarm.identify import EventVerdict, Verdict
+from pqswarm.identify.show.lines import json_text
 
 if TYPE_CHECKING:
     from pqswarm.identify import Model
     from pqswarm.recordings import Site
 
-__all__ = ["FileFindings", "RecordingFindings", "StoredEvent", "VerdictStore", "analyser_digest"]
+__all__ = ["FileAnalysis", "RecordingAnalysis", "VerdictStore", "analyser_digest"]
 
 _FORMAT = "pqswarm verdicts 2"
-_LARGEST = 200_000_000
-_DETAILS = {"thresholds": dict, "frequency": float, "references": list, "events": list, "caveats": list, "notes": list}
+_MAX_BYTES = 200_000_000
+"""Maximum size of a stored analysis [byte]."""
 
 
 @dataclass(frozen=True)
-class StoredEvent:
-    """An event of a recording.
+class RecordingAnalysis:
+    """The verdict on a recording, or the reason why there is none.
 
     Attributes
     ----------
-    row : dict
-        With the keys of :data:`pqswarm.identify.verdict.COLUMNS`.
-    start, end : float
-        On the waveform [s].
-    tip : str
-        Text of the tooltip on a chart.
-    found : EventVerdict
-        The verdict on it.
-    """
-
-    row: dict[str, Any]
-    start: float
-    end: float
-    tip: str
-    found: EventVerdict
-
-    @classmethod
-    def of(cls, values: Any) -> "StoredEvent":
-        """Restore an event from the store."""
-        row = values["row"]
-        if set(row) != set(COLUMNS) or not all(
-            isinstance(value, str) or value is None or is_finite(value) for value in row.values()
-        ):
-            raise ValueError
-        found = EventVerdict.of(values["found"])
-        return cls(row, _number(values["start"]), _number(values["end"]), _text(values["tip"]), found)
-
-
-@dataclass(frozen=True)
-class RecordingFindings:
-    """What was found in a recording, or why nothing could be.
-
-    Attributes
-    ----------
-    source, station : str
-        Its name and place in the file, and where it was recorded.
-    start : str or None
-        Time of its first sample (ISO 8601).
-    seconds : float or None
-        Its length.
+    source : str
+        Name of the recording.
+    verdict : Verdict or None
+        Without time series.
     n_channels : int or None
-        All of its channels.
+        Number of channels, analysed or not.
     reason : str
-        Why it could not be judged; empty if it was.
-    events : tuple of StoredEvent
-        In order of time.
+        Why there is no verdict.
     """
 
     source: str
-    station: str = ""
-    start: str | None = None
-    seconds: float | None = None
+    verdict: Verdict | None = None
     n_channels: int | None = None
     reason: str = ""
-    events: tuple[StoredEvent, ...] = ()
+
+    @property
+    def events(self) -> tuple[EventVerdict, ...]:
+        """The events, including the one of kind ``"none"``."""
+        return () if self.verdict is None else self.verdict.events
 
     @property
     def n_events(self) -> int:
-        """Without the one that says that there are none."""
-        return sum(one.row["kind"] != "none" for one in self.events)
+        """Number of events, except the one of kind ``"none"``."""
+        return sum(one.event.kind != "none" for one in self.events)
 
-    @classmethod
-    def of(cls, values: Any) -> "RecordingFindings":
-        """Check what was kept."""
-        start, seconds, n_channels = values["start"], values["seconds"], values["n_channels"]
-        if n_channels is not None and not is_integer(n_channels):
-            raise ValueError
-        return cls(
-            _text(values["source"]),
-            _text(values["station"]),
-            None if start is None else _text(start),
-            None if seconds is None else _number(seconds),
-            n_channels,
-            _text(values["reason"]),
-            tuple(map(StoredEvent.of, values["events"])),
-        )
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of the events as values for strict JSON."""
+        found: list[dict[str, Any]] = [] if self.verdict is None else json.loads(json_text(self.verdict.rows()))
+        return found
 
 
 @dataclass(frozen=True)
-class FileFindings:
-    """What was found in a file.
+class FileAnalysis:
+    """The analysis of a file.
 
     Attributes
     ----------
     stamp : str
-        Of the file when it was judged.
+        Stamp of the file when it was analysed.
     digest : str
         SHA-256 of its content.
-    recordings : tuple of RecordingFindings
-        In order.
-    details : tuple of dict or None
-        Everything about each of them, if it could not be written.
+    recordings : tuple of RecordingAnalysis
+        In the order of the file.
     """
 
     stamp: str
     digest: str
-    recordings: tuple[RecordingFindings, ...]
-    details: tuple[dict[str, Any] | None, ...] | None = field(default=None, compare=False)
+    recordings: tuple[RecordingAnalysis, ...]
 
 
 class VerdictStore:
-    """A folder with what was found in files, a file of JSON for each; what is damaged there is not there.
+    """A folder with the analyses, one JSON file each; damaged files and those of other versions are ignored.
 
     Parameters
     ----------
     folder : Path
-        Where.
-    find_judge : callable
-        Returns a digest of everything that a verdict depends on beside the file; called once, when it is needed.
+        Where they are stored.
+    find_analyser : callable
+        Returns :func:`analyser_digest`; called once, on first use.
     """
 
-    def __init__(self, folder: Path, find_judge: Callable[[], str]) -> None:
-        self.folder, self._find_judge = folder, find_judge
+    def __init__(self, folder: Path, find_analyser: Callable[[], str]) -> None:
+        self.folder, self._find_analyser = folder, find_analyser
 
     @cached_property
-    def judge(self) -> str:
-        """Digest of everything that a verdict depends on beside the file."""
-        return self._find_judge()
+    def analyser(self) -> str:
+        """Digest of model, site and version."""
+        return self._find_analyser()
 
-    def load(self, file: RecordingFile) -> FileFindings | None:
-        """Return what was found in a file, if it has not changed since, nor has the judge."""
-        content = self._read(file)
-        return None if content is None else content[0]
-
-    def details(self, file: RecordingFile, number: int) -> dict[str, Any] | None:
-        """Return everything about one recording of a file."""
-        content = self._read(file)
-        return None if content is None or number >= len(content[1]) else content[1][number]
-
-    def save(
-        self, file: RecordingFile, findings: FileFindings, details: "tuple[dict[str, Any] | None, ...]"
-    ) -> FileFindings:
-        """Write what was found; where that is not possible, it is kept in memory."""
-        content = {
-            "key": self._key(file),
-            "digest": findings.digest,
-            "recordings": [_plain(one) for one in findings.recordings],
-            "details": details,
-        }
+    def load(self, file: RecordingFile) -> FileAnalysis | None:
+        """Return the analysis of a file, unless the file or the analyser has changed."""
+        path = self._path(file)
         try:
-            write_atomically(self._path(file), json.dumps(content, allow_nan=False, separators=(",", ":")))
-        except (PqswarmError, ValueError):
-            return FileFindings(findings.stamp, findings.digest, findings.recordings, details)
-        return findings
+            if path.stat().st_size > _MAX_BYTES:
+                return None
+            values = json.loads(path.read_bytes())
+            if values["key"] != self._key(file) or not values["recordings"]:
+                return None
+            found = FileAnalysis(file.stamp, str(values["digest"]), tuple(map(_restore, values["recordings"])))
+            mark_used(path)
+            return found
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, PqswarmError):
+            return None
 
-    def forget(self, file: RecordingFile) -> None:
-        """Remove what was found in a file."""
+    def save(self, file: RecordingFile, analysis: FileAnalysis) -> None:
+        """Store an analysis; if that fails, it is repeated after a restart."""
+        recordings = [
+            vars(one) | {"verdict": None if one.verdict is None else one.verdict.as_dict()}
+            for one in analysis.recordings
+        ]
+        content = {"key": self._key(file), "digest": analysis.digest, "recordings": recordings}
+        try:
+            write_atomically(self._path(file), json_text(content))
+        except PqswarmError:
+            return
+
+    def remove(self, file: RecordingFile) -> None:
+        """Remove the analysis of a file."""
         self._path(file).unlink(missing_ok=True)
 
     def _path(self, file: RecordingFile) -> Path:
         return self.folder / f"{file.id}.json"
 
     def _key(self, file: RecordingFile) -> dict[str, str]:
-        return {"format": _FORMAT, "name": file.name, "stamp": file.stamp, "judge": self.judge}
-
-    def _read(self, file: RecordingFile) -> tuple[FileFindings, list[dict[str, Any] | None]] | None:
-        path = self._path(file)
-        try:
-            if path.stat().st_size > _LARGEST:
-                return None
-            values = json.loads(path.read_bytes())
-            if values["key"] != self._key(file):
-                return None
-            recordings = tuple(map(RecordingFindings.of, values["recordings"]))
-            details = values["details"]
-            if not recordings or len(details) != len(recordings):
-                return None
-            for one, found in zip(details, recordings, strict=True):
-                _check_details(one, found)
-            mark_used(path)
-            return FileFindings(file.stamp, _text(values["digest"]), recordings), details
-        except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-            return None
+        return {"format": _FORMAT, "name": file.name, "stamp": file.stamp, "analyser": self.analyser}
 
 
-def _check_details(values: Any, found: RecordingFindings) -> None:
-    if values is None:
-        if not found.reason:
-            raise ValueError
-        return
-    if any(not isinstance(values[name], kind) for name, kind in _DETAILS.items()):
+def _restore(values: dict[str, Any]) -> RecordingAnalysis:
+    found = RecordingAnalysis(
+        str(values["source"]),
+        None if values["verdict"] is None else Verdict.of(values["verdict"]),
+        None if values["n_channels"] is None else int(values["n_channels"]),
+        str(values["reason"]),
+    )
+    if (found.verdict is None) != bool(found.reason):
         raise ValueError
-    if len(values["events"]) != len(found.events) or not all(isinstance(one, dict) for one in values["events"]):
-        raise ValueError
-    for one in values["events"]:
-        tuple(map(_text, one["possible"]))
-
-
-def _plain(found: RecordingFindings) -> dict[str, Any]:
-    return {**vars(found), "events": [{**vars(one), "found": one.found.as_dict()} for one in found.events]}
-
-
-def _number(value: Any) -> float:
-    if not is_finite(value):
-        raise ValueError
-    return float(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
+    return found
 
 
 def analyser_digest(model: "Model", site: "Site | None") -> str:
-    """Return a digest of everything that a verdict depends on beside the file: model, site and version."""
+    """Return a digest of what a verdict depends on, apart from the file: model, site and version."""
     total = hashlib.sha256(repr((__version__, model.class_names, model.subsets, model.classifier.name)).encode())
     settings = sorted(dict(model.classifier.settings).items())
     total.update(repr((settings, None if site is None else vars(site))).encode())

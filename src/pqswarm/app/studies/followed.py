@@ -183,12 +183,12 @@ class FollowedStudies:
         try:
             if study.follower is None:
                 study.follower = Follower(study.folder)
-            study.row = _row(study, study.follower.look(), study.follower.plan.title)
+            study.row = _status_row(study, study.follower.look(), study.follower.plan.title)
         except PqswarmError as error:
             study.close()
             study.row = _empty_row(study) | {
                 "state": "unreadable",
-                "error": self._workbench.names.hide(file_text(" ".join(str(error).split()))),
+                "error": file_text(" ".join(str(error).split())),
             }
         except _STORE_ERRORS as error:
             study.close()
@@ -268,12 +268,12 @@ def _empty_row(study: FollowedStudy) -> dict[str, Any]:
         | {
             "stages": [],
             "best": [],
-            "bytes": _bytes(study),
+            "bytes": _store_bytes(study),
         }
     )
 
 
-def _row(study: FollowedStudy, status: StudyStatus, title: str) -> dict[str, Any]:
+def _status_row(study: FollowedStudy, status: StudyStatus, title: str) -> dict[str, Any]:
     progress, running = status.progress, status.state == "running"
     left = progress.seconds_left
     return _empty_row(study) | {
@@ -295,6 +295,6 @@ def _row(study: FollowedStudy, status: StudyStatus, title: str) -> dict[str, Any
     }
 
 
-def _bytes(study: FollowedStudy) -> int:
+def _store_bytes(study: FollowedStudy) -> int:
     stamp = store_stamp(study.folder)
     return stamp[1] + stamp[3]

@@ -9,10 +9,10 @@ from pqswarm.app.studies.followed import FollowedStudies, FollowedStudy
 from pqswarm.app.studies.values import (
     chart_values,
     current_runs,
-    describe_study,
     document_values,
     read_runs,
     run_values,
+    study_values,
 )
 from pqswarm.study.store import Store, store_stamp
 
@@ -76,7 +76,7 @@ class OneStudy(StudyHandler):
 
     async def get(self, name: str) -> None:
         """Send both."""
-        self.send_json(await self.use(name, lambda study, follower: {"id": study.id} | describe_study(follower)))
+        self.send_json(await self.use(name, lambda study, follower: {"id": study.id} | study_values(follower)))
 
 
 class Charts(StudyHandler):

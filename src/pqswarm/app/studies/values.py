@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pqswarm.report.tables import Table
     from pqswarm.study.following import Follower
 
-__all__ = ["Runs", "chart_values", "current_runs", "describe_study", "document_values", "read_runs", "run_values"]
+__all__ = ["Runs", "chart_values", "current_runs", "document_values", "read_runs", "run_values", "study_values"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Runs:
         return {title: group for title, group in groups.items() if group}
 
 
-def describe_study(follower: "Follower") -> dict[str, Any]:
+def study_values(follower: "Follower") -> dict[str, Any]:
     """Return plan and machine of a study, and titles, colours and markers of its algorithms."""
     plan, about, end = follower.plan, follower.about, follower.store.find(findings.Finished)
     palette = _palette(plan)
@@ -110,7 +110,7 @@ def chart_values(check: Callable[[], None], runs: Runs) -> dict[str, Any]:
     if not runs.records:
         return found
     groups, titles = runs.groups, {algorithm.name: algorithm.title for algorithm in runs.plan.algorithms}
-    found["convergence"] = _convergence(groups, runs.plan.max_evaluations, check)
+    found["convergence"] = _convergence_values(groups, runs.plan.max_evaluations, check)
     found["points"] = [
         {
             "algorithm": record.key.algorithm,
@@ -127,11 +127,13 @@ def chart_values(check: Callable[[], None], runs: Runs) -> dict[str, Any]:
     sizes, errors = pareto_front(runs.records)
     found["front"] = [[int(size), 100 * float(error)] for size, error in zip(sizes, errors, strict=True)]
     check()
-    found["features"] = _features(runs, groups)
+    found["features"] = _feature_values(runs, groups)
     return found
 
 
-def _convergence(groups: dict[str, list[RunRecord]], budget: int, check: Callable[[], None]) -> list[dict[str, Any]]:
+def _convergence_values(
+    groups: dict[str, list[RunRecord]], budget: int, check: Callable[[], None]
+) -> list[dict[str, Any]]:
     grid, lines = convergence_grid(groups, budget), []
     for title, curve in convergence_curves(groups, budget).items():
         check()
@@ -144,7 +146,7 @@ def _convergence(groups: dict[str, list[RunRecord]], budget: int, check: Callabl
     return lines
 
 
-def _features(runs: Runs, groups: dict[str, list[RunRecord]]) -> dict[str, Any]:
+def _feature_values(runs: Runs, groups: dict[str, list[RunRecord]]) -> dict[str, Any]:
     level, rate = wavelet_level(runs.names), sampling_rate(runs.plan, runs.names)
     grid = None
     if level is not None:
@@ -190,14 +192,14 @@ def document_values(document: "Document") -> dict[str, Any]:
         "opening": _part_values("", document.opening.words, document.opening.answer, document.opening.tables),
         "chapters": [
             {"name": chapter.name, "description": chapter.description, "answer": list(chapter.answer)}
-            | {"parts": _parts(chapter.parts)}
+            | {"parts": _list_parts(chapter.parts)}
             for chapter in document.chapters
         ],
-        "parts": _parts(document.parts),
+        "parts": _list_parts(document.parts),
     }
 
 
-def _parts(parts: "Sequence[Passage]") -> list[dict[str, Any]]:
+def _list_parts(parts: "Sequence[Passage]") -> list[dict[str, Any]]:
     found = [_part_values(p.heading, p.content.words, p.content.points, p.content.tables) for p in parts]
     return [part for part in found if part["words"] or part["points"] or part["tables"]]
 
@@ -205,13 +207,15 @@ def _parts(parts: "Sequence[Passage]") -> list[dict[str, Any]]:
 def _part_values(
     heading: str, words: Sequence[str], points: Sequence[str], tables: "Sequence[Table]"
 ) -> dict[str, Any]:
-    shown = [_table(table) for table in tables]
+    shown = [_table_values(table) for table in tables]
     return {"heading": heading, "words": list(words), "points": list(points), "tables": shown}
 
 
-def _table(table: "Table") -> dict[str, Any]:
+def _table_values(table: "Table") -> dict[str, Any]:
     keys = table.keys
-    rows = [[[table.text(row, key), _value(row[key]), table.kinds(row, key)] for key in keys] for row in table.rows]
+    rows = [
+        [[table.text(row, key), _sort_value(row[key]), table.kinds(row, key)] for key in keys] for row in table.rows
+    ]
     return {
         "name": table.name,
         "caption": table.title,
@@ -225,7 +229,7 @@ def _table(table: "Table") -> dict[str, Any]:
     }
 
 
-def _value(value: Any) -> float | None:
+def _sort_value(value: Any) -> float | None:
     """Numeric sort key of a cell: the value, or the lower end of an interval."""
     first = value[0] if isinstance(value, tuple) and value else value
     if isinstance(first, bool) or not isinstance(first, int | float):

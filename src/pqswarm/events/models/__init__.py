@@ -5,8 +5,7 @@ unit [pu] and draws nothing. The printed formulas have :math:`\omega = 2 \pi f` 
 :math:`u(t) = 1` for :math:`t > 0`, else 0.
 
 The supply of the table is a clean sine of 1 pu with phase 0. The argument `grid` replaces it by a
-supply with another amplitude, phase, frequency or with background harmonics, so that the same models
-serve recordings from the field; its default is the table's.
+supply of another amplitude, phase or frequency, or with background harmonics, as field recordings have.
 
 References
 ----------

@@ -159,7 +159,7 @@ def sag_with_transient(
     With :math:`r(t) = u_{t_1} \beta e^{-\gamma t_2} \sin(2 \pi f_{tr} t)` and
     the ranges of :func:`sag` and :func:`oscillatory_transient`. The table uses :math:`t_1` both
     for the sag and for the transient; here each has its own, and the preset ``paper-printed`` lets
-    the transient begin with the sag.
+    the transient start with the sag.
 
     Parameters
     ----------

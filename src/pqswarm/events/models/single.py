@@ -168,8 +168,8 @@ def flicker(t: FloatArray, *, flicker_depth: float, flicker_frequency: float, gr
     r"""Flicker: :math:`v_6(t) = \{1 + \alpha_f \sin(\beta_f \omega t)\} \sin(\omega t)`.
 
     With :math:`0 < \alpha_f \le 0.07`, :math:`1 \le \beta_f \le 25`. As printed, the modulation would
-    have 50 to 1250 Hz; the presets take :math:`\beta_f` for a frequency of 1 to 25 Hz (IEEE 1159), and
-    the preset ``paper-printed`` takes the formula to the letter.
+    have 50 to 1250 Hz; the presets read :math:`\beta_f` as a frequency of 1 to 25 Hz (IEEE 1159);
+    ``paper-printed`` follows the formula literally.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def notching(
 
     With :math:`n(t) = \sum_{n=0}^{60} K [u(t-(t_1+nT)) - u(t-(t_2+nT))]`,
     :math:`0.1 \le K \le 0.4`, :math:`t_1 \le T`, :math:`0.01T \le t_2 - t_1 \le 0.05T`. The sum
-    runs to the end of the record, however long that is.
+    runs to the end of the record.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The configuration of a COMTRADE recording (IEEE C37.111): what a ``.cfg`` says, read with tolerance.
 
-The ``comtrade`` package of David Parrini is the oracle of the tests. It is not used here, because it takes the memory
-that a header asks for before it looks at the data, stops at malformed dates and short lines, and takes -1 in binary
+The ``comtrade`` package of David Parrini is the oracle of the tests. It is not used here, because it allocates the
+memory that a header claims before it checks the data, fails on malformed dates and short lines, and treats -1 in binary
 files of 1991 as missing.
 """
 
@@ -20,8 +20,8 @@ from pqswarm.recordings.text import number, stamp
 __all__ = ["AnalogChannel", "Configuration", "parse_configuration"]
 
 _KINDS = ("ASCII", "BINARY", "BINARY32", "FLOAT32")
-_MOST_LINES, _LONGEST_LINE = 1_100_000, 20_000  # the standard has 999 999 channels at most; characters
-_MOST_RATES = 10_000  # the standard has 999
+_MAX_LINES, _LONGEST_LINE = 1_100_000, 20_000  # the standard has 999 999 channels at most; characters
+_MAX_RATES = 10_000  # the standard has 999
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class AnalogChannel:
 
 @dataclass
 class Configuration:
-    """What a ``.cfg`` says.
+    """The content of a ``.cfg``.
 
-    `frequency` is the nominal one [Hz], 0 if it is not given; `rates` are sampling rates [Hz], each with the number of
-    the last sample at it, none if time stamps decide; `kind` is how data are stored, empty if it is not given;
-    `time_unit` is that of the time stamps in the data [s]; `station` is the name of the station, or, if it has none, of
-    the recorder; `status` are names and normal states of the status channels, of `n_status` at most 4096.
+    `frequency` is the nominal frequency [Hz], 0 if missing; `rates` are sampling rates [Hz], each with its last
+    sample number, empty if time stamps decide; `kind` is the data format, empty if missing; `time_unit` is that of the
+    time stamps [s]; `station` is the station, or else the recorder; `status` are names and normal states of the first
+    4096 of the `n_status` status channels.
     """
 
     revision: int
@@ -71,8 +71,8 @@ def parse_configuration(text: str) -> Configuration:
     ('kV', [(6400.0, 99)])
     """
     text = text.lstrip()
-    if text.count("\n") > _MOST_LINES:
-        raise RecordingError(f"is not a COMTRADE configuration: it has more than {_MOST_LINES} lines.")
+    if text.count("\n") > _MAX_LINES:
+        raise RecordingError(f"is not a COMTRADE configuration: it has more than {_MAX_LINES} lines.")
     lines = [line.strip(" \t\r\0\x1a") for line in text.split("\n")]
     if len(lines) < 3:
         raise RecordingError("is not a COMTRADE configuration: it has fewer than three lines.")
@@ -86,16 +86,16 @@ def parse_configuration(text: str) -> Configuration:
     config = Configuration(revision, analog, n_status, notes=notes, station=next(filter(None, first[:2]), ""))
     config.status = [_status(line) for line in lines[2 + n_analog :][: min(n_status, MAX_STATUS)]]
     if n_status > MAX_STATUS:
-        notes.append(f"Of {n_status} status channels the first {MAX_STATUS} are read.")
+        notes.append(f"Of {n_status} status channels, the first {MAX_STATUS} are read.")
     rest = deque(lines[2 + n_analog + n_status :])
     while rest and rest[0].count(",") >= 3:
-        rest.popleft()  # more channel lines than were announced
+        rest.popleft()  # more channel lines than announced
     _parse_rest(rest, config)
     return config
 
 
 def _counts(line: str, n_lines: int) -> tuple[int, int]:
-    """The numbers of analog and status channels; there cannot be more than there are lines."""
+    """The numbers of analog and status channels; there must be as many lines."""
     found = {letter.upper(): int(count) for count, letter in re.findall(r"(\d{1,7})\s*([AaDd])", line)}
     if "A" not in found:
         raise RecordingError("is not a COMTRADE configuration: its second line does not count the analog channels.")
@@ -116,7 +116,7 @@ def _revision(first: list[str], channel_line: str, notes: list[str]) -> int:
     year = number(first[2]) if len(first) > 2 and first[2] else np.nan
     if np.isnan(year):
         if channel_line.count(",") >= 12:
-            notes.append("The configuration has no year; its channel lines are those of 1999.")
+            notes.append("The configuration has no year; its channel lines follow the 1999 edition.")
             return 1999
         return 1991
     if year <= 1991:
@@ -151,7 +151,7 @@ def _status(line: str) -> tuple[str, int]:
 
 
 def _parse_rest(following: deque[str], config: Configuration) -> None:
-    """Frequency, rates, dates, kind of data and time unit: every one of them may be missing."""
+    """Frequency, rates, dates, data format and time unit; any may be missing."""
     config.frequency = number(following.popleft() if following else "", 0.0)
     if not np.isfinite(config.frequency):
         config.frequency = 0.0
@@ -161,8 +161,8 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
     while following and (len(rates) < max(1, n_rates) or _is_rate(following[0])):
         if not _is_rate(following[0]):
             break
-        if len(rates) == _MOST_RATES:
-            raise RecordingError(f"is damaged: its configuration has more than {_MOST_RATES} sampling rates.")
+        if len(rates) == _MAX_RATES:
+            raise RecordingError(f"is damaged: its configuration has more than {_MAX_RATES} sampling rates.")
         rate, end = (number(part) for part in following.popleft().split(",")[:2])
         rates.append((rate, int(end)))
     config.rates = rates if n_rates else []
@@ -181,7 +181,7 @@ def _parse_rest(following: deque[str], config: Configuration) -> None:
         if 0 < factor < 1e9 and config.revision > 1991:
             config.time_unit *= factor
     else:
-        config.notes.append("The configuration ends early: the kind of the data was found from the data.")
+        config.notes.append("The configuration ends early: the format was detected from the data.")
 
 
 def _is_rate(line: str) -> bool:

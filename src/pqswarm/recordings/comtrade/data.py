@@ -1,6 +1,6 @@
 """The data of a COMTRADE recording: rows of sample number, time stamp, analog values and status bits.
 
-They stay in the file; a stretch of rows is read when it is asked for.
+They stay in the file and are read on demand.
 """
 
 import re
@@ -16,24 +16,24 @@ from pqswarm.recordings.files import FileBytes
 from pqswarm.recordings.recording import RecordingError
 from pqswarm.recordings.rows import TextRows
 
-__all__ = ["Data", "open_data"]
+__all__ = ["DataRows", "open_data"]
 
 _TYPES = {"BINARY": "<i2", "BINARY32": "<i4", "FLOAT32": "<f4"}
 _MISSING = {"BINARY": -32768, "BINARY32": -2147483648}
 _NO_STAMP = 0xFFFFFFFF
-_PIECE = 65536  # rows looked at at once
+_PIECE = 65536  # rows read at once
 _CHUNK = 8_000_000  # bytes read at once
-_PLACES = 16  # where the order of the rows of a long file is looked at
+_PLACES = 16  # positions at which the row order of a long file is checked
 
 
 @dataclass
-class Data:
+class DataRows:
     """Rows of a ``.dat``.
 
-    `fetch` takes the first row, the one after the last, and the numbers of channels, and returns stored values, NaN
-    where they are missing; `stamps` yields the time stamps of all rows in pieces, in the unit of the configuration.
-    `missing` is the note on missing samples. `status` takes the first row and the one after the last, and returns a
-    table, rows x status channels, of 0, 1, and -1 where a state is not known.
+    `fetch` takes the first row, the one after the last, and the numbers of channels; it returns stored values, with NaN
+    for missing ones. `stamps` yields the time stamps of all rows in pieces, in the unit of the configuration. `missing`
+    is the note on missing samples. `status` takes the first row and the one after the last; it returns a table, rows x
+    status channels, of 0, 1, and -1 for unknown states.
     """
 
     kind: str
@@ -45,8 +45,8 @@ class Data:
     status: Callable[[int, int], AnyArray]
 
 
-def open_data(content: FileBytes, config: Configuration) -> Data:
-    """Look at the content of a ``.dat``, by what its ``.cfg`` says."""
+def open_data(content: FileBytes, config: Configuration) -> DataRows:
+    """Open the content of a ``.dat`` as its ``.cfg`` describes it."""
     head = content.read(0, 200)
     kind = config.kind or _sniff(content, head, config)
     notes: list[str] = []
@@ -85,7 +85,7 @@ def _rows(content: FileBytes, row: np.dtype[np.void], first: int, stop: int) -> 
 
 
 def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
-    """Share of the rows whose number follows that of the row before; of a long file, of rows at some places in it."""
+    """Fraction of rows whose number follows that of the previous row; long files are sampled."""
     count = content.size // row.itemsize
     length = min(count, _PIECE, max(_CHUNK // row.itemsize, 2 * _PLACES))
     if count > length:
@@ -95,7 +95,7 @@ def _share_in_order(content: FileBytes, row: np.dtype[np.void]) -> float:
     return float(np.concatenate(follows).mean())
 
 
-def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[str]) -> Data:
+def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[str]) -> DataRows:
     row = _row(kind, config)
     count, left = divmod(content.size, row.itemsize)
     if count > 2 and _share_in_order(content, row) < 0.5:
@@ -114,7 +114,7 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
                 stored, values = rows["values"][:, i], column[begin - first : end - first]
                 with np.errstate(invalid="ignore"):
                     values[:] = stored
-                # 1991 marks missing values with FFFF, which is -1 in every sine near its zero: not believed.
+                # The 1991 edition marks missing values with FFFF, which is also -1, as in any sine near zero: ignored.
                 if kind == "FLOAT32":
                     values[~(np.abs(values) < 1e30)] = np.nan
                 elif config.revision > 1991:
@@ -132,12 +132,12 @@ def _binary(content: FileBytes, kind: str, config: Configuration, notes: list[st
         stored = np.concatenate(pieces).view(np.uint8)
         return np.unpackbits(stored, axis=1, count=len(config.status), bitorder="little").view(np.int8)
 
-    return Data(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
+    return DataRows(kind, count, fetch, stamps, "Samples marked as missing: {}.", notes, status)
 
 
-def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
+def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> DataRows:
     n_columns = len(config.analog) + 1
-    rows = TextRows(content, ",", ".", "latin-1", least=n_columns)
+    rows = TextRows(content, ",", ".", "latin-1", minimum=n_columns)
     for _ in rows.index():
         pass
     if rows.n_short:
@@ -158,4 +158,4 @@ def _ascii(content: FileBytes, config: Configuration, notes: list[str]) -> Data:
         table = rows.table(first, stop, range(begin, begin + len(config.status)))
         return np.where(np.isnan(table), -1, table != 0).astype(np.int8)
 
-    return Data("ASCII", rows.n_rows, fetch, stamps, "Samples missing, or not numbers: {}.", notes, status)
+    return DataRows("ASCII", rows.n_rows, fetch, stamps, "Samples missing, or not numbers: {}.", notes, status)

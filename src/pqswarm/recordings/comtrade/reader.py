@@ -10,7 +10,7 @@ from pqswarm._base.text import count_text
 from pqswarm._base.typing import FloatArray
 from pqswarm._base.units import frequency_text
 from pqswarm.recordings.comtrade.configuration import AnalogChannel, Configuration, parse_configuration
-from pqswarm.recordings.comtrade.data import Data, open_data
+from pqswarm.recordings.comtrade.data import DataRows, open_data
 from pqswarm.recordings.files import FileBytes, find_partner, read_bytes
 from pqswarm.recordings.reader import Options, RawHeader, RawSource, Reader
 from pqswarm.recordings.recording import RecordingError
@@ -20,23 +20,23 @@ from pqswarm.recordings.text import decode, shift
 
 __all__ = ["COMTRADE"]
 
-_SECTION = re.compile(  # nothing is given back once it is taken, so that no line takes longer than it is long
+_SECTION = re.compile(  # possessive: linear in the length of a line
     rb"^-{2,}+[ \t]*+file type[ \t]*+:?[ \t]*+([A-Z]++)[ \t]*+[A-Z0-9]*+[ \t]*+(?::[ \t]*+\d++)?[ \t]*+"
     rb"-{2,}+[ \t]*+\r?\n",
     re.I | re.M,
 )
 _CFG_LIMIT = 20_000_000  # bytes
-_CFF_HEAD = 1_000_000  # bytes in which the configuration of a .cff lies, as a rule
-_SAME_RATE = 1.01  # segments whose rates differ less than this are one, sampled in step with the grid
-_SHORTEST = 16  # samples of a segment that counts
-_MOST_SEGMENTS = 100
-_STATES, _MOST_ROWS = 4_000_000, 262_144  # states and samples of all status channels that are looked at at once
+_CFF_HEAD = 1_000_000  # bytes that usually hold the configuration of a .cff
+_SAME_RATE = 1.01  # segments whose rates differ less are joined: sampling follows the grid
+_SHORTEST = 16  # minimum samples of a segment
+_MAX_SEGMENTS = 100
+_STATES, _MAX_ROWS = 4_000_000, 262_144  # states and rows read at once
 
 
 def open_comtrade(path: Path, options: Options) -> list[RawSource]:
-    """Open a recording by any of its files; partners are found beside it, whatever their case.
+    """Open a recording by any of its files; partner files are found in the same folder, ignoring case.
 
-    Each stretch at the high rate is a recording, the longest is the main one.
+    Each section at the high rate is a recording; the longest is the main one.
     """
     config_text, content, source = _contents(path, options)
     text, encoding = decode(config_text, options.encoding)
@@ -71,14 +71,14 @@ def open_comtrade(path: Path, options: Options) -> list[RawSource]:
 
 
 def _contents(path: Path, options: Options) -> tuple[bytes, FileBytes, str]:
-    """Configuration, data, and the name of the file that stands for both."""
+    """Configuration, data, and the name of the file that represents both."""
     limit = 4 * options.max_bytes if options.whole else None
     if path.suffix.casefold() == ".cff":
         return *_sections(FileBytes.of(path, limit)), path.name
     config_path = path if path.suffix.casefold() == ".cfg" else find_partner(path, ".cfg")
     if config_path is None:
         raise RecordingError("has no .cfg beside it: a COMTRADE recording needs both.")
-    config = read_bytes(config_path, _CFG_LIMIT, remedy="no configuration is as long.")
+    config = read_bytes(config_path, _CFG_LIMIT, remedy="no configuration is that long.")
     data_path = path if path.suffix.casefold() == ".dat" else find_partner(config_path, ".dat")
     if data_path is None:
         raise RecordingError("has no .dat beside it: a COMTRADE recording needs both.")
@@ -102,9 +102,9 @@ def _sections(content: FileBytes) -> tuple[bytes, FileBytes]:
 
 
 def _fetch(
-    data: Data, scales: list[tuple[float, float, float]], offset: int
+    data: DataRows, scales: list[tuple[float, float, float]], offset: int
 ) -> Callable[[int, int, Sequence[int]], list[FloatArray]]:
-    """What reads a stretch of a segment that begins at row `offset`, as primary values in the units of the file."""
+    """Return a function that reads part of a segment, from row `offset`, as primary values in the units of the file."""
 
     def fetch(first: int, stop: int, channels: Sequence[int]) -> list[FloatArray]:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -116,14 +116,14 @@ def _fetch(
     return fetch
 
 
-def _status(config: Configuration, data: Data, kept: slice) -> Callable[[], tuple[StatusChannel, ...]]:
-    """What looks for the status channels of a segment."""
+def _status(config: Configuration, data: DataRows, kept: slice) -> Callable[[], tuple[StatusChannel, ...]]:
+    """Return a function that finds the status channels of a segment."""
 
     def status() -> tuple[StatusChannel, ...]:
         if not config.status:
             return ()
         names, normal = zip(*config.status, strict=True)
-        step = min(_STATES // len(config.status), _MOST_ROWS)
+        step = min(_STATES // len(config.status), _MAX_ROWS)
         return find_changes(
             lambda first, stop: data.status(kept.start + first, kept.start + stop),
             kept.stop - kept.start,
@@ -136,10 +136,10 @@ def _status(config: Configuration, data: Data, kept: slice) -> Callable[[], tupl
 
 
 def _scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, float, float]], list[str]]:
-    """The channels, and what makes primary values of stored ones: factor, offset and ratio of each."""
+    """The channels, and factor, offset and ratio from stored to primary values of each."""
     channels, scales, secondary, unclear = [], [], [], []
     numbered = {channel.phase for channel in config.analog if channel.phase.isdigit()}
-    believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or the same one everywhere
+    believed = len(numbered) > 1 and numbered <= set("01234")  # else a running number, or constant
     for channel in config.analog:
         ratio = _ratio(channel)
         if ratio != 1:
@@ -153,14 +153,14 @@ def _scales(config: Configuration) -> tuple[list[RawHeader], list[tuple[float, f
     if secondary:
         ratios = ", ".join(sorted(set(secondary), key=float)[:6])
         notes.append(
-            f"{count_text(len(secondary), 'channel')} of secondary values: multiplied by the ratio ({ratios})."
+            f"{count_text(len(secondary), 'channel')} with secondary values: multiplied by the ratio ({ratios})."
         )
     if unclear:
         notes.append(
-            f"{count_text(len(unclear), 'channel')} of secondary values without a usable ratio: left as they are."
+            f"{count_text(len(unclear), 'channel')} with secondary values without a usable ratio: left unchanged."
         )
     if config.revision == 1991 and not any(channel.side for channel in config.analog):
-        notes.append("A file of 1991 does not say whether its values are primary: they are left as they are.")
+        notes.append("Files of the 1991 edition do not say whether values are primary: left unchanged.")
     return channels, scales, notes
 
 
@@ -170,19 +170,19 @@ def _ratio(channel: AnalogChannel) -> float:
 
 
 def _segments(
-    config: Configuration, data: Data, given_rate: float | None
+    config: Configuration, data: DataRows, given_rate: float | None
 ) -> list[tuple[float, slice, float, list[str]]]:
-    """Rate [Hz], samples, time from the first sample of the file [s], and notes of each stretch at the high rate."""
+    """Rate [Hz], samples, time from the first sample of the file [s], and notes of each section at the high rate."""
     n = data.n_rows
     if given_rate is not None:
         told = config.rates[0][0] if len(config.rates) == 1 else 0.0
         return [(told, slice(0, n), 0.0, [])]
     groups = _groups(config, n)
     if not groups:
-        notes = ["The configuration gives no sampling rate: it was taken from the time stamps."]
+        notes = ["The configuration gives no sampling rate: it was derived from the time stamps."]
         rate, kept, seconds = find_rate_of((piece * config.time_unit for piece in data.stamps()), notes)
         if not rate:
-            raise RecordingError("does not say its sampling rate, nor do its time stamps; give it as sampling_rate.")
+            raise RecordingError("gives no sampling rate, neither directly nor by time stamps; set sampling_rate.")
         return [(rate, kept, seconds, notes)]
     notes = []
     announced = max(group[1].stop for group in groups)
@@ -192,14 +192,14 @@ def _segments(
         notes.append(f"The configuration announces {config.rates[-1][1]:g} samples, the data have {n}.")
     high = max(group[0] for group in groups if _length(group) >= min(_SHORTEST, n))
     chosen = [group for group in groups if high / 2 <= group[0] <= high and _length(group) >= min(_SHORTEST, n)]
-    if len(chosen) > _MOST_SEGMENTS:
-        notes.append(f"The file has {len(chosen)} stretches at the high rate: the {_MOST_SEGMENTS} longest are kept.")
-        shortest = sorted(map(_length, chosen), reverse=True)[_MOST_SEGMENTS - 1]
-        chosen = [group for group in chosen if _length(group) >= shortest][:_MOST_SEGMENTS]
+    if len(chosen) > _MAX_SEGMENTS:
+        notes.append(f"The file has {len(chosen)} sections at the high rate: the {_MAX_SEGMENTS} longest are kept.")
+        shortest = sorted(map(_length, chosen), reverse=True)[_MAX_SEGMENTS - 1]
+        chosen = [group for group in chosen if _length(group) >= shortest][:_MAX_SEGMENTS]
     if len(groups) > 1:
         parts = ", ".join(f"{kept.stop - kept.start} at {frequency_text(rate)}" for rate, kept, _ in groups[:6])
-        notes.append(f"The file has several rates ({parts}): each stretch at the high rate is a recording of its own.")
-    joined = "{} stretches with rates that differ less than 1 % were joined, at their mean of {}."
+        notes.append(f"The file has several rates ({parts}): each section at the high rate is a separate recording.")
+    joined = "{} sections with rates that differ by less than 1 % were joined, at their mean of {}."
     return [
         (rate, kept, _seconds_before(config, kept.start), notes + [joined.format(n, frequency_text(rate))] * (n > 1))
         for rate, kept, n in chosen
@@ -207,11 +207,11 @@ def _segments(
 
 
 def _groups(config: Configuration, n: int) -> list[tuple[float, slice, int]]:
-    """Rate, samples and number of neighbouring segments whose rates are almost equal; empty if there is no rate."""
+    """Rate, samples and number of adjacent segments with almost equal rates; empty without a rate."""
     if not config.rates or any(not 0 < rate < 1e9 for rate, _ in config.rates):
         return []
     if len(config.rates) == 1 and config.rates[0][1] < 2:
-        return [(config.rates[0][0], slice(0, n), 1)]  # a last sample that means nothing
+        return [(config.rates[0][0], slice(0, n), 1)]  # the last sample number is meaningless
     groups: list[list[tuple[float, int, int]]] = []
     first, low, high = 0, np.inf, 0.0
     for rate, last in config.rates:
@@ -251,7 +251,7 @@ def _seconds_before(config: Configuration, sample: int) -> float:
 
 
 def _recognise(path: Path, head: bytes) -> bool:
-    """A partner of a configuration; a ``.dat`` in text without one is a table."""
+    """Whether the file has a configuration beside it; a text ``.dat`` without one is a table."""
     suffix = path.suffix.casefold()
     if suffix not in (".dat", ".hdr", ".inf"):
         return False

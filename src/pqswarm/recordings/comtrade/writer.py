@@ -1,4 +1,4 @@
-"""Writing COMTRADE 1999, so that other tools can read generated and imported recordings."""
+"""Write COMTRADE 1999, so that other tools can read generated and imported recordings."""
 
 import re
 from collections.abc import Iterator
@@ -27,12 +27,12 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
     Parameters
     ----------
     recording : RecordingSource
-        The recording, which is read in stretches, twice. Missing samples get the standard's marker. Status channels
-        are written too.
+        The recording, which is read twice, in blocks. Missing samples get the marker of the standard. Status channels
+        are also written.
     path : str or Path
         The files to write; the suffix is replaced.
     encoding : {"ASCII", "BINARY"}
-        Of the data. Samples are rounded to 1/199996 of a channel's range in ASCII, and to 1/65534 in BINARY.
+        Format of the data. Samples are rounded to 1/199996 of a channel's range in ASCII, and to 1/65534 in BINARY.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def write_comtrade(recording: RecordingSource, path: str | Path, encoding: str =
         raise unknown_name("encoding of COMTRADE data", encoding, _RANGES)
     path = Path(path)
     if not path.name:
-        raise PqswarmError(f"{str(path)!r} is not the name of a file to write.")
+        raise PqswarmError(f"{str(path)!r} is not a valid file name.")
     n_channels, status = len(recording.channels), recording.status
     scales = [_scale(low, high, _RANGES[encoding]) for low, high in _ranges(recording)]
     lines = [
@@ -100,7 +100,7 @@ def _stretches(recording: RecordingSource) -> Iterator[tuple[int, Recording]]:
 
 
 def _ranges(recording: RecordingSource) -> list[tuple[float, float]]:
-    """Least and greatest sample of each channel; 0 if there is none."""
+    """Minimum and maximum sample of each channel; 0 if there is none."""
     ranges = [(np.inf, -np.inf)] * len(recording.channels)
     for _, part in _stretches(recording):
         finite = [channel.samples[np.isfinite(channel.samples)] for channel in part.channels]
@@ -116,8 +116,8 @@ def _field(text: str) -> str:
 
 
 def _scale(low: float, high: float, limit: int) -> tuple[float, float]:
-    """What makes samples of integers to `limit`: factor and offset."""
-    # The offset stays 0 for what swings about 0, so that its zero is exact.
+    """Factor and offset from integers up to `limit` to samples."""
+    # The offset stays 0 for signals that swing about 0, whose zero is then exact.
     offset = 0.0 if low <= 0 <= high else (low + high) / 2
     reach = max(abs(low - offset), abs(high - offset))
     return (reach / limit if reach > 0 else 1.0), offset
@@ -131,7 +131,7 @@ def _encode(samples: FloatArray, factor: float, offset: float, missing: int) -> 
 
 
 def _multiplier(duration: float) -> float:
-    """What keeps time stamps within 32 bits; their unit is the microsecond times that."""
+    """The factor that keeps time stamps within 32 bits; their unit is that many microseconds."""
     multiplier = 1.0
     while duration * 1e6 / multiplier > _LAST_STAMP:
         multiplier *= 10

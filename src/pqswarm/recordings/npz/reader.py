@@ -1,4 +1,4 @@
-"""Recordings in ``.npz`` archives: pqswarm's own layout, a plain one that anybody can write, and the one of RTE.
+"""Recordings in ``.npz`` archives: the layout of pqswarm, a plain one for your own scripts, and that of RTE.
 
 The layout of pqswarm (written by :func:`write_npz`, opened by ``numpy.load`` too) has the arrays ``samples`` of shape
 (n_channels, n_samples) in SI units, ``names``, ``units``, ``phases``, and the scalars ``sampling_rate``,
@@ -12,7 +12,7 @@ array; ``nominal_frequency`` (or ``f0``) may be given.
 The layout of RTE's digital fault recording database has one array ``DATA_S*`` of shape (n_records, 6, n_samples):
 three voltages and three currents at 6400 Hz, in counts of 18.31055 V and 4.314 A.
 
-Nothing is ever unpickled.
+Nothing is unpickled.
 """
 
 import io
@@ -110,10 +110,10 @@ def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
             if not members:
                 raise RecordingError("holds no arrays.")
             total = sum(info.file_size for info in members)
-            # Deflate cannot pack better than 1 : 1032, so that a larger claim is false.
+            # Deflate compresses 1 : 1032 at most, so a larger claim is false.
             if len(members) > _MEMBERS or total > 1032 * len(content) + 1000:
-                raise RecordingError("is damaged: it claims to hold more than it can.")
-            # Nor do measurements pack so well: a small file is not given all the memory of a large one.
+                raise RecordingError("is damaged: it claims more than it can hold.")
+            # Measurements compress far less: a small file does not get the memory of a large one.
             limits = replace(options, max_bytes=options.unpacked_limit(len(content), 64_000_000))
             limits.check_samples(total // 8)
             arrays: dict[str, AnyArray] = {}
@@ -121,7 +121,7 @@ def _arrays(content: bytes, options: Options) -> dict[str, AnyArray]:
             for info in members:
                 name = info.filename[:100]
                 if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                    raise RecordingError(f"packs {name!r} in a way that .npz archives do not.")
+                    raise RecordingError(f"compresses {name!r} by a method that .npz archives do not use.")
                 arrays[info.filename[:-4]] = array = read_npy(archive.read(info), name)
                 n_values += array.size
                 limits.check_samples(n_values)  # a value of one byte grows to eight
@@ -142,11 +142,11 @@ def _scalar(arrays: Mapping[str, AnyArray], names: tuple[str, ...]) -> float:
 
 
 def _texts(arrays: Mapping[str, AnyArray], name: str, most: int = MAX_CHANNELS + 1) -> list[str]:
-    """The first texts of an array, and of each as much as is ever shown."""
+    """The first texts of an array, each cut to the length that is shown."""
     array = arrays.get(name)
     if array is None or array.dtype.kind != "U":
         return []
-    # numpy refuses code points that do not exist: they are replaced first
+    # NumPy refuses invalid code points: replace them first
     points = np.ascontiguousarray(array).reshape(-1).view(array.dtype.byteorder.replace("=", "<") + "u4")
     table = points.reshape(array.size, array.dtype.itemsize // 4)[:most, :_LONGEST_TEXT]
     valid = (table < 0xD800) | ((table > 0xDFFF) & (table < 0x110000))
@@ -165,9 +165,9 @@ def _own(arrays: Mapping[str, Any], source: str) -> RawRecording:
     samples = arrays.get("samples")
     names, units, phases = (_texts(arrays, name) for name in ("names", "units", "phases"))
     if samples is None or samples.ndim != 2 or samples.dtype.kind != "f" or not len(names) == len(samples) > 0:
-        raise RecordingError("is damaged: its samples and names do not fit together.")
+        raise RecordingError("is damaged: its samples and names do not match.")
     if not len(units) == len(phases) == len(names):
-        raise RecordingError("is damaged: its names, units and phases do not fit together.")
+        raise RecordingError("is damaged: its names, units and phases do not match.")
     started = _text(arrays, "start")
     start = None
     with suppress(ValueError):
@@ -204,7 +204,7 @@ def _is_rte(array: AnyArray) -> bool:
 
 def _rte(array: AnyArray, source: str) -> list[RawRecording]:
     names = ("Va", "Vb", "Vc", "Ia", "Ib", "Ic")
-    notes = ["Recognised by its shape as a file of RTE's fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
+    notes = ["Recognised by its shape as a file of RTE fault recorders: counts of 18.31055 V and 4.314 A, 6400 Hz."]
     return [
         RawRecording(
             [
@@ -224,7 +224,7 @@ def _rte(array: AnyArray, source: str) -> list[RawRecording]:
 
 def _plain(arrays: Mapping[str, AnyArray], source: str) -> RawRecording:
     signals = {
-        # Channels are fewer than samples: a tall array has them in columns.
+        # There are fewer channels than samples: a tall array has channels in columns.
         name: array.T if array.ndim == 2 and array.shape[0] > array.shape[1] else array
         for name, array in arrays.items()
         if array.ndim in (1, 2) and array.size > 1 and array.dtype.kind in "fiu"

@@ -1,4 +1,4 @@
-"""PQDIF (IEEE 1159.3): the waveforms of its observations.
+"""PQDIF (IEEE 1159.3): the waveforms of observations.
 
 A data source record defines channels and their series (time, values), monitor settings give the nominal frequency and
 transducer ratios, and each observation record refers to the definitions before it.
@@ -65,7 +65,7 @@ def read_pqdif(path: Path, options: Options) -> list[RawRecording]:
 
 
 class _Collector:
-    """Collects recordings along the chain of records; of `channels`, None is one that is not a waveform."""
+    """Collects recordings along the chain of records; a channel that is not a waveform is None."""
 
     def __init__(self, source: str, options: Options) -> None:
         self.source = source
@@ -113,7 +113,7 @@ class _Collector:
         chosen = max(bases.values(), key=lambda group: (sum(wave.channel.unit == "V" for wave in group), len(group)))
         if len(bases) > 1:
             notes.append(
-                f"The observation has {len(bases)} time bases: the one with most voltages is used "
+                f"The observation has {len(bases)} time bases: the one with the most voltages is used "
                 f"({len(chosen)} of {len(waveforms)} channels)."
             )
         ratios = sorted({wave.ratio for wave in chosen if wave.ratio != 1})
@@ -149,7 +149,7 @@ class _Collector:
             known.time_bases[key] = self.time_base(time, values.size, definition.name, notes)
         rate, first, start = known.time_bases[key]
         ratio = self.ratios.get(known.indices[i], 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):  # a signalling NaN, or numbers near the largest
+        with np.errstate(over="ignore", invalid="ignore"):  # signalling NaN, or overflow
             values = values * ratio
         channel = RawChannel(definition.name, definition.unit, definition.phase, values)
         return _Waveform(channel, rate, first, start, ratio)
@@ -162,7 +162,7 @@ class _Collector:
             return found.in_units(found.values.array().astype(np.float64))
 
     def count(self, n_samples: int) -> None:
-        """Refuse series that overlap, or are shared by many channels, before they multiply."""
+        """Refuse series that overlap or are shared by many channels, which would multiply memory."""
         self.n_samples += n_samples
         self.options.check_samples(self.n_samples)
         if self.n_samples > self.n_bytes:
@@ -171,7 +171,7 @@ class _Collector:
     def time_base(
         self, found: Stored | None, size: int, name: str, notes: list[str]
     ) -> tuple[float, float, datetime | None]:
-        """Rate [Hz], time of the first sample [s], and that as a date if the series has dates; rate 0 if unknown."""
+        """Rate [Hz], 0 if unknown; time of the first sample [s]; and its date, if the series has dates."""
         if found is None or not found.values.size:
             return 0.0, 0.0, None
         if found.values.kind == 50:
@@ -193,7 +193,7 @@ class _Collector:
                     notes.append(f"{name}: the time series has {count:g} values, the channel {size}.")
                 rate = 1 / step if step > 1e-12 else 0.0
                 if 1 < rate < 1e9 and abs(round(rate) / rate - 1) < (2e-7 if found.values.kind == 40 else 1e-12):
-                    rate = float(round(rate))  # a step of single precision is not more exact than that
+                    rate = float(round(rate))  # the precision of a step in single precision
                 return rate, (first if abs(first) < 1e9 else 0.0), None
             self.count(stored.size)
             times = found.in_units(stored.astype(np.float64)) * unit
@@ -204,7 +204,7 @@ class _Collector:
 
 
 def _ratios(settings: Collection) -> dict[int, float]:
-    """Transducer ratio of each channel, where the settings say that it is to be used."""
+    """Transducer ratio of each channel to which the settings apply it."""
     if settings.number(tags.USE_TRANSDUCER, 0.0) == 0:
         return {}
     ratios = {}

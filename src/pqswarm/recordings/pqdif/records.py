@@ -1,9 +1,9 @@
 """The physical layer of PQDIF: a chain of records, each with a tree of tagged elements.
 
 A record is a header of 64 bytes (signature, kind, size of header and body, link to the next record, checksum) and a
-body, which zlib may have packed. A body is a collection: a count and so many elements of 28 bytes (tag, kind of
+body, which may be compressed by zlib. A body is a collection: a count and that many elements of 28 bytes (tag, kind of
 element, physical type, whether the value is embedded, then the value itself or a link into the body and a size).
-An element is a collection, a scalar or a vector (a count and so many values). All numbers are little endian.
+An element is a collection, a scalar or a vector (a count and that many values). All numbers are little endian.
 """
 
 import struct
@@ -37,7 +37,7 @@ _TYPES[50] = _STAMP
 
 
 class DamageError(RecordingError):
-    """A record is damaged; those before it are not."""
+    """A record is damaged; earlier ones are usable."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Scalar:
     content: bytes
 
     def number(self) -> float:
-        """The value as a number; NaN if it is none."""
+        """The value as a number; NaN if it is not a number."""
         if self.kind not in _TYPES or not (self.kind < 10 or 20 <= self.kind <= 41):
             return float("nan")
         return float(np.frombuffer(self.content, _TYPES[self.kind])[0])
 
     def time(self) -> datetime | None:
-        """The value as a time, if it is one."""
+        """The value as a time, or None."""
         if self.kind != 50:
             return None
         days, seconds = np.frombuffer(self.content, _STAMP)[0].item()
@@ -63,7 +63,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Vector:
-    """Values of one type; `content` is a view into the body, so that nothing is copied until it is asked for."""
+    """Values of one type; `content` is a view into the body."""
 
     kind: int
     size: int
@@ -122,7 +122,7 @@ class Collection:
 
 
 def moment(days: int, seconds: float) -> datetime | None:
-    """Return a PQDIF time; the standard's day count from 1900 is two days off.
+    """Return a PQDIF time; the day count of the standard, from 1900, is off by two.
 
     Examples
     --------
@@ -136,19 +136,19 @@ def moment(days: int, seconds: float) -> datetime | None:
 
 
 def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[tuple[bytes, Collection, int]]:
-    """Walk along the chain: kind of each record (a GUID), its body, and how many bytes that has.
+    """Yield the kind of each record (a GUID), its body, and the size of the body in bytes.
 
-    All bodies together may have `unpacked_limit` bytes after unpacking. What is tolerated is added to the notes; a
-    broken chain or body is a DamageError, records that overlap or unpack to more are a RecordingError.
+    All bodies together may have `unpacked_limit` bytes after decompression. Tolerated faults are added to the notes; a
+    broken chain or body raises DamageError; records that overlap or exceed the limit raise RecordingError.
 
-    The checksum is Adler-32 of the body as it is stored. Some makers take the unpacked body, begin with 0 instead of
-    1, or leave it out; where it fits no record of a file, its writer computes something else. Only one that is wrong
-    beside others that are right tells of damage.
+    The checksum is Adler-32 of the stored body. Some vendors use the uncompressed body, start with 0 instead of 1, or
+    omit it; if it matches no record of a file, the vendor computes something else. Only a wrong checksum among
+    right ones indicates damage.
     """
     position, seen, packed = 0, set[int](), False
     stored = unpacked = 0
     checked: set[bool] = set()
-    element_limit = 100_000 + len(content) // 7  # a waveform needs few elements: more are there to waste time
+    element_limit = 100_000 + len(content) // 7  # waveforms need few elements: more would only waste time
     while True:
         if position + _HEADER.size > len(content):
             raise DamageError(f"the record at byte {position} lies beyond the end of the file")
@@ -182,7 +182,7 @@ def records(content: bytes, unpacked_limit: int, notes: list[str]) -> Iterator[t
         if following <= 0:
             return
         if following in seen:
-            raise DamageError(f"the chain of records runs in a circle at byte {following}")
+            raise DamageError(f"the chain of records loops at byte {following}")
         position = following
 
 
@@ -190,7 +190,7 @@ def _is_packed(container: Collection) -> bool:
     style = container.integer(tags.COMPRESSION_STYLE, 0)
     algorithm = container.integer(tags.COMPRESSION_ALGORITHM, 0)
     if style and algorithm not in (0, 1):
-        raise RecordingError(f"is packed with algorithm {algorithm}; only zlib (1) can be read.")
+        raise RecordingError(f"is compressed with algorithm {algorithm}; only zlib (1) is supported.")
     return bool(style and algorithm)
 
 
@@ -206,7 +206,7 @@ def _unpack(body: bytes, limit: int, position: int) -> bytes:
 
 
 class _Tree:
-    """The elements of a body, each read once, so that crossing links cannot multiply the work."""
+    """The elements of a body, each read once: crossing links cannot multiply the work."""
 
     def __init__(self, body: bytes, limit: int) -> None:
         self.body = body
@@ -223,7 +223,7 @@ class _Tree:
         if count * _ELEMENT.size > len(self.body) - start or self.count_read * _ELEMENT.size > len(self.body):
             raise DamageError("a collection is longer than its record, or read twice")
         if self.count_read > self.limit:
-            raise RecordingError("has more elements than a file of its size can need.")
+            raise RecordingError("has more elements than a file of its size needs.")
         elements = []
         for i in range(count):
             name, kind, type_, embedded, _, value = _ELEMENT.unpack_from(self.body, start + i * _ELEMENT.size)

@@ -20,7 +20,7 @@ _MAX_SHARES = 4  # a series that shares one that shares one ...
 
 @dataclass(frozen=True)
 class Definition:
-    """A channel as its data source defines it: places of the time and value series, and both for each series."""
+    """A channel definition: positions of the time and value series, and their definitions."""
 
     name: str
     unit: str
@@ -33,7 +33,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Stored:
-    """A series as it is stored."""
+    """A stored series."""
 
     values: Vector
     method: int
@@ -42,7 +42,7 @@ class Stored:
     offset: float
 
     def in_units(self, values: "FloatArray | float", *, only_scale: bool = False) -> FloatArray:
-        """Stored values times scale plus offset, where the series is scaled."""
+        """Stored values times scale plus offset, if the series is scaled."""
         if not self.method & tags.SCALED:
             return np.asarray(values, np.float64)
         scale = 1.0 if np.isnan(self.scale) else self.scale
@@ -51,7 +51,7 @@ class Stored:
 
 
 class Instances:
-    """The channels of an observation; what they share is looked up once."""
+    """The channels of an observation; shared series are looked up once."""
 
     def __init__(
         self, indices: list[int], series: list[list[Collection]], definitions: "list[Definition | None]"
@@ -67,7 +67,7 @@ class Instances:
         return self.definitions[self.indices[i]] if 0 <= self.indices[i] < len(self.definitions) else None
 
     def find_series(self, i: int, at: int, depth: int = 0) -> "Stored | None":
-        """Values, scale, offset and coding of a series, followed to the channel that it shares them with."""
+        """Values, scale, offset and coding of a series, resolved through shared ones."""
         if depth > _MAX_SHARES or not (0 <= i < len(self.indices) and 0 <= at < len(self.all_series[i])):
             return None
         if (i, at) not in self.memory:
@@ -117,8 +117,8 @@ def read_definition(channel: Collection) -> Definition | None:
 def increments(stored: FloatArray) -> tuple[float, float, float]:
     """Count, step and first value of a series stored as increments.
 
-    The standard stores the number of rates and for each a count and a step; some store start, count and step. With
-    several rates the longest stretch counts.
+    The standard stores the number of rates, and a count and a step for each; some vendors store start, count and step.
+    Of several rates, the longest section counts.
     """
     if stored.size < 3:
         return 0.0, 0.0, 0.0

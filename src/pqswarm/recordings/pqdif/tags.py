@@ -1,4 +1,4 @@
-"""Names of the standard's GUIDs and numbers (IEEE 1159.3, PQDIF 1.5), those that a reader of waveforms needs."""
+"""GUIDs and numbers of the standard (IEEE 1159.3, PQDIF 1.5) that a reader of waveforms needs."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ __all__ = ["PHASES", "UNITS", "tag"]
 
 
 def tag(text: str) -> bytes:
-    """The GUID as it stands in the file: the first three parts little endian."""
+    """The GUID as stored in the file: the first three parts are little endian."""
     return UUID(text).bytes_le
 
 

@@ -1,4 +1,4 @@
-"""Generated three-phase recordings of any length: samples are computed when they are read, each time the same."""
+"""Generated three-phase recordings of any length, computed on demand and reproducibly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,12 +19,12 @@ _PAGE = 65536
 _PHASES = "ABC"
 _LEVELS = ("sag", "swell", "interruption", "voltage change")
 _RAMP = {"harmonics": 0.04, "notching": 0.0, "flicker": 0.5, "unbalance": 2.0, "DC offset": 0.5}
-"""In which a steady disturbance begins, and ends [s]."""
+"""Rise and fall times of steady disturbances [s]."""
 
 
 @dataclass(frozen=True)
 class Disturbance:
-    """Something that is done to the voltages.
+    """A disturbance of the voltages.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Disturbance:
     phases : str
         Such as ``"A"`` or ``"ABC"``.
     start, duration : float
-        From the first sample [s]; a transient begins at `start` and decays with a time constant of `duration`.
+        From the first sample [s]; a transient starts at `start` and decays with a time constant of `duration`.
     magnitude : float
-        RMS of sags, swells, interruptions and voltage changes [pu]; peak of transients and depth of notches [pu of
-        the peak]; amplitude of the 5th harmonic, of the modulation, of the negative sequence, and of the direct
-        voltage [share].
+        RMS of sags, swells, interruptions and rapid voltage changes [pu]; peak of transients and depth of notches [pu
+        of the peak]; amplitude of the 5th harmonic, the modulation, the negative sequence and the direct voltage
+        [fraction].
     frequency : float
         Of a transient, 0 for an impulse, or of the modulation [Hz].
     """
@@ -51,7 +51,7 @@ class Disturbance:
 
     @property
     def end(self) -> float:
-        """Time at which nothing of it is left [s]."""
+        """Time at which it has fully ended [s]."""
         return self.start + (12 * self.duration if self.kind == "transient" else self.duration)
 
     def truth(self, seconds: float) -> dict[str, str]:
@@ -71,24 +71,24 @@ class Disturbance:
 
 @dataclass(frozen=True, eq=False)
 class GeneratedRecording:
-    """Three phase-to-neutral voltages, and their currents if asked for, with disturbances; a recording source.
+    """Three phase-to-neutral voltages with disturbances, and optional currents; a recording source.
 
     Attributes
     ----------
     disturbances : sequence of Disturbance
-        Any number at any time.
+        Disturbances, any number at any time.
     seconds : float
         Length [s].
     sampling_rate, nominal_frequency : float
-        [Hz]; the real frequency is a little lower than the nominal one.
+        [Hz]; the actual frequency is 0.01 Hz below nominal.
     volts : float
         Nominal voltage to neutral, RMS [V].
     noise : float
         Standard deviation of white noise [pu of the peak].
     seed : int
-        Of phase and noise.
+        Seed of phase and noise.
     currents : bool
-        Whether currents are recorded too.
+        Whether to include currents.
     start : datetime or None
         Time of the first sample.
     source, station, path, format : str
@@ -123,7 +123,7 @@ class GeneratedRecording:
         return round(self.seconds * self.sampling_rate)
 
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
-        """Compute the samples from `first` to before `stop`."""
+        """Compute the samples from `first` to `stop` - 1."""
         first, stop, _ = slice(first, stop).indices(self.n_samples)
         pages = range(first // _PAGE, -(-stop // _PAGE))
         whole = [self._page(number) for number in pages]
@@ -146,7 +146,7 @@ class GeneratedRecording:
         )
 
     def _page(self, number: int) -> FloatArray:
-        """All channels (n_channels, 65536), also beyond the end."""
+        """All channels (n_channels, 65536), even beyond the end."""
         t = (number * _PAGE + np.arange(_PAGE)) / self.sampling_rate
         begin = stream(self.seed, (0,)).uniform(0, 2 * pi)
         angle = 2 * pi * (self.nominal_frequency - 0.01) * t + begin
@@ -168,7 +168,7 @@ class GeneratedRecording:
         volts = sqrt(2) * self.volts * wave
         if not self.currents:
             return volts
-        # A load of 100 A; where the voltage falls there is a fault, and the current rises.
+        # A load of 100 A; a fall of voltage means a fault, which raises the current.
         amperes = [
             sqrt(2) * 100 * (1 + 12 * np.clip(1 - level[k], 0, 1)) * (one_phase * r * np.exp(-0.4j)).imag
             for k, r in enumerate(turns)
@@ -179,7 +179,7 @@ class GeneratedRecording:
 def _disturb(
     one: Disturbance, t: FloatArray, angle: FloatArray, shift: float, level: FloatArray, extra: FloatArray
 ) -> None:
-    """Change the level of the fundamental [pu], or what is added to it [pu of the peak], of one phase."""
+    """Change the level of the fundamental [pu] of one phase, or the voltage added to it [pu of the peak]."""
     since = t - one.start
     inside = (since >= 0) & (since < one.duration)
     if one.kind in _LEVELS:

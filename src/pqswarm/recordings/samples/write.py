@@ -1,4 +1,4 @@
-"""Generated recordings to try, with the truth beside them."""
+"""Write sample recordings, with a table of the true disturbances."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ _SHORTEST, _LONGEST = 2.0, 24 * 60.0  # minutes
 _ASCII = ("fault.cfg", "sag.cfg")
 _TRUTH = ("file", "kind", "phases", "start", "duration", "magnitude", "unit")
 _SITE = """\
-# The site of the generated recordings. Use it by: pqswarm identify FOLDER --site FOLDER/site.toml
+# Site of the sample recordings. Usage: pqswarm identify FOLDER --site FOLDER/site.toml
 station = "Sample North"
 nominal_voltage = { line_to_line = "20 kV" }
 nominal_frequency = 50
@@ -32,7 +32,7 @@ nominal = 230
 
 
 def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) -> list[Path]:
-    """Write recordings to try: COMTRADE, a table of an instrument, a long recording, a site file, and the truth.
+    """Write sample recordings: COMTRADE, a table of an instrument, a long recording, a site file, and the truth.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
     seed : int
         The same seed gives the same files.
     minutes : float
-        Length of the long recording, 2 to 1440: three phases at 12.8 kHz, which take 10.8 MB a minute.
+        Length of the long recording, 2 to 1440: three phases at 12.8 kHz, 10.8 MB per minute.
 
     Returns
     -------
     list of Path
-        The files. ``truth.csv`` has a row for each disturbance, and one of kind ``none`` for a recording without any.
+        The files. ``truth.csv`` has a row for each disturbance, and one of kind ``none`` for an undisturbed recording.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def write_samples(folder: str | Path, *, seed: int = 0, minutes: float = 2.0) ->
 
 
 def _short_recordings(seed: int) -> list[GeneratedRecording]:
-    """Captures of faults and switching, as a recorder triggers them."""
+    """Captures of faults and switching, as a triggered recorder writes them."""
     draw = stream(seed, (0,))
     deep, high = draw.uniform(0.35, 0.5), draw.uniform(1.2, 1.35)
     scenes: dict[str, tuple[list[Disturbance], float, float]] = {
@@ -114,7 +114,7 @@ def _short_recordings(seed: int) -> list[GeneratedRecording]:
 
 
 def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
-    """One of each kind, at equal distances."""
+    """One disturbance of each kind, equally spaced."""
     draw = stream(seed, (2,))
     steady = [float(x) for x in draw.uniform(10, 18, 4)]
     kinds: list[tuple[str, str, float, float, float]] = [
@@ -148,7 +148,7 @@ def _long_recording(seed: int, minutes: float) -> GeneratedRecording:
 
 
 def _write_table(made: GeneratedRecording, path: Path) -> Path:
-    """Phase A as an instrument writes it: some lines about itself, then time and voltage."""
+    """Phase A as an instrument writes it: a header, then time and voltage."""
     wave = made.read().channels[0].samples
     began = "" if made.start is None else made.start.isoformat(sep=" ", timespec="milliseconds")
     lines = [

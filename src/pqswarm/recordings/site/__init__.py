@@ -1,3 +1,3 @@
-"""Site files: what is known about a meter and its channels."""
+"""Site files: nominal values, ratios and channels of a meter."""
 
 __all__: list[str] = []

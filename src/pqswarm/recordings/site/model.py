@@ -1,4 +1,4 @@
-"""What is known of the place of a meter: nominal voltage, names, phases, ratios and units of channels."""
+"""A site: nominal values of a meter, and names, phases, ratios and units of its channels."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,18 +18,18 @@ __all__ = ["ChannelRule", "Site"]
 
 @dataclass(frozen=True)
 class ChannelRule:
-    """What a site file says of a channel; None where it says nothing.
+    """What a site file says about a channel; None if it says nothing.
 
     Attributes
     ----------
     name, phase, unit, system : str or None
-        Instead of those of the file.
+        Override those of the recording.
     ratio : float
-        Factor to what is measured, such as that of a voltage transformer; negative for a reversed one.
+        Factor from stored to actual values, such as that of a voltage transformer; negative if it is reversed.
     nominal : float or None
         Nominal voltage of this channel, RMS, after the ratio [V].
     ignore : bool
-        Whether to leave the channel out.
+        Whether to ignore the channel.
     """
 
     name: str | None = None
@@ -43,27 +43,27 @@ class ChannelRule:
 
 @dataclass(frozen=True)
 class Site:
-    """What is known of the place where a meter stands, so that nothing has to be guessed.
+    """The site of a meter: what would otherwise have to be guessed.
 
     Attributes
     ----------
     station : str
-        Its name; empty if that of the file stands.
+        Name; empty to keep that of the recording.
     line_to_line : float or None
         Nominal voltage between two phases, RMS [V].
     nominal_frequency : float or None
-        Of the grid [Hz].
+        Nominal frequency of the grid [Hz].
     reference : str, float or None
         What 1 pu is: ``"auto"``, ``"nominal"``, ``"pre-event"`` or a voltage [V].
     unit : str
-        Of channels to which neither the file nor this site gives a unit.
+        Unit of channels that have none in the recording or in `channels`.
     thresholds : mapping of str to float
         Keys of :class:`pqswarm.measure.Thresholds`.
     channels : mapping of str to ChannelRule
-        By the name in the file, or a pattern with ``*``, ``?`` and ``[...]``. An exact name comes first, then the
-        first pattern that fits.
+        By the name in the recording, or a pattern with ``*``, ``?`` and ``[...]``. An exact name takes precedence, then
+        the first pattern that matches.
     source : str
-        The file, for messages.
+        Name of the file in messages.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class Site:
         text : str
             TOML.
         source : str
-            Where it comes from, for messages.
+            Name of the source in messages.
 
         Returns
         -------
@@ -139,12 +139,12 @@ class Site:
 
     @staticmethod
     def template(recording: RecordingSource) -> str:
-        """Return the text of a site file for recordings like this one, to edit.
+        """Return a site file for recordings like this one, as a starting point.
 
         Parameters
         ----------
         recording : RecordingSource
-            Its channels are listed as they are.
+            A recording of the meter; its channels are listed.
 
         Returns
         -------
@@ -156,24 +156,24 @@ class Site:
         return site_template(recording)
 
     def rule(self, name: str) -> ChannelRule:
-        """Return what the site says of the channel of that name in a file: an exact name first, then patterns."""
+        """Return the rule for a channel by its name in the recording: an exact name first, then patterns."""
         if name in self.channels:
             return self.channels[name]
         return next((rule for key, rule in self.channels.items() if fnmatchcase(name, key)), ChannelRule())
 
     def nominal_voltage(self, channel: ChannelHeader) -> float | None:
-        """Return the nominal voltage of a channel, as it measures it.
+        """Return the nominal voltage of a channel.
 
         Parameters
         ----------
         channel : ChannelHeader
-            A channel of what :meth:`apply` returned.
+            A channel of the recording that :meth:`apply` returned.
 
         Returns
         -------
         float or None
-            RMS [V]: its own, or the site's between phases (phases AB, BC, CA) or to neutral (A, B, C); None if the
-            site does not say, or the phase is not known.
+            RMS [V]: that of the channel, or that of the site between phases (AB, BC, CA) or to neutral (A, B, C);
+            None if the site gives none, or the phase is unknown.
         """
         if not channel.is_voltage:
             return None
@@ -183,30 +183,30 @@ class Site:
         return self.line_to_line if len(channel.phase) == 2 else self.line_to_line / sqrt(3)
 
     def _own_nominal(self, name: str) -> float | None:
-        """What the site says of the channel that has this name by now."""
+        """The nominal voltage of the channel with this name after renaming."""
         named = [rule.nominal for key, rule in self.channels.items() if (rule.name or key) == name]
         fitting = [rule.nominal for key, rule in self.channels.items() if not rule.name and fnmatchcase(name, key)]
         return next((value for value in (*named, *fitting) if value is not None), None)
 
     @property
     def units(self) -> Mapping[str, str]:
-        """Units by the names in a file, as the option `units` of readers; patterns and the default unit included."""
+        """Units by names in the recording, for the option `units` of readers, with patterns and the default unit."""
         return _Units(self)
 
     def apply(self, source: RecordingSource) -> RecordingSource:
-        """Return a recording as the site knows it.
+        """Apply the site to a recording.
 
         Parameters
         ----------
         source : RecordingSource
-            Read with the option ``units=site.units``, where the site gives units. Channels that the site does not
-            name stay as they are; those that it names need not be there.
+            Read with the option ``units=site.units`` if the site gives units. Channels without a rule do not change;
+            rules without a channel are ignored.
 
         Returns
         -------
         RecordingSource
-            With names, phases, units, ratios and systems of the site, without the channels to ignore. Samples are
-            scaled when they are read; a :class:`Recording` stays one.
+            With names, phases, units, ratios and systems of the site, without ignored channels. Samples are scaled
+            when they are read; a :class:`Recording` gives a :class:`Recording`.
         """
         picks = []
         for place, channel in enumerate(source.channels):
@@ -214,7 +214,7 @@ class Site:
             if not rule.ignore:
                 picks.append(Pick(place, *self._header(channel, rule)))
         if not picks:
-            raise RecordingError(f"{self.source}: channels: all {len(source.channels)} channels of it are ignored.")
+            raise RecordingError(f"{self.source}: channels: all {len(source.channels)} channels are ignored.")
         names = [pick.header.name for pick in picks]
         before = [channel.name for channel in source.channels]
         twice = next((name for name in names if names.count(name) > max(before.count(name), 1)), None)
@@ -230,17 +230,17 @@ class Site:
         return seen.read() if isinstance(source, Recording) else seen
 
     def _header(self, channel: ChannelHeader, rule: ChannelRule) -> tuple[ChannelHeader, float]:
-        """What a channel becomes, and the factor to it."""
+        """The new header of a channel, and the factor of its samples."""
         unit, factor = channel.unit, rule.ratio
         if rule.unit is not None:
             given, prefix = si_unit(rule.unit)
-            if unit.removesuffix(" rms") != given:  # else the reader has seen to it
+            if unit.removesuffix(" rms") != given:  # else the reader has applied it
                 unit, factor = given, factor * prefix
         phase = channel.phase if rule.phase is None else rule.phase
         return ChannelHeader(rule.name or channel.name, unit, phase, system=rule.system or channel.system), factor
 
     def _notes(self, source: RecordingSource) -> tuple[str, ...]:
-        """Return what the site changes in a recording; one sentence each."""
+        """Return the changes to a recording, one sentence each."""
         ignored, scaled = [], []
         for channel in source.channels:
             rule = self.rule(channel.name)
@@ -261,7 +261,7 @@ def _some(names: list[str]) -> str:
 
 
 class _Units(Mapping[str, str]):
-    """Units of channels by name; `get` gives the site's default unit where the file has none."""
+    """Units of channels by name; `get` returns the default unit of the site if the recording has none."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -273,7 +273,7 @@ class _Units(Mapping[str, str]):
         return unit
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The unit of a channel, or what the file says, or the default of the site."""
+        """The unit of a channel, of the recording, or the default of the site."""
         unit = self._site.rule(name).unit
         if unit is not None:
             return unit

@@ -1,4 +1,4 @@
-"""A recording as a site knows it: channels chosen, named and scaled as they are read."""
+"""A recording with a site applied: channels are selected, renamed and scaled on reading."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,14 +11,14 @@ __all__ = ["Pick", "SiteSource"]
 
 @dataclass(frozen=True, eq=False)
 class Pick:
-    """A channel that is kept: its place in the file, what it becomes, and the factor to it."""
+    """A selected channel: its position, its new header, and the factor of its samples."""
 
     place: int
     header: ChannelHeader
     factor: float
 
     def of(self, channel: Channel) -> Channel:
-        """The channel as it becomes."""
+        """Return the channel, renamed and scaled."""
         samples = channel.samples if self.factor == 1 else channel.samples * self.factor
         header = self.header
         return Channel(header.name, header.unit, header.phase, samples, system=header.system)
@@ -26,7 +26,7 @@ class Pick:
 
 @dataclass(frozen=True, eq=False)
 class SiteSource:
-    """A recording as a site knows it, where it lies."""
+    """A recording source with a site applied."""
 
     inner: RecordingSource
     picks: tuple[Pick, ...]
@@ -36,7 +36,7 @@ class SiteSource:
 
     @property
     def channels(self) -> tuple[ChannelHeader, ...]:
-        """Those that are kept."""
+        """The selected channels."""
         return tuple(pick.header for pick in self.picks)
 
     @property
@@ -56,7 +56,7 @@ class SiteSource:
 
     @property
     def source(self) -> str:
-        """Name, and the place in the file."""
+        """File name, and the position in the file."""
         return self.inner.source
 
     @property
@@ -66,16 +66,16 @@ class SiteSource:
 
     @property
     def format(self) -> str:
-        """Of the file."""
+        """Format of the file."""
         return self.inner.format
 
     @property
     def status(self) -> tuple[StatusChannel, ...]:
-        """What was on or off, as the file names it."""
+        """Status channels, named as in the file."""
         return self.inner.status
 
     def read(self, first: int = 0, stop: int | None = None) -> Recording:
-        """Samples of the channels that are kept, scaled."""
+        """Return scaled samples of the selected channels."""
         part = self.inner.read(first, stop)
         return replace(
             part,

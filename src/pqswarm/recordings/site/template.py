@@ -1,4 +1,4 @@
-"""The text of a site file for a recording, to edit."""
+"""A site file to start from, for a recording."""
 
 from pqswarm._base.toml import to_toml
 from pqswarm.recordings.recording import RecordingSource
@@ -6,13 +6,13 @@ from pqswarm.recordings.recording import RecordingSource
 __all__ = ["site_template"]
 
 _HEAD = """\
-# A site file: what is known of the place of a meter. Use it by: pqswarm identify RECORDINGS --site FILE
-# Lines that begin with # say nothing; take the # away where you know better than the recording.
+# Site file of a meter. Usage: pqswarm identify RECORDINGS --site FILE
+# Lines that start with # are comments; remove the # to override the recording.
 
 station = {station}
 
-# Nominal voltage, as it is called (RMS); one of both. Channels of phases AB, BC and CA are compared with the voltage
-# between phases, those of A, B and C with that to neutral.
+# Nominal voltage (RMS); give one of the two. Channels of phases AB, BC and CA are compared with the line-to-line
+# voltage, those of A, B and C with the phase-to-neutral voltage.
 # nominal_voltage = {{ line_to_line = "20 kV" }}
 # nominal_voltage = {{ phase_to_neutral = 230 }}
 
@@ -21,22 +21,22 @@ nominal_frequency = {frequency:g}  # Hz
 # What 1 pu is: "nominal", "pre-event" (the first steady level), "auto", or a voltage.
 # reference = "nominal"
 
-# Unit of channels without any.
+# Unit of channels that have none.
 # unit = "V"
 
-# Levels beyond which something counts as found; all keys: pqswarm.measure.Thresholds.
+# Detection thresholds; all keys: pqswarm.measure.Thresholds.
 # [thresholds]
 # sag = 0.9
 # swell = 1.1
 
-# Channels by their names in the recording; patterns such as "U*" hold where no name does. Each may have
-#   name = "U1"        another name
+# Channels by name in the recording, or by pattern, such as "U*"; an exact name takes precedence. Optional keys:
+#   name = "U1"        new name
 #   phase = "A"        A, B, C, N, AB, BC or CA
-#   unit = "kV"        of the numbers in the file, instead of what it says
-#   ratio = 200        factor to them, such as that of a voltage transformer
-#   system = "bar 1"   channels of one three-phase system have the same
-#   nominal = "110 V"  nominal voltage of this channel alone, after the ratio
-#   ignore = true      leave it out
+#   unit = "kV"        unit of the stored numbers; overrides the recording
+#   ratio = 200        factor, such as that of a voltage transformer
+#   system = "bar 1"   name of the three-phase system
+#   nominal = "110 V"  nominal voltage of this channel, after the ratio
+#   ignore = true      ignore the channel
 """
 
 

@@ -1,4 +1,4 @@
-"""Tables of text (CSV): read and write."""
+"""Text tables (CSV): read and write."""
 
 from pqswarm.recordings.table.reader import TABLE, write_csv
 

@@ -1,4 +1,4 @@
-"""What the header of a table tells: rates, frequencies, units and dates, beside, below or after their names."""
+"""The header of a table: rates, frequencies, units and dates, to the right of, below or after their names."""
 
 import re
 from typing import TYPE_CHECKING
@@ -54,7 +54,7 @@ _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
 def kind_of(text: str, decimal: str) -> str:
-    """Tell what a field holds.
+    """Return the kind of a field.
 
     ``"n"`` is a number, ``"t"`` a time stamp, ``"u"`` a time with its unit, ``"d"`` a date, ``""`` nothing, and ``"x"``
     other text.
@@ -76,12 +76,12 @@ def kind_of(text: str, decimal: str) -> str:
 
 
 def is_key(text: str) -> bool:
-    """Whether a cell names a setting of an instrument, so that what follows is no channel."""
+    """Whether a cell names a setting of an instrument, not a channel."""
     return _KEYS.fullmatch(text.strip().rstrip(":= ")) is not None
 
 
 def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
-    """Pairs of a name and what stands right of it, below it, or after a colon."""
+    """Pairs of a name and the value to the right, below, or after a colon."""
     pairs: list[tuple[str, str]] = []
     for n, row in enumerate(rows[:HEADER_ROWS]):
         below = rows[n + 1] if n + 1 < len(rows) else []
@@ -102,7 +102,7 @@ def metadata_of(rows: list[list[str]], decimal: str) -> list[tuple[str, str]]:
 
 
 def quantity(text: str, decimal: str) -> float:
-    """A number with a unit such as ``25 kHz``, ``4 us`` or ``2.5 MS/s``; NaN if it is none."""
+    """A number with a unit such as ``25 kHz``, ``4 us`` or ``2.5 MS/s``; NaN if it is not."""
     match = _QUANTITY.fullmatch(clean(text).replace(decimal, ".") if decimal != "." else clean(text))
     if match is None:
         return np.nan
@@ -114,7 +114,7 @@ def quantity(text: str, decimal: str) -> float:
 
 
 def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list[str]) -> None:
-    """Take over into the layout and the names what the header says of them."""
+    """Copy what the header says into the layout and the names."""
     day = clock = ""
     for key, value in metadata:
         amount = quantity(value, layout.decimal)
@@ -137,7 +137,7 @@ def take_metadata(layout: "Layout", metadata: list[tuple[str, str]], names: list
 
 
 def take_units(rows: list[list[str]], units: list[str]) -> None:
-    """Take over into units those of a line of an oscilloscope: one for each channel, or one for all."""
+    """Copy the units from the header of an oscilloscope: one for each channel, or one for all."""
     for row in rows:
         for i, text in enumerate(row):
             if _UNITS_KEY.fullmatch(text.strip().rstrip(":= ")):

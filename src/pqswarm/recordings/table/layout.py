@@ -1,4 +1,4 @@
-"""How a table of text is laid out: separators, first row of data, names, units, time, and what its header tells."""
+"""The layout of a text table: separators, first row of data, names, units, time and header."""
 
 import re
 from dataclasses import dataclass, field
@@ -35,20 +35,19 @@ _TIME_WITH_UNIT = re.compile(
     re.IGNORECASE,
 )
 _INDEX_NAME = re.compile(r"(?:x|n|no\.?|index|sequence|samples?|sample n.*|#)", re.IGNORECASE)
-_GOOD = ("n", "t", "u")  # what a column of samples or times holds
+_GOOD = ("n", "t", "u")  # kinds of samples and times
 _LONGEST_LINE = 100_000  # characters
 _MAX_COLUMNS = 4096
 
 
 @dataclass
 class Layout:
-    """Where things are, counted from 0.
+    """Positions in a table, counted from 0, and values of its header.
 
-    A space as `delimiter` stands for any white space. `time_kind` is ``"number"``, ``"stamp"``, ``"quantity"`` (each
-    with its unit), ``"index"`` or empty, and `time_unit` that of the time column [s], which is a guess if
-    `time_without_unit` holds its name. `rate` and `frequency` [Hz] are
-    those in the header, `length` is the number of samples in it, each 0 if it has none, `trigger` is the date and time
-    in it to which the time column refers, and `date` is that of the first row if it has a column of its own.
+    A space as `delimiter` means any white space. `time_kind` is ``"number"``, ``"stamp"``, ``"quantity"`` (with units),
+    ``"index"`` or empty. `time_unit` is that of the time column [s], a guess if `time_without_unit` holds its name. The
+    header gives `rate` and `frequency` [Hz] and the number of samples `length`, each 0 if missing, and `trigger`, the
+    date and time to which the time column refers. `date` is that of the first row, if there is a date column.
     """
 
     delimiter: str
@@ -70,17 +69,17 @@ class Layout:
 
 
 def find_layout(lines: list[str], options: Options) -> Layout:
-    """Find out how a table is laid out, from its lines that are not empty; its notes say what was understood."""
+    """Detect the layout of a table from its non-empty lines; the notes describe it."""
     if any(len(line) > _LONGEST_LINE for line in lines):
         raise RecordingError("is not a table: it has lines of more than 100000 characters.")
     tail = lines[-(len(lines) // 3 + 1) :]
-    tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be cut
+    tail = tail[:-1] if len(tail) > 3 else tail  # the last line may be incomplete
     sample = tail[:: len(tail) // 60 + 1]
     delimiter, decimal, columns = _separators(sample, options)
     if (delimiter, decimal, len(columns)) == (",", ".", 2) and _is_one_column(lines, sample, options):
         delimiter, decimal, columns = ";", ",", [0]
     if not columns:
-        raise RecordingError("is not a table of numbers that could be understood.")
+        raise RecordingError("is not a recognisable table of numbers.")
     if len(columns) > _MAX_COLUMNS:
         raise RecordingError(f"is not a recording: its table has {len(columns)} columns.")
     layout = Layout(delimiter, decimal)
@@ -88,7 +87,7 @@ def find_layout(lines: list[str], options: Options) -> Layout:
     above = lines[max(0, layout.first_row - HEADER_ROWS) : layout.first_row]
     head = [split(line, delimiter) for line in above]
     left = [split(line, delimiter)[: columns[0]] for line in lines[layout.first_row : layout.first_row + 50]]
-    if delimiter == " ":  # what belongs together is torn apart there
+    if delimiter == " ":  # spaces also separate words
         metadata = metadata_of([[line] for line in above], decimal)
     else:
         metadata = metadata_of(head + [row for row in left if any(row)], decimal)
@@ -125,7 +124,7 @@ def _separators(sample: list[str], options: Options) -> tuple[str, str, list[int
 
 
 def _is_one_column(lines: list[str], sample: list[str], options: Options) -> bool:
-    """Whether two columns of integers are rather one with decimal commas: a header without a comma tells."""
+    """Whether two columns of integers are one with decimal commas: the header then has no comma."""
     if options.delimiter is not None or options.decimal is not None or any("." in line for line in sample):
         return False
     head = [line for line in lines[:20] if re.search(r"[^\W\dEe]", line)]
@@ -133,7 +132,7 @@ def _is_one_column(lines: list[str], sample: list[str], options: Options) -> boo
 
 
 def _first_row(lines: list[str], layout: Layout, columns: list[int]) -> int:
-    """The first of three lines in a row that have numbers in the columns."""
+    """The first of three successive lines with numbers in the columns."""
     run = 0
     for n, line in enumerate(lines):
         fields = split(line, layout.delimiter)
@@ -160,7 +159,7 @@ def _headers(head: list[list[str]], columns: list[int], decimal: str) -> tuple[l
 
 
 def _is_header(row: list[str], decimal: str) -> bool:
-    """Whether a line may hold names: some text, no settings of an instrument, and no numbers but those of channels."""
+    """Whether a line may hold names: text, no settings of an instrument, and no numbers except channel numbers."""
     kinds = [kind_of(text, decimal) for text in row]
     numbers = [text for text, kind in zip(row, kinds, strict=True) if kind not in ("x", "")]
     return "x" in kinds and not is_key(row[0]) and all(text.isdigit() and len(text) < 3 for text in numbers)
@@ -250,7 +249,7 @@ def _find_time(
     layout.names = [found.names[i] for i in rest]
     layout.units = [found.units[i].strip("[]() ") for i in rest]
     if not layout.columns:
-        raise RecordingError("is not a recording: its table has no column besides the time.")
+        raise RecordingError("is not a recording: its table has only a time column.")
 
 
 def _describe_columns(

@@ -1,8 +1,8 @@
-"""Tables of text: a time column or a given rate, and one column for each channel.
+"""Text tables: a time column or a given rate, and one column for each channel.
 
 Separators, decimal comma, header rows (HIOKI MEMORY HiCORDER, Tektronix, Rigol, Keysight, Siglent and plain ones),
-units and the time column are found out, and the notes of the recording say what was understood; arguments of
-:func:`pqswarm.recordings.read` override it.
+units and the time column are detected and described in the notes; arguments of :func:`pqswarm.recordings.read`
+override them.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,13 +29,13 @@ from pqswarm.recordings.text import decode, shift, stamp
 
 __all__ = ["TABLE", "write_csv"]
 
-_WHOLE = 1_000_000  # bytes; of larger files the beginning, the middle and the end are looked at
-_LEAST_RATE, _MOST_RATE = 400.0, 1e8  # of waveforms [Hz]
+_WHOLE = 1_000_000  # bytes; of larger files, the start, middle and end are examined
+_MIN_RATE, _MAX_RATE = 400.0, 1e8  # of waveforms [Hz]
 _BOM = b"\xef\xbb\xbf"
 
 
 def open_table(path: Path, options: Options) -> list[RawSource]:
-    """Open a table of text, which holds one recording."""
+    """Open a text table, which holds one recording."""
     content = FileBytes.of(path, 4 * options.max_bytes if options.whole else None)
     stored, lines, n_head, encoding = _look(content, options)
     if len(lines) < 2:
@@ -70,11 +70,11 @@ def open_table(path: Path, options: Options) -> list[RawSource]:
 
 
 def _look(content: FileBytes, options: Options) -> tuple[StoredBytes, list[str], int, str]:
-    """The text in an encoding that keeps ASCII, lines of it, how many are of its beginning, and the encoding."""
+    """The text in an ASCII-compatible encoding, some lines, how many are from its start, and the encoding."""
     head = content.read(0, 10_000)
     wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if b"\0" in head and not wide and options.encoding is None:
-        raise RecordingError("is not a table of text.")
+        raise RecordingError("is not a text table.")
     if wide or (options.encoding is not None and not _keeps_ascii(options.encoding)):
         options.check_samples(content.size // 8)
         text, encoding = decode(content.read(0, content.size), options.encoding)
@@ -106,7 +106,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _whole_lines(part: bytes, cut_first: bool, cut_last: bool) -> bytes:
-    """A part of a text without the lines that are cut by its edges."""
+    """Part of a text, without the incomplete lines at its edges."""
     lines = part.replace(b"\r", b"\n").split(b"\n")
     return b"\n".join(lines[int(cut_first) : len(lines) - int(cut_last)])
 
@@ -128,7 +128,7 @@ def write_csv(recording: Recording, path: str | Path) -> Path:
 
     Notes
     -----
-    Phases, the nominal frequency and the start are not written; a reader finds them from names and samples.
+    Phases, nominal frequency and start are not written; a reader infers them from names and samples.
 
     Examples
     --------
@@ -159,13 +159,13 @@ def _quote(text: str) -> str:
 
 
 def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) -> tuple[float, slice, datetime | None]:
-    """Rate [Hz], rows of data to keep, and time of the first of them; the rows are found on the way."""
+    """Rate [Hz], rows of data to keep, and time of the first one; this also indexes the rows."""
     if layout.time_column is None or layout.time_kind == "index":
         if layout.rate:
             notes.append(f"The sampling rate of {frequency_text(layout.rate)} is from the header.")
         elif options.sampling_rate is None:
             why = "counts samples" if layout.time_kind == "index" else "is missing"
-            raise RecordingError(f"does not say its sampling rate: a time column {why}; give it as sampling_rate.")
+            raise RecordingError(f"does not give its sampling rate: a time column {why}; set sampling_rate.")
         for _ in rows.index():
             pass
         return layout.rate, slice(0, rows.n_rows - layout.first_row), stamp(layout.trigger)
@@ -185,27 +185,27 @@ def _time(rows: TextRows, layout: Layout, options: Options, notes: list[str]) ->
 
     rate, kept, seconds = find_rate_of(column.pieces(), found, find_unit)
     if column.n_times < 2:
-        raise RecordingError("does not say its sampling rate: its time column holds no times.")
+        raise RecordingError("does not give its sampling rate: its time column holds no times.")
     if column.n_missing:
-        notes.append(f"{count_text(column.n_missing, 'row')} without a time: it was interpolated.")
+        notes.append(f"{count_text(column.n_missing, 'row')} without a time: interpolated.")
     n_rows = rows.n_rows - layout.first_row
     start = clock.first if clock else shift(stamp(layout.trigger), column.first / per_second)
     if options.sampling_rate is not None:
         return rate, slice(0, n_rows), start
     if found and _agrees(layout, n_rows, rate, (column.last - column.first) / per_second):
         if kept != slice(0, n_rows):
-            notes.append("Some time stamps are wrong: the rate and the length that the header tells are used.")
+            notes.append("Some time stamps are wrong: the rate and length of the header are used.")
         return layout.rate, slice(0, n_rows), start
     notes += found
     if layout.rate and rate and abs(layout.rate / rate - 1) < 0.01:
-        rate = layout.rate  # the header is more exact than rounded time stamps
+        rate = layout.rate  # more precise than rounded time stamps
     elif not rate:
         rate = layout.rate
     return rate, kept, shift(start, seconds) if kept.start else start
 
 
 def _agrees(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
-    """Whether the header's rate is that of the stamps, but for some that are rounded or wrong."""
+    """Whether the rate of the header matches the stamps, apart from rounded or wrong ones."""
     if not layout.rate:
         return False
     told = (n_rows - 1) / layout.rate
@@ -215,7 +215,7 @@ def _agrees(layout: Layout, n_rows: int, rate: float, span: float) -> bool:
 
 
 def _guess_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -> float:
-    """How many units of times without a unit a second has: such that the samples are a supply voltage, else one."""
+    """Units per second of times without a unit: those that make the samples a supply voltage, else 1."""
     n_rows = rows.n_rows - layout.first_row
 
     def fetch(first: int, stop: int) -> list[FloatArray]:
@@ -224,10 +224,10 @@ def _guess_unit(rows: TextRows, layout: Layout, rate: float, notes: list[str]) -
         return [in_si(column, 1.0)[0] for column in table.T]
 
     for per_second, words in ((1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds")):
-        possible = rate < _LEAST_RATE <= rate * per_second <= _MOST_RATE
+        possible = rate < _MIN_RATE <= rate * per_second <= _MAX_RATE
         if possible and estimate_nominal_of(fetch, n_rows, rate * per_second):
             notes.append(
-                f"The unit of {layout.time_without_unit!r} is not given: {words}, with which the samples have the "
+                f"The unit of {layout.time_without_unit!r} is not given: {words}, which gives the samples the "
                 "frequency of a grid."
             )
             return per_second

@@ -1,4 +1,4 @@
-"""The time column of a table, some of whose times may be missing."""
+"""The time column of a table, with interpolation of missing times."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,13 +8,13 @@ from pqswarm._base.typing import FloatArray
 
 __all__ = ["TimeColumn"]
 
-_MOST_HELD = 1_000_000  # rows without a time, after which the last one is held
+_MAX_HELD = 1_000_000  # rows without a time, after which the last time is repeated
 
 
 class TimeColumn:
-    """The times of rows, in pieces; those that are missing are interpolated.
+    """The times of rows, in pieces; missing ones are interpolated.
 
-    Rows without a time are kept: they are samples, and their place tells their time.
+    Rows without a time are kept: their position determines it.
     """
 
     def __init__(self, found: Iterable[FloatArray], unit: float) -> None:
@@ -37,7 +37,7 @@ class TimeColumn:
                 places = np.flatnonzero(finite) + held
                 if not places.size:
                     held += times.size
-                    if held > _MOST_HELD and np.isfinite(last):
+                    if held > _MAX_HELD and np.isfinite(last):
                         yield np.full(held, last)
                         held = 0
                     continue

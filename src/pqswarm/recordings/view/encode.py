@@ -1,4 +1,4 @@
-"""What the viewer of the workbench and of the page of `pqswarm identify` reads of a recording, as plain values."""
+"""A recording as plain values, for the viewer of the workbench and of the page of `pqswarm identify`."""
 
 import base64
 from collections.abc import Callable, Iterable, Sequence
@@ -31,23 +31,23 @@ def encode_floats(values: "AnyArray") -> str:
 
 
 def encode_extremes(low: "AnyArray", high: "AnyArray | None") -> dict[str, Any]:
-    """Return least and greatest values in single precision; the latter are None where the former are samples."""
+    """Return minima and maxima in single precision; `high` is None if `low` holds samples."""
     return {"low": encode_floats(low), "high": None if high is None else encode_floats(high)}
 
 
 def describe_header(
     source: "RecordingSource", channels: Sequence[int] | None = None, text: Callable[[str], str] = str
 ) -> dict[str, Any]:
-    """Return what is known of a recording before its samples are read: its time, rates, and channels.
+    """Describe a recording without reading samples: time, rates and channels.
 
     Parameters
     ----------
     source : RecordingSource
         The recording.
     channels : sequence of int, optional
-        Which of its channels, all unless given.
+        Which channels; by default all.
     text : callable
-        Makes the names and units of others fit for the page.
+        Makes untrusted names and units safe to show.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def describe_status(
     most: int | None = None,
     text: Callable[[str], str] = str,
 ) -> list[dict[str, Any]]:
-    """Return status channels with up to `most` of their changes: when [s], and the new state.
+    """Return status channels with up to `most` changes each: time [s] and new state.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def describe_view(
     channels: Sequence[int] | None = None,
     encode: Encode = encode_extremes,
 ) -> dict[str, Any]:
-    """Return a stretch of a recording as it is drawn; times in s.
+    """Return part of a recording as it is drawn; times in s.
 
     Examples
     --------
@@ -131,17 +131,17 @@ def describe_view(
     }
 
 
-def thin(values: "AnyArray", begin: float, step: float, times: int) -> dict[str, Any]:
-    """Return a series as it is drawn: all of it, or the least and greatest of each `times` values; NaN is a gap.
+def thin(values: "AnyArray", start: float, step: float, times: int) -> dict[str, Any]:
+    """Return a series as it is drawn: all values, or minimum and maximum of each `times` values; NaN is a gap.
 
     Parameters
     ----------
     values : ndarray
         The series.
-    begin, step : float
-        Time of its first value, and from one to the next [s].
+    start, step : float
+        Time of the first value, and between values [s].
     times : int
-        Values of a part.
+        Values in a bin.
 
     Examples
     --------
@@ -150,6 +150,6 @@ def thin(values: "AnyArray", begin: float, step: float, times: int) -> dict[str,
     (3, 0.004, True)
     """
     if times <= 1:
-        return {"from": begin, "step": step, "n": len(values), **encode_extremes(values, None)}
+        return {"from": start, "step": step, "n": len(values), **encode_extremes(values, None)}
     low, high = extremes(np.asarray(values, np.float64), times)
-    return {"from": begin, "step": step * times, "n": len(low), **encode_extremes(low, high)}
+    return {"from": start, "step": step * times, "n": len(low), **encode_extremes(low, high)}

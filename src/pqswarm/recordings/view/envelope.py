@@ -1,4 +1,4 @@
-"""The picture of a long recording: the least and greatest value of each part, refined where one looks closer."""
+"""Envelopes: the minimum and maximum of each bin of a long recording, refined by zooming in."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,33 +17,33 @@ __all__ = ["Envelope", "EnvelopeView"]
 Pictured = NDArray[np.float32]
 """Values to be drawn, of shape (n_channels, n)."""
 
-MOST_PARTS = 50_000
-"""Parts of one view; no screen has more columns."""
+MAX_PARTS = 50_000
+"""Maximum number of bins of a view; no screen has more columns."""
 
-_BLOCK = 1_000_000  # values of all channels that are read at once
-_MOST_READ = 2_000_000  # values of all channels that are read for a view where the envelope would be almost as good
-_MOST_KEPT = 16_000_000  # least and greatest values of all channels, 4 bytes each
+_BLOCK = 1_000_000  # values of all channels read at once
+_MAX_READ = 2_000_000  # values of all channels read for a view if the envelope is almost as good
+_MAX_KEPT = 16_000_000  # minima and maxima of all channels, 4 bytes each
 
 
 @dataclass(frozen=True, eq=False)
 class EnvelopeView:
-    """A stretch of a recording, thinned to what can be drawn.
+    """Part of a recording, thinned for drawing.
 
     Attributes
     ----------
     first, stop : int
-        The first sample, and the one after the last. They reach a little further than what was asked for, to whole
-        parts, so that a picture does not flicker when it is moved.
+        The first sample, and the one after the last, extended to whole bins: a picture then does not flicker when it
+        is moved.
     n : int
-        Number of parts.
+        Number of bins.
     step : int
-        Samples of a part; part `i` begins at sample `first + i * step`, the last one may be shorter.
+        Samples in a bin; bin `i` starts at sample `first + i * step`, the last one may be shorter.
     exact : bool
-        Whether each part is one sample; `low` and `high` are then the same, the samples themselves.
+        Whether each bin is one sample; `low` and `high` are then both the samples.
     low, high : ndarray of shape (n_channels, n)
-        Least and greatest value of each part, NaN where there is none; single precision.
+        Minimum and maximum of each bin, NaN where there is none; single precision.
     share : float
-        How much of what this view needs was ready; below 1 the rest is NaN, until the envelope has been built.
+        Fraction of the view that was ready; the rest is NaN until the envelope has been built.
     """
 
     first: int
@@ -57,18 +57,18 @@ class EnvelopeView:
 
 
 class Envelope:
-    """Least and greatest values of the parts of a recording, which make a picture of any stretch of it fast.
+    """Minima and maxima of the bins of a recording, for fast drawing of any part.
 
-    A view of a short stretch is read from the recording, one of a long stretch comes from what :meth:`build` has
-    found. One thread may build while others look: what is not there yet is NaN. Parts are built all over the recording,
-    not from its beginning, so that a first picture shows all of it, roughly.
+    A short view is read from the recording, a long one from the bins that :meth:`build` has computed. One thread may
+    build while others view: missing bins are NaN. Bins are built all over the recording, so that the first picture
+    roughly shows everything.
 
     Parameters
     ----------
     source : RecordingSource
         The recording; it stays in its file.
     part : int
-        Samples of each part that is kept. Of recordings so long that 64 MB would not do, parts are longer.
+        Samples in a stored bin; more if a long recording would exceed 64 MB.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Envelope:
     def __init__(self, source: RecordingSource, part: int = 128) -> None:
         part = check_integer("part", part, 1, 1 << 30)
         n_channels = len(source.channels)
-        while 2 * n_channels * -(-source.n_samples // part) > _MOST_KEPT:
+        while 2 * n_channels * -(-source.n_samples // part) > _MAX_KEPT:
             part *= 2
         self.source = source
         self.part = part
@@ -100,43 +100,43 @@ class Envelope:
 
     @property
     def share(self) -> float:
-        """How much of the recording has been built, from 0 to 1."""
+        """Fraction of the recording that has been built."""
         return float(self._is_built.mean()) if self._is_built.size else 1.0
 
     def build(self, check: Callable[[], object] | None = None) -> None:
-        """Go through the recording in blocks, and keep the least and greatest value of each part.
+        """Read the recording in blocks, and store minimum and maximum of each bin.
 
         Parameters
         ----------
         check : callable, optional
-            Is called before each block; what it raises ends the work, which the next call takes up again.
+            Called before each block; its exception stops the work, which the next call resumes.
         """
         for block in _spread(self._is_built.size):
             if check is not None:
                 check()
-            with self._building:  # of several builders, each does what is left
+            with self._building:  # several builders share the work
                 if not self._is_built[block]:
                     self._build_block(block)
 
     def view(self, first: int, stop: int, n_parts: int, check: Callable[[], object] | None = None) -> EnvelopeView:
-        """Return a stretch, thinned to about so many parts.
+        """Return part of the recording, thinned to about that many bins.
 
         Parameters
         ----------
         first, stop : int
-            The first sample, and the one after the last; what lies outside the recording is left out.
+            The first sample, and the one after the last, cut to the recording.
         n_parts : int
-            How many parts are wanted, such as the columns of pixels of a picture: 1 to 50000. Stretches of up to twice
-            as many samples are returned as they are, with a sample more at both ends.
+            Target number of bins, such as the pixel columns of a picture: 1 to 50000. Up to twice as many samples are
+            returned unthinned, with one more sample at both ends.
         check : callable, optional
-            Is called before each block that must be read; what it raises ends the work.
+            Called before each block that must be read; its exception stops the work.
 
         Returns
         -------
         EnvelopeView
-            Of at most `n_parts` + 1 parts, or all samples.
+            At most `n_parts` + 1 bins, or all samples.
         """
-        check_integer("n_parts", n_parts, 1, MOST_PARTS)
+        check_integer("n_parts", n_parts, 1, MAX_PARTS)
         n = self.source.n_samples
         first = min(max(int(first), 0), max(n - 1, 0))
         stop = min(max(int(stop), first + 1), n)
@@ -145,7 +145,7 @@ class Envelope:
             samples = self._thin(first, stop, 1, check)[0]
             return EnvelopeView(first, stop, stop - first, 1, True, samples, samples)
         step = -(-(stop - first) // int(n_parts))
-        many = (stop - first) * len(self.source.channels) > _MOST_READ
+        many = (stop - first) * len(self.source.channels) > _MAX_READ
         is_kept = step >= 2 * self.part or (many and 2 * step >= self.part)
         if is_kept:
             step = -(-step // self.part) * self.part
@@ -164,7 +164,7 @@ class Envelope:
         return [channel.samples for channel in self.source.read(first, stop).channels]
 
     def _kept(self, first: int, stop: int, step: int) -> tuple[Pictured, Pictured, float]:
-        """Of parts that are multiples of those that are kept."""
+        """Extremes of bins that are multiples of the stored ones."""
         begin, end = first // self.part, -(-stop // self.part)
         with self._writing:
             low, high = self._low[:, begin:end].copy(), self._high[:, begin:end].copy()
@@ -173,7 +173,7 @@ class Envelope:
         return extremes(low, times)[0], extremes(high, times)[1], share
 
     def _thin(self, first: int, stop: int, step: int, check: Callable[[], object] | None) -> tuple[Pictured, Pictured]:
-        """Of parts of any length, from the recording itself, in blocks."""
+        """Extremes of bins of any length, from the recording, in blocks."""
         n_channels = len(self.source.channels)
         length = max(_BLOCK // (step * max(n_channels, 1)), 1) * step
         found = [(np.empty((n_channels, 0), np.float32),) * 2]
@@ -186,7 +186,7 @@ class Envelope:
 
 
 def _single_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pictured, Pictured]:
-    """Least and greatest number of each part of each row; NaN if it has none."""
+    """Minimum and maximum of each bin of each row, in single precision; NaN if it has none."""
     size = rows[0].size if len(rows) else 0
     low = np.empty((len(rows), -(-size // step)), np.float32)
     high = np.empty_like(low)
@@ -199,7 +199,7 @@ def _single_extremes(rows: "list[FloatArray] | Pictured", step: int) -> tuple[Pi
 
 
 def _spread(n: int) -> Iterator[int]:
-    """The numbers below `n`, each once, spread evenly from the first ones on."""
+    """The numbers below `n` in an order that covers the range evenly from the start."""
     bits = max(n - 1, 0).bit_length()
     for k in range(1 << bits):
         number = int(f"{k:0{bits}b}"[::-1], 2) if bits else 0

@@ -51,7 +51,7 @@
 
   const agreement = (text) => {
     const kind = text.startsWith("agree") ? "good" : text.startsWith("disagree") ? "bad" : "soft";
-    return pq.el("p", { class: `agreement ${kind}`, "data-read": "agreement" }, text[0].toUpperCase() + text.slice(1) + ".");
+    return pq.el("p", { class: `agreement ${kind}`, "data-read": "agreement" }, `${/^(dis)?agree/.test(text) ? `Rules and model ${text}` : text[0].toUpperCase() + text.slice(1)}.`);
   };
 
   const bars = (event) => pq.el("ol", { class: "bars", "aria-label": "Probabilities by the model" },

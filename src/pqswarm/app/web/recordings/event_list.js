@@ -153,7 +153,7 @@
       this.list.update(known);
       this.list.element.hidden = !known.length;
       const n = this.all.length;
-      this.summary.textContent = known.length ? `${store.total > store.rows.length ? store.total : n} ${n === 1 ? "event" : "events"} in ${known.length} ${known.length === 1 ? "recording" : "recordings"} of ${store.folder}` : store.folder;
+      this.summary.textContent = known.length ? `${store.total > store.rows.length ? store.total : n} ${n === 1 ? "event" : "events"} in ${known.length} ${known.length === 1 ? "recording" : "recordings"} in ${store.folder}` : store.folder;
       this.return();
     }
 
